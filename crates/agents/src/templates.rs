@@ -10,7 +10,7 @@ mod read_template;
 mod template;
 mod template_lines;
 
-use sortie_protocol::{Failure, TaskRequest, nearest, nearest_few};
+use sortie_protocol::{Failure, FailureCode, TaskRequest, nearest, nearest_few};
 
 pub use self::argument_values::Given;
 pub use self::error::{TemplateError, UnknownTemplate};
@@ -89,7 +89,7 @@ impl Templates {
             request.notices.extend(notice);
             return Ok(request);
         }
-        let template = self.get(name).map_err(|error| Failure::new("unknown_template", error.to_string()))?;
+        let template = self.get(name).map_err(|error| Failure::new(FailureCode::UnknownTemplate, error.to_string()))?;
         let expanded = call::given(rest).and_then(|given| template.expand(&given, most_bytes));
         let prompt = expanded.map_err(|error| failure(&error))?;
         Ok(template.serving(TaskRequest { prompt, ..request }))
@@ -112,9 +112,9 @@ impl Templates {
 fn failure(error: &TemplateError) -> Failure {
     match error {
         TemplateError::TooLong { .. } => {
-            Failure::new("prompt_too_long", error.to_string()).due_to("task_tool.max_prompt_bytes")
+            Failure::new(FailureCode::PromptTooLong, error.to_string()).due_to("task_tool.max_prompt_bytes")
         }
-        _ => Failure::new("template_arguments", error.to_string()),
+        _ => Failure::new(FailureCode::TemplateArguments, error.to_string()),
     }
 }
 

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sortie_engine::{Engine, EngineError, Hooks, Kind, Resumption, Running};
-use sortie_protocol::{Failure, Job, Status, TaskId, TaskOutcome, TaskRequest, Usage};
+use sortie_protocol::{Failure, FailureCode, Job, Status, TaskId, TaskOutcome, TaskRequest};
 use tokio::runtime::Builder;
 
 use crate::error::long_wait::LONG_WAIT;
@@ -200,7 +200,7 @@ fn finish(follower: Follower, ended: Result<TaskOutcome, EngineError>, job: &Job
         Err(FollowError::Output(error)) => Err(error),
         Err(FollowError::Journal(error)) => {
             outcome.status = Status::Failed;
-            outcome.error.get_or_insert(Failure::new("journal", error.to_string()));
+            outcome.error.get_or_insert(Failure::new(FailureCode::Journal, error.to_string()));
             display.finish(&outcome)
         }
     };
@@ -213,27 +213,13 @@ fn finish(follower: Follower, ended: Result<TaskOutcome, EngineError>, job: &Job
 /// What is known of a run that its engine could not bring to a recorded end.
 fn outcome_of_broken(job: &Job, error: &EngineError) -> TaskOutcome {
     let code = match error {
-        EngineError::Journal(_) => "journal",
-        EngineError::Aborted => "internal",
+        EngineError::Journal(_) => FailureCode::Journal,
+        EngineError::Aborted => FailureCode::Internal,
     };
-    TaskOutcome {
-        task_id: job.task,
-        agent: job.config.agent.clone(),
-        status: Status::Failed,
-        reason: None,
-        text: String::new(),
-        structured: None,
-        files_changed: Vec::new(),
-        tool_summary: Vec::new(),
-        model: job.config.model.clone(),
-        usage: Usage::default(),
-        truncated: false,
-        full_text_path: None,
-        truncation: None,
-        deadline_ms: None,
-        notices: vec!["what it did and spent is not in these figures".to_owned()],
-        error: Some(Failure::new(code, error.to_string())),
-    }
+    let (agent, model) = (job.config.agent.clone(), job.config.model.clone());
+    let mut outcome = TaskOutcome::failed(job.task, agent, model, Failure::new(code, error.to_string()));
+    outcome.notices.push("what it did and spent is not in these figures".to_owned());
+    outcome
 }
 
 #[expect(clippy::exit, reason = "a second signal asks for the end at once, whatever is still under way")]

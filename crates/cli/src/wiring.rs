@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use sortie_agents::{Agents, Registry};
 use sortie_engine::{
-    AgentFolders, Approver, Authority, Cache, Engine, EngineParts, Hooks, Kind, Permissions, RandomIds, SystemClock,
-    tool_names,
+    AgentFolders, Approver, Authority, Cache, Engine, EngineParts, Hooks, Kind, MAIN_ROUTE_SETTING, Permissions,
+    RandomIds, SystemClock, tool_names,
 };
 use sortie_journal::{Journal, SqliteJournal};
 use sortie_llm::route::{LIGHT_ROUTE, MAIN_ROUTE};
@@ -137,14 +137,11 @@ impl<'a> Plan<'a> {
         let authority = Authority { agents: &agents, contract: &contract, rules: &rules, layers: &layers, remote: &[] };
         let checked = authority.check(request, kind, &self.models);
         let Err(failure) = checked else { return Ok(checked) };
-        let without_main = self.models.choose(None, None).err().map(|error| error.to_string());
         match settings.problem_of_main() {
-            Some(problem) if without_main.is_some_and(|said| failure.message.ends_with(&said)) => {
+            Some(problem) if failure.setting == Some(MAIN_ROUTE_SETTING) => {
                 let servers = local_server::servers(&settings.environment);
                 Err(servers.iter().fold(problem, |problem, server| problem.hint(local_server::offer(server))))
             }
-            // The caller can mend this one by itself, whoever has set what.
-            _ if failure.code == "background_off" => Ok(Err(failure)),
             _ => Ok(Err(settings.explained(failure))),
         }
     }

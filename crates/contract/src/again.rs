@@ -3,12 +3,9 @@
 
 use sortie_protocol::TaskOutcome;
 
-/// How the notice begins that such an outcome has.
-pub const GIVEN_AGAIN: &str = "answered from ";
-
 /// The notice of an outcome that is given again; `None` of any other.
 pub fn given_again(outcome: &TaskOutcome) -> Option<&str> {
-    outcome.notices.iter().rev().map(String::as_str).find(|notice| notice.starts_with(GIVEN_AGAIN))
+    outcome.given_again.as_deref()
 }
 
 /// The same as a last line, for dialects that have no place for notices.

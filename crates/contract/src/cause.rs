@@ -1,8 +1,6 @@
 //! What a failure's code means to contracts, which tell fewer kinds apart than the engine does.
 
-use sortie_protocol::{Failure, Limit};
-
-use crate::json::INVALID;
+use sortie_protocol::{Failure, FailureCode, Limit};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cause {
@@ -35,28 +33,31 @@ pub(crate) enum Cause {
 
 impl Cause {
     pub(crate) fn of(failure: &Failure) -> Self {
-        match failure.code.as_str() {
-            INVALID | "unsupported" | "empty_prompt" | "prompt_too_long" | "model_override" | "unknown_template"
-            | "template_arguments" => Self::Arguments,
-            "unknown_model" => Self::UnknownModel,
+        use FailureCode as Code;
+        match &failure.code {
+            Code::InvalidArguments
+            | Code::Unsupported
+            | Code::EmptyPrompt
+            | Code::PromptTooLong
+            | Code::ModelOverride
+            | Code::UnknownTemplate
+            | Code::TemplateArguments => Self::Arguments,
+            Code::UnknownModel => Self::UnknownModel,
             // A list of nothing says that there is nobody, whatever the code.
-            "unknown_agent" if !failure.details.is_empty() => Self::UnknownAgent,
-            "unknown_agent" | "no_agents" => Self::NoAgents,
-            "unusable_agent" => Self::UnusableAgent,
-            "delegation_off" => Self::SwitchedOff,
-            "permission" | "vetoed" => Self::Refused,
-            "circular" => Self::Circle,
-            "depth" => Self::Depth,
-            "tool_access" => Self::ToolAccess,
-            "max_children" | "delegation_rate" => Self::TooMany,
-            "model_setup" | "model_auth" | "model_not_found" | "model_unreachable" => Self::Route,
-            "timeout" | "stalled" => Self::Timeout,
-            "limit_turns" => Self::Limit(Limit::Turns),
-            "limit_tokens" => Self::Limit(Limit::Tokens),
-            "limit_cost" => Self::Limit(Limit::Cost),
-            "limit_context" => Self::Limit(Limit::Context),
-            "limit_output" => Self::Limit(Limit::Output),
-            "limit_loop" => Self::Limit(Limit::Loop),
+            Code::UnknownAgent if !failure.details.is_empty() => Self::UnknownAgent,
+            Code::UnknownAgent | Code::NoAgents => Self::NoAgents,
+            Code::UnusableAgent => Self::UnusableAgent,
+            Code::DelegationOff => Self::SwitchedOff,
+            Code::Permission | Code::Vetoed => Self::Refused,
+            Code::Circular => Self::Circle,
+            Code::Depth => Self::Depth,
+            Code::ToolAccess => Self::ToolAccess,
+            Code::MaxChildren | Code::DelegationRate => Self::TooMany,
+            Code::ModelSetup | Code::ModelAuth | Code::ModelNotFound | Code::ModelUnreachable => Self::Route,
+            Code::Timeout | Code::Stalled => Self::Timeout,
+            Code::Limit(
+                limit @ (Limit::Turns | Limit::Tokens | Limit::Cost | Limit::Context | Limit::Output | Limit::Loop),
+            ) => Self::Limit(*limit),
             _ => Self::Breakdown,
         }
     }

@@ -3,13 +3,12 @@
 //! What was refused before it began is an error of the tool; what ran and failed is a result that says so.
 
 use serde_json::{Value, json};
-use sortie_protocol::{Failure, TaskOutcome, TaskRequest};
+use sortie_protocol::{Failure, FailureCode, TaskOutcome, TaskRequest};
 
 use crate::again::last_line;
 use crate::cause::Cause;
 use crate::ending::Ending;
 use crate::fields::Fields;
-use crate::json::INVALID;
 use crate::json_size::json_bytes_of;
 use crate::{AgentLine, Answer, AtMaxDepth, Call, Contract, Defaults, ReportCap, SystemPrompt, TypeDefaults, Visible};
 
@@ -169,7 +168,9 @@ fn rejection(failure: &Failure) -> String {
         Cause::Depth => "maximum sub-agent depth exceeded".to_owned(),
         // Its words say it all; where there are none, an answer is not empty all the same.
         Cause::SwitchedOff if !failure.message.is_empty() => failure.message.clone(),
-        Cause::Arguments if failure.code == INVALID => format!("invalid input: {}", failure.message),
+        Cause::Arguments if failure.code == FailureCode::InvalidArguments => {
+            format!("invalid input: {}", failure.message)
+        }
         _ => format!("the sub-agent could not be created: {}", failure.message),
     }
 }

@@ -3,12 +3,9 @@
 //! A field that is `null` counts as not given. What is left at the end is what the dialect does not know.
 
 use serde_json::{Map, Value};
-use sortie_protocol::Failure;
+use sortie_protocol::{Failure, FailureCode};
 
-use crate::json::{self, INVALID};
-
-/// The code for what a dialect has words for and no version of the engine does yet.
-const UNSUPPORTED: &str = "unsupported";
+use crate::json;
 
 pub(crate) struct Fields(Map<String, Value>);
 
@@ -80,10 +77,10 @@ impl From<Map<String, Value>> for Fields {
 }
 
 pub(crate) fn invalid(message: impl Into<String>) -> Failure {
-    Failure::new(INVALID, message)
+    Failure::new(FailureCode::InvalidArguments, message)
 }
 
 /// The field is understood, but nothing serves it yet. It is refused, never ignored.
 pub(crate) fn unsupported(name: &str) -> Failure {
-    Failure::new(UNSUPPORTED, format!("`{name}` is not available in this version; call again without it"))
+    Failure::new(FailureCode::Unsupported, format!("`{name}` is not available in this version; call again without it"))
 }

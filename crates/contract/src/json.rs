@@ -4,19 +4,17 @@ use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
-use sortie_protocol::Failure;
-
-/// The code of every failure to understand the arguments.
-pub(crate) const INVALID: &str = "invalid_arguments";
+use sortie_protocol::{Failure, FailureCode};
 
 /// Reads a JSON object. The failure says what is wrong and where.
 pub(crate) fn object(text: &str) -> Result<Map<String, Value>, Failure> {
     match serde_json::from_str::<Unique>(text) {
         Ok(Unique(Value::Object(object))) => Ok(object),
-        Ok(Unique(other)) => {
-            Err(Failure::new(INVALID, format!("the arguments must be a JSON object, not {}", kind(&other))))
-        }
-        Err(error) => Err(Failure::new(INVALID, unreadable(&error.to_string()))),
+        Ok(Unique(other)) => Err(Failure::new(
+            FailureCode::InvalidArguments,
+            format!("the arguments must be a JSON object, not {}", kind(&other)),
+        )),
+        Err(error) => Err(Failure::new(FailureCode::InvalidArguments, unreadable(&error.to_string()))),
     }
 }
 

@@ -22,7 +22,7 @@ mod result;
 mod sortie;
 mod typed;
 
-pub use again::{GIVEN_AGAIN, given_again};
+pub use again::given_again;
 pub use by_name::{CONTRACTS, contract};
 pub use child::Child;
 pub use delegate::Delegate;

@@ -1,6 +1,6 @@
 //! Agents as tool descriptions list them, and as a dialect with types of its own names them.
 
-use sortie_protocol::Failure;
+use sortie_protocol::{Failure, FailureCode};
 
 use crate::{AgentLine, Defaults, TypeDefaults};
 
@@ -55,6 +55,6 @@ pub(crate) fn fixed_type(defaults: &Defaults, field: &str, name: &str) -> Result
         let message = format!("there is no `{field}` `{name}`; it must be one of {}", known.join(", "));
         let mut sorted = known;
         sorted.sort_unstable();
-        Failure::new("unknown_agent", message).about(sorted)
+        Failure::new(FailureCode::UnknownAgent, message).about(sorted)
     })
 }

@@ -1,7 +1,7 @@
 //! `typed`: Explore, Plan, Bash, general-purpose and the agents from files; every answer has an `agentId`.
 
 use serde_json::{Map, Value, json};
-use sortie_protocol::{Failure, Launched, Limit, Limits, TaskId, TaskOutcome, TaskRequest};
+use sortie_protocol::{Failure, FailureCode, Launched, Limit, Limits, TaskId, TaskOutcome, TaskRequest};
 
 use crate::again::last_line;
 use crate::cause::Cause;
@@ -51,9 +51,6 @@ const MAX_TURNS_ASKED: u32 = 100;
 
 /// What stands behind the number of turns in the engine's notice that fewer were given.
 const TURNS_ASKED: &str = " turns were asked for; ";
-
-/// The code of a start that a hook was against.
-const VETOED: &str = "vetoed";
 
 const MODELS: [&str; 3] = ["haiku", "sonnet", "opus"];
 
@@ -222,7 +219,7 @@ fn shortfall(call: &Call<'_>, outcome: &TaskOutcome) -> Option<String> {
 
 /// A call that a hook was against has the id that the hook was told.
 fn rejected_id(call: &Call<'_>, failure: &Failure) -> TaskId {
-    let told = failure.details.first().filter(|_| failure.code == VETOED);
+    let told = failure.details.first().filter(|_| failure.code == FailureCode::Vetoed);
     told.and_then(|id| id.parse().ok()).unwrap_or(call.spare_id)
 }
 
@@ -230,7 +227,7 @@ fn rejection(call: &Call<'_>, failure: &Failure) -> String {
     let why = reason(call, failure);
     match json::text_field(call.arguments, "resume").trim() {
         // The hook has been told an id, too, as if there were somebody.
-        "" if failure.code == VETOED => format!("{why}; nothing was started: this agentId is nobody's"),
+        "" if failure.code == FailureCode::Vetoed => format!("{why}; nothing was started: this agentId is nobody's"),
         "" => why,
         _ => format!("Resume failed: {why}"),
     }

@@ -37,7 +37,7 @@ pub use resolve::instructions::{InstructionFile, InstructionRules, Instructions}
 pub use resolve::permissions::Permissions;
 pub use resolve::remote_tools::{Gathered, NoRemoteTools, RemoteTools, Wanted};
 pub use resolve::roster::{task_tool, tool_names};
-pub use resolve::settings::{Kind, Rules};
+pub use resolve::settings::{Kind, MAIN_ROUTE_SETTING, Rules};
 pub use tasks::result_cache::Cache;
 pub use tasks::resume::Resumption;
 pub use tasks::running::Running;

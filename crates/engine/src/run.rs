@@ -11,7 +11,7 @@ use std::time::Duration;
 use sortie_crash::point;
 use sortie_journal::JournalError;
 use sortie_llm::{Terms, ToolChoice};
-use sortie_protocol::{CallOutput, Fact, Failure, Job, Limit, Reply, StopReason, TaskOutcome, ToolCall};
+use sortie_protocol::{CallOutput, Fact, Failure, FailureCode, Job, Limit, Reply, StopReason, TaskOutcome, ToolCall};
 use tokio_util::sync::CancellationToken;
 
 use crate::budget::account::{Bid, Lease};
@@ -307,12 +307,14 @@ impl Run<'_> {
         let cut_by = self.tally.cut_by.filter(|_| !is_one_value || reply.stop == StopReason::Length);
         match reply.stop {
             StopReason::Refusal => {
-                let failure = Failure::new("refusal", "the model's provider withheld the answer; ask in another way");
+                let failure =
+                    Failure::new(FailureCode::Refusal, "the model's provider withheld the answer; ask in another way");
                 Ending::Failed { failure, text }
             }
             // With nothing to add to what it has said, it is not without an answer.
             _ if reply.text().trim().is_empty() && text.trim().is_empty() => {
-                let failure = Failure::new("empty_answer", "the model ended its turn without writing anything");
+                let failure =
+                    Failure::new(FailureCode::EmptyAnswer, "the model ended its turn without writing anything");
                 Ending::Failed { failure, text: self.history.last_text() }
             }
             StopReason::End | StopReason::Calls | StopReason::Length => match cut_by {

@@ -315,6 +315,7 @@ fn ended(task: TaskId) -> Entry {
         deadline_ms: None,
         notices: Vec::new(),
         error: None,
+        given_again: None,
     };
     entry(task, Fact::TaskEnded { outcome: Box::new(outcome) })
 }

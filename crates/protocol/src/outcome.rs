@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{ModelChoice, TaskId, Usage};
+use crate::{Failure, ModelChoice, TaskId, Usage};
 
 /// The ending of a task's leg, in the words of the `sortie` contract; other contracts render it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,6 +43,10 @@ pub struct TaskOutcome {
     pub notices: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Failure>,
+    /// Notice that an earlier task gave this outcome, for the same request on the same files. It is among `notices`,
+    /// too. Not stored: it is about how the outcome was come by.
+    #[serde(skip)]
+    pub given_again: Option<String>,
 }
 
 /// A task that works on by itself, as the one who asked for it is told at once.
@@ -97,49 +101,34 @@ pub enum Limit {
     Loop,
 }
 
-/// What went wrong: a stable code for programs, a message for people that says what to do next.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-#[error("{message}")]
-pub struct Failure {
-    pub code: String,
-    pub message: String,
-    /// The names or figures that the message speaks of, for contracts that have words of their own for it.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub details: Vec<String>,
-    /// Path of the setting that refuses, where the message names one. It is not written down.
-    #[serde(skip)]
-    pub setting: Option<&'static str>,
-}
-
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolCount {
     pub tool: String,
     pub count: u64,
 }
 
-impl Failure {
-    /// The code of a task that worked for one that could not go on after a crash.
-    pub const ABOVE_FAILED: &str = "above_failed";
-
-    pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { code: code.into(), message: message.into(), details: Vec::new(), setting: None }
-    }
-
-    /// Names the setting that refuses, by its path.
-    #[must_use]
-    pub fn due_to(self, setting: &'static str) -> Self {
-        Self { setting: Some(setting), ..self }
-    }
-
-    /// The same with what the message speaks of.
-    #[must_use]
-    pub fn about(self, details: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        Self { details: details.into_iter().map(Into::into).collect(), ..self }
-    }
-
-    /// What becomes of a task that this kept from starting: nobody has refused one whose time ran out.
-    pub fn status_unstarted(&self) -> Status {
-        if self.code == "timeout" { Status::Failed } else { Status::Rejected }
+impl TaskOutcome {
+    /// Outcome of a task of which nothing is known but that it failed.
+    pub fn failed(task_id: TaskId, agent: String, model: ModelChoice, failure: Failure) -> Self {
+        Self {
+            task_id,
+            agent,
+            status: Status::Failed,
+            reason: None,
+            text: String::new(),
+            structured: None,
+            files_changed: Vec::new(),
+            tool_summary: Vec::new(),
+            model,
+            usage: Usage::default(),
+            truncated: false,
+            full_text_path: None,
+            truncation: None,
+            deadline_ms: None,
+            notices: Vec::new(),
+            error: Some(failure),
+            given_again: None,
+        }
     }
 }
 

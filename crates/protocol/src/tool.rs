@@ -135,6 +135,11 @@ pub struct CallOutput {
 }
 
 impl ToolOutput {
+    /// Whether this answers a delegation that started no sub-agent.
+    pub fn started_nobody(&self) -> bool {
+        self.did_not_run && self.essence.is_some()
+    }
+
     pub fn done(for_model: impl Into<String>, for_people: impl Into<String>) -> Self {
         Self {
             for_model: for_model.into(),

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use serde_json::json;
-use sortie_protocol::{CallId, Failure, Resource, TaskId, TaskRequest};
+use sortie_protocol::{CallId, Failure, FailureCode, Resource, TaskId, TaskRequest};
 use sortie_sandbox::Workspace;
 use sortie_tools::{Alone, AnswerParts, BoxFuture, CallContext, Delegated, Delegation, Registry, Seen};
 use tokio_util::sync::CancellationToken;
@@ -54,7 +54,7 @@ struct NoDelegation;
 
 impl Delegation for NoDelegation {
     fn delegate<'a>(&'a self, _: &'a CallId, _: TaskRequest) -> BoxFuture<'a, Result<Delegated, Failure>> {
-        Box::pin(async { Err(Failure::new("unavailable", "there are no other tasks")) })
+        Box::pin(async { Err(Failure::new(FailureCode::read("unavailable"), "there are no other tasks")) })
     }
 
     fn agent_for(&self, _request: &TaskRequest) -> Resource {

@@ -44,7 +44,7 @@ pub use shell::background::shell_name;
 pub use shell::launcher::TASK_VARIABLE;
 pub use shell::setup::{ShellSetup, Standing};
 pub use shell::shells::{EarlierShells, Shells};
-pub use tool::task::{NOT_STARTED, TaskTool, task_answer};
+pub use tool::task::{TaskTool, task_answer};
 pub use tool::web_fetch::WebFetch;
 pub use web::lookup::Lookup;
 pub use web::web_rules::{Reach, WebRules, WebRulesError};

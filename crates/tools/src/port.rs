@@ -11,4 +11,3 @@ pub(crate) mod relatives;
 pub(crate) mod shell_reach;
 pub(crate) mod side_model;
 pub(crate) mod task_line;
-pub(crate) mod task_status;

@@ -10,13 +10,7 @@ const RUNS_TOOLS: &[&str] = &["engine/src/engine/host", "engine/src/gate"];
 /// Who makes a task that can run.
 const BUILDS_TASKS: &[&str] = &["engine/src/tasks/start"];
 /// Who says how a task ended.
-const BUILDS_OUTCOMES: &[&str] = &[
-    "cli/src/session",
-    "engine/src/conversation/outcome",
-    "engine/src/tasks/resume/reattach",
-    "protocol",
-    "tools/src/tool/task_output/reports",
-];
+const BUILDS_OUTCOMES: &[&str] = &["engine/src/conversation/outcome", "protocol"];
 
 struct Act {
     forms: &'static [Form],

@@ -3,7 +3,7 @@
 use expect_test::expect;
 use proptest::prelude::*;
 use sortie_agents::{Given, Registry, Scope, Template, TemplateFile, Templates, template_lines};
-use sortie_protocol::TaskRequest;
+use sortie_protocol::{FailureCode, TaskRequest};
 
 const MOST: usize = 1 << 20;
 const PLACE: &str = ".sortie/templates/test-file.md";
@@ -298,7 +298,7 @@ fn a_call_that_does_not_fit_is_refused_with_a_code() {
         template_arguments: `path` is given twice; give it once
     "#]].assert_eq(&said);
     let long = shelf().applied(request("/test-file path=aaaaaaaaaa"), 5).expect_err("too long");
-    assert_eq!(long.code, "prompt_too_long");
+    assert_eq!(long.code, FailureCode::PromptTooLong);
 }
 
 #[test]

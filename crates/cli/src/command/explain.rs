@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use sortie_agents::{AgentDefinition, Agents as _, Registry, ServerDefinition, ServerUse};
 use sortie_engine::Authority;
 use sortie_policy::{Decision, Ground, Judge, Places, Why};
-use sortie_protocol::{AgentConfig, Resource};
+use sortie_protocol::{AgentConfig, FailureCode, Resource};
 
 use crate::error::{self, CommandError};
 use crate::render::print_json;
@@ -148,8 +148,8 @@ fn beyond_rules(call: &Call, config: &AgentConfig, authority: &Authority<'_>) ->
 /// Why nobody can be started from there, whatever the rules say; `None` where somebody can.
 fn cannot_delegate(authority: &Authority<'_>, config: &AgentConfig) -> Option<String> {
     let failure = authority.can_delegate(config.depth).err()?;
-    Some(match failure.code.as_str() {
-        "depth" => format!(
+    Some(match failure.code {
+        FailureCode::Depth => format!(
             "{} cannot delegate: it has depth {}, and `task_tool.max_depth` is {}",
             config.agent, config.depth, authority.rules.max_depth
         ),

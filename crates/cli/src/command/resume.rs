@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::Args;
 use sortie_engine::{Clock as _, Resumption, SystemClock};
 use sortie_journal::{CommandId, Journal, TaskHeader, TaskQuery, TaskState};
-use sortie_protocol::{Command, Failure, Job, Status, TaskId};
+use sortie_protocol::{Command, Failure, FailureCode, Job, Status, TaskId};
 
 use super::args::{LimitArgs, with_exit_codes};
 use super::person_only::only_for_persons;
@@ -104,16 +104,18 @@ pub(crate) fn run(args: &ResumeArgs, settings: &Settings, sources: &Sources) -> 
 
 /// Why a task does not go on, and what can be done instead.
 fn refused(failure: Failure, takes_over: bool) -> CommandError {
-    let kind = match failure.code.as_str() {
-        "no_such_task" => ErrorKind::NotFound,
-        "still_running" | "out_of_sight" | "waited_for" | "journal" => ErrorKind::Unready,
+    let kind = match failure.code {
+        FailureCode::NoSuchTask => ErrorKind::NotFound,
+        FailureCode::StillRunning | FailureCode::OutOfSight | FailureCode::WaitedFor | FailureCode::Journal => {
+            ErrorKind::Unready
+        }
         _ => ErrorKind::Usage,
     };
     let error = CommandError::new(kind, failure.message);
-    match (failure.code.as_str(), failure.details.first()) {
-        ("out_of_sight", _) => error.hint("--take-over, if the process is gone"),
-        ("waited_for", Some(root)) if takes_over => error.hint(format!("sortie resume {root} --take-over")),
-        ("waited_for", Some(root)) => error.hint(format!("sortie resume {root}")),
+    match (&failure.code, failure.details.first()) {
+        (FailureCode::OutOfSight, _) => error.hint("--take-over, if the process is gone"),
+        (FailureCode::WaitedFor, Some(root)) if takes_over => error.hint(format!("sortie resume {root} --take-over")),
+        (FailureCode::WaitedFor, Some(root)) => error.hint(format!("sortie resume {root}")),
         _ => error,
     }
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use clap::Args;
 use sortie_contract::{Answer, Call, Contract, given_again};
 use sortie_engine::{Ids as _, Kind, RandomIds};
-use sortie_protocol::{Event, Failure, TaskOutcome};
+use sortie_protocol::{Event, Failure, FailureCode, TaskOutcome};
 
 use super::args::{LimitArgs, with_exit_codes};
 use super::person_only::only_for_persons;
@@ -79,7 +79,7 @@ pub(crate) fn run(args: &TaskArgs, settings: &Settings) -> Result<ExitCode, Comm
     if request.resume.is_some()
         && let Err(refusal) = only_for_persons(settings)
     {
-        return answering.reject(&Failure::new("not_allowed", refusal.in_one_line()));
+        return answering.reject(&Failure::new(FailureCode::NotAllowed, refusal.in_one_line()));
     }
     if request.background && !args.apart {
         background_process::check_files(&settings.places.named())?;
@@ -136,11 +136,11 @@ fn json_of_stdin(most_bytes: usize) -> Result<Result<String, Failure>, CommandEr
         Input::Text(text) => Ok(text),
         Input::NotText { byte } => {
             let message = format!("the arguments are not valid JSON: they are not valid UTF-8 (byte {byte})");
-            Err(Failure::new("invalid_arguments", message))
+            Err(Failure::new(FailureCode::InvalidArguments, message))
         }
         Input::TooLong => {
             let message = format!("the prompt has more than {most_bytes} bytes (`task_tool.max_prompt_bytes`)");
-            Err(Failure::new("prompt_too_long", message).due_to(PROMPT_BYTES_SETTING))
+            Err(Failure::new(FailureCode::PromptTooLong, message).due_to(PROMPT_BYTES_SETTING))
         }
     })
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 use sortie_journal::{Journal, JournalError, TaskHeader, TaskState};
 use sortie_protocol::open_status::{INTERRUPTED, RUNNING};
-use sortie_protocol::{Event, Fact, Failure, TaskId, TaskOutcome};
+use sortie_protocol::{Event, Fact, Failure, FailureCode, TaskId, TaskOutcome};
 
 /// The tasks of a tree as objects, folded from its events.
 #[derive(Debug, Default)]
@@ -83,7 +83,7 @@ pub(crate) fn outcomes(
             Ok(Some(outcome)) => tree.end(&outcome),
             Ok(None) => {}
             Err(damage @ (JournalError::DamagedTask { .. } | JournalError::Damaged { .. })) => {
-                tree.fail(header.task_id, &Failure::new("journal", damage.to_string()));
+                tree.fail(header.task_id, &Failure::new(FailureCode::Journal, damage.to_string()));
                 damages.push(damage.to_string());
             }
             Err(error) => return Err(error),

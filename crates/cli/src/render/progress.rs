@@ -10,7 +10,6 @@ mod parallel_start;
 use std::collections::{HashMap, HashSet};
 
 use sortie_protocol::{AgentConfig, CallId, CallOutput, Event, Fact, Reply, Sender, TaskId, TaskOutcome, Timestamp};
-use sortie_tools::NOT_STARTED;
 
 use crate::text::{neutral, words};
 use background::Mention;
@@ -383,7 +382,7 @@ impl Working {
         let text = if output.output.failed { format!("{call} failed: {said}") } else { format!("{call} → {said}") };
         self.messages.answer(&output.call, &text);
         // Somebody waits for a sub-agent that will not come.
-        let is_missed = output.output.failed && said.starts_with(NOT_STARTED);
+        let is_missed = output.output.failed && output.output.started_nobody();
         (every_call || is_missed).then_some(text)
     }
 

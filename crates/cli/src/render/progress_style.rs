@@ -88,7 +88,7 @@ pub(super) fn beginning(report: &str, most: usize) -> Vec<String> {
 /// What went wrong, what a person should know, and what it cost.
 pub(super) fn closing(outcome: &TaskOutcome) -> Vec<String> {
     let error = outcome.error.as_ref();
-    let error = error.map(|error| format!("{}: {}", neutral::line(&error.code), neutral::line(&error.message)));
+    let error = error.map(|error| format!("{}: {}", neutral::line(error.code.as_str()), neutral::line(&error.message)));
     let notices = outcome.notices.iter().map(|notice| format!("note: {}", neutral::line(notice)));
     error.into_iter().chain(notices).chain([words::usage(&outcome.usage)]).collect()
 }

@@ -6,7 +6,7 @@ mod tale;
 mod terminal;
 
 use expect_test::{Expect, expect};
-use sortie_protocol::{Fact, Failure, Limit, Status, Timestamp, ToolOutput, Usage};
+use sortie_protocol::{Fact, Failure, FailureCode, Limit, Status, Timestamp, ToolOutput, Usage};
 
 use super::json_display::StreamDisplay;
 use super::outcome_tree::OutcomeTree;
@@ -217,11 +217,11 @@ fn verbose_shows_each_call() {
 
 #[test]
 fn retries_refusals_notices_and_limits_are_never_silent() {
-    let error = Failure::new("rate_limited", "429 from the server");
+    let error = Failure::new(FailureCode::RateLimited, "429 from the server");
     let mut partial = outcome('a', "explore", Status::Partial, "so far");
     partial.reason = Some(Limit::Turns);
     let mut failed = outcome('b', "explore", Status::Failed, "");
-    failed.error = Some(Failure::new("model_auth", "the key was refused; check ANTHROPIC_API_KEY"));
+    failed.error = Some(Failure::new(FailureCode::ModelAuth, "the key was refused; check ANTHROPIC_API_KEY"));
     failed.notices = vec!["unknown key `x` was ignored".to_owned()];
     let tale = Tale::default()
         .started('m', "main", "x")
@@ -279,7 +279,7 @@ fn retries_refusals_notices_and_limits_are_never_silent() {
 fn text_from_models_and_tools_cannot_drive_the_terminal() {
     let evil = "\u{1b}[2J\u{1b}]52;c;aGk=\u{7}\r\u{9b}1mname\u{202e}";
     let mut ending = outcome('a', "explore", Status::Failed, &format!("{evil}\n{evil}"));
-    ending.error = Some(Failure::new(evil, evil));
+    ending.error = Some(Failure::new(FailureCode::read(evil), evil));
     ending.notices = vec![evil.to_owned()];
     let tale = Tale::default()
         .started('m', "main", evil)
@@ -294,7 +294,7 @@ fn text_from_models_and_tools_cannot_drive_the_terminal() {
                 turn: 1,
                 attempt: 1,
                 wait_ms: 1,
-                error: Failure::new(evil, evil),
+                error: Failure::new(FailureCode::read(evil), evil),
                 usage: Usage::default(),
             },
         )

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io::{self, Write as _};
 
 use sortie_journal::{Journal, JournalError};
-use sortie_protocol::{Event, Fact, Limit, Status, TaskId, TaskOutcome};
+use sortie_protocol::{Event, Fact, FailureCode, Limit, Status, TaskId, TaskOutcome};
 
 use super::Display;
 use super::options::shell_mark;
@@ -123,14 +123,14 @@ pub(super) fn say_how_to_go_on(outcome: &TaskOutcome) {
 /// What gives a task more of what it used up, or nothing where it only has to go on; `None` if that would not help.
 fn what_it_lacks(outcome: &TaskOutcome) -> Option<&'static str> {
     // Without any text a limit is a failure.
-    let code = outcome.error.as_ref().map_or("", |failure| &failure.code);
+    let code = outcome.error.as_ref().map(|failure| &failure.code);
     match (outcome.reason, code) {
-        (Some(Limit::Turns), _) | (None, "limit_turns") => Some(" --max-turns N"),
-        (Some(Limit::Deadline), _) | (None, "timeout") => Some(" --timeout TIME"),
-        (Some(Limit::Tokens), _) | (None, "limit_tokens") => Some(" --max-tokens N"),
-        (Some(Limit::Stalled | Limit::Output), _) | (None, "journal") => Some(""),
+        (Some(Limit::Turns), _) | (None, Some(FailureCode::Limit(Limit::Turns))) => Some(" --max-turns N"),
+        (Some(Limit::Deadline), _) | (None, Some(FailureCode::Timeout)) => Some(" --timeout TIME"),
+        (Some(Limit::Tokens), _) | (None, Some(FailureCode::Limit(Limit::Tokens))) => Some(" --max-tokens N"),
+        (Some(Limit::Stalled | Limit::Output), _) | (None, Some(FailureCode::Journal)) => Some(""),
         (None, _) if outcome.status == Status::Cancelled => Some(""),
-        (Some(Limit::Cost), _) | (None, "limit_cost") => Some(" --max-cost-usd AMOUNT"),
+        (Some(Limit::Cost), _) | (None, Some(FailureCode::Limit(Limit::Cost))) => Some(" --max-cost-usd AMOUNT"),
         (Some(Limit::Context | Limit::Loop) | None, _) => None,
     }
 }

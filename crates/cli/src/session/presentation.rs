@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use sortie_engine::{Approver, NoApprover};
-use sortie_protocol::{Failure, TaskId};
+use sortie_protocol::{Failure, FailureCode, TaskId};
 
 use super::approval_prompt::TerminalApprover;
 use super::detach::Detachment;
@@ -88,7 +88,7 @@ impl Presentation {
 
 /// True where a hook kept a task from starting, by its veto or until no time was left. The request itself was in order.
 pub(crate) fn is_held_up(failure: &Failure) -> bool {
-    ["vetoed", "timeout"].contains(&failure.code.as_str())
+    matches!(failure.code, FailureCode::Vetoed | FailureCode::Timeout)
 }
 
 /// Ends a run that was held up before it started, for people on stderr and for programs on stdout.

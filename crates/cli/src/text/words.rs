@@ -74,7 +74,8 @@ pub(crate) fn title(title: &str) -> String {
 
 /// What kind of failure of a model it is, without the advice: `rate limited`.
 pub(crate) fn fault(error: &Failure) -> String {
-    neutral::line(&error.code.strip_prefix("model_").unwrap_or(&error.code).replace('_', " "))
+    let code = error.code.as_str();
+    neutral::line(&code.strip_prefix("model_").unwrap_or(code).replace('_', " "))
 }
 
 /// A call in a few words: the tool and the one argument that says most, e.g. `Grep "auth"`.
@@ -84,6 +85,8 @@ pub(crate) fn call(call: &ToolCall) -> String {
 
 #[cfg(test)]
 mod tests {
+    use sortie_protocol::FailureCode;
+
     use super::*;
 
     #[test]
@@ -121,7 +124,7 @@ mod tests {
     fn a_title_is_one_line_of_bounded_width_and_a_fault_its_kind_alone() {
         assert_eq!(title("two\nlines"), "two lines");
         assert_eq!(width::of(&title(&"long ".repeat(100))), TITLE_COLUMNS);
-        let error = |code: &str| fault(&Failure::new(code, "what to do about it"));
+        let error = |code: &str| fault(&Failure::new(FailureCode::read(code), "what to do about it"));
         assert_eq!(["model_stream_cut", "rate_limited"].map(error), ["stream cut", "rate limited"]);
     }
 

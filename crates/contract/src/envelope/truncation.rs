@@ -117,6 +117,7 @@ mod tests {
             usage: Usage::default(),
             notices: Vec::new(),
             error: None,
+            given_again: None,
         };
         let cut = Cut { original: Some(Size { lines: 3000, bytes: 90_000 }), ..Cut::of(&outcome).unwrap() };
         let expected = json!({

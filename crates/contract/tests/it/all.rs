@@ -5,8 +5,8 @@ use std::sync::Arc;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
-use sortie_contract::{CONTRACTS, Contract, Envelope, GIVEN_AGAIN, contract};
-use sortie_protocol::{Limit, TaskOutcome};
+use sortie_contract::{CONTRACTS, Contract, Envelope, contract};
+use sortie_protocol::{FailureCode, Limit, TaskOutcome};
 use sortie_schema::Schema;
 
 use crate::arbitrary;
@@ -39,8 +39,8 @@ fn whoever_gets_an_outcome_again_reads_so_unless_the_dialect_has_the_report_alon
     for contract in all() {
         let arguments = call(r#"{"description":"d","prompt":"p","subagent_type":"explore"}"#);
         let told = |outcome: &TaskOutcome| contract.encode_for_model(&arguments, Ok(outcome), "mark");
-        assert!(!told(&completed(report)).contains(GIVEN_AGAIN), "{}", contract.name());
-        assert_eq!(told(&again(report)).contains(GIVEN_AGAIN), contract.name() != "result", "{}", contract.name());
+        assert!(!told(&completed(report)).contains("answered from "), "{}", contract.name());
+        assert_eq!(told(&again(report)).contains("answered from "), contract.name() != "result", "{}", contract.name());
         assert!(contract.behind_report(&completed(report)).is_empty(), "{}", contract.name());
         let behind = contract.behind_report(&again(report));
         if !behind.is_empty() {
@@ -123,7 +123,7 @@ fn k02_k24_what_a_schema_offers_is_understood_and_what_it_requires_is_required()
             let without = least.iter().filter(|(known, _)| *known != field);
             let without: Map<String, Value> = without.map(|(name, value)| (name.clone(), value.clone())).collect();
             let failure = contract.decode(&Value::from(without).to_string()).expect_err(name);
-            assert_eq!(failure.code, "invalid_arguments", "K02 {name}");
+            assert_eq!(failure.code, FailureCode::InvalidArguments, "K02 {name}");
             assert!(failure.message.contains(&format!("`{field}`")), "K02 {name}: {failure}");
         }
     }

@@ -4,7 +4,7 @@ use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
-use sortie_protocol::{Failure, Limit, ModelChoice, Status, TaskOutcome, ToolCount, Usage};
+use sortie_protocol::{Failure, FailureCode, Limit, ModelChoice, Status, TaskOutcome, ToolCount, Usage};
 
 use crate::sample::{FAILURES, REJECTIONS, completed};
 
@@ -12,7 +12,7 @@ pub(crate) fn failure() -> impl Strategy<Value = Failure> {
     let known: Vec<String> = REJECTIONS.into_iter().chain(FAILURES).map(str::to_owned).collect();
     let code = prop_oneof![3 => select(known), 1 => any::<String>()];
     (code, any::<String>(), vec(any::<String>(), 0..3))
-        .prop_map(|(code, message, details)| Failure::new(code, message).about(details))
+        .prop_map(|(code, message, details)| Failure::new(FailureCode::read(&code), message).about(details))
 }
 
 fn status() -> impl Strategy<Value = Status> {

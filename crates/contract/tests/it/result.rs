@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use sortie_contract::{AtMaxDepth, Contract, ReportCap, SystemPrompt, ToolResult, Visible, http_code};
-use sortie_protocol::{Failure, Limit, TaskOutcome, TaskRequest};
+use sortie_protocol::{Failure, FailureCode, Limit, TaskOutcome, TaskRequest};
 
 use crate::sample::{
     FAILURES, LIMITS, REJECTIONS, agents, call, cancelled, check, check_refused, completed, failed, failure, limited,
@@ -132,7 +132,7 @@ fn s1_14_to_s1_21_the_six_errors_word_for_word() {
     let listed = failure("unknown_agent").about(["code-reviewer", "documentation-writer", "test-generator"]);
     for (id, failure, error, code) in [
         ("S1-15", failure("no_agents"), "No subagents available for delegation", 404),
-        ("S1-15", Failure::new("unknown_agent", "m"), "No subagents available for delegation", 404),
+        ("S1-15", Failure::new(FailureCode::UnknownAgent, "m"), "No subagents available for delegation", 404),
         (
             "S1-16",
             listed,
@@ -144,7 +144,7 @@ fn s1_14_to_s1_21_the_six_errors_word_for_word() {
         ("S1-19", failure("circular"), "Circular delegation prevented: a -> b -> a", 409),
         ("S1-20", failure("tool_access"), "Subagent lacks permission for required tools: Write, Bash", 403),
         ("S1-17", failure("unusable_agent"), "Failed to initialize subagent: what unusable_agent means", 500),
-        ("S1-17", Failure::new("unusable_agent", "m"), "Failed to initialize subagent: m", 500),
+        ("S1-17", Failure::new(FailureCode::UnusableAgent, "m"), "Failed to initialize subagent: m", 500),
         ("S1-17", failure("model_setup"), "Failed to initialize subagent: what model_setup means", 500),
         ("S1-11", failure("permission"), "Task delegation failed: what permission means", 403),
         ("S2-64", failure("delegation_off"), "Task delegation failed: what delegation_off means", 403),
@@ -221,10 +221,10 @@ fn s1_14_a_task_that_broke_is_told_in_brief() {
         &encode(&cancelled("half")),
         &[("S1-14", "/shortResult", json!("Task failed: cancelled before it was done"))],
     );
-    let long = Failure::new("internal", "ä".repeat(81) + "\nmore");
+    let long = Failure::new(FailureCode::Internal, "ä".repeat(81) + "\nmore");
     let short = format!("Task failed: {}…", "ä".repeat(79));
     check(&encode(&failed(long, "")), &[("S1-14", "/shortResult", json!(short))]);
-    let fits = Failure::new("internal", "ä".repeat(80) + "\nmore");
+    let fits = Failure::new(FailureCode::Internal, "ä".repeat(80) + "\nmore");
     let short = format!("Task failed: {}", "ä".repeat(80));
     check(&encode(&failed(fits, "")), &[("S1-14", "/shortResult", json!(short))]);
 }

@@ -1,8 +1,8 @@
 //! Calls, outcomes and failures as the engine makes them, and tables over answers.
 
 use serde_json::{Value, json};
-use sortie_contract::{AgentLine, Call, Contract, GIVEN_AGAIN};
-use sortie_protocol::{Failure, Launched, Limit, Status, TaskId, TaskOutcome};
+use sortie_contract::{AgentLine, Call, Contract};
+use sortie_protocol::{Failure, FailureCode, Launched, Limit, Status, TaskId, TaskOutcome};
 
 /// The id of calls that started nothing.
 pub(crate) const SPARE_ID: &str = "agent-zzzzzzzzzzzz";
@@ -47,7 +47,7 @@ pub(crate) fn limited(limit: Limit, text: &str) -> TaskOutcome {
 }
 
 pub(crate) fn failed(failure: Failure, text: &str) -> TaskOutcome {
-    let deadline_ms = (failure.code == "timeout").then_some(500);
+    let deadline_ms = (failure.code == FailureCode::Timeout).then_some(500);
     TaskOutcome { status: Status::Failed, error: Some(failure), deadline_ms, ..completed(text) }
 }
 
@@ -62,17 +62,18 @@ pub(crate) fn truncated(text: &str) -> TaskOutcome {
 /// Another task has done the same before.
 pub(crate) fn again(text: &str) -> TaskOutcome {
     let TaskOutcome { task_id, .. } = completed("");
-    let notice = format!("{GIVEN_AGAIN}{task_id}, which did the same on the same files at noon");
-    TaskOutcome { notices: vec!["unknown key `colour` was ignored".to_owned(), notice], ..completed(text) }
+    let notice = format!("answered from {task_id}, which did the same on the same files at noon");
+    let notices = vec!["unknown key `colour` was ignored".to_owned(), notice.clone()];
+    TaskOutcome { notices, given_again: Some(notice), ..completed(text) }
 }
 
 pub(crate) fn timeout() -> Failure {
-    Failure::new("timeout", "the time ran out before there was any text")
+    Failure::new(FailureCode::Timeout, "the time ran out before there was any text")
 }
 
 /// A failure with this code, with the details that the engine gives it.
 pub(crate) fn failure(code: &str) -> Failure {
-    let failure = Failure::new(code, format!("what {code} means"));
+    let failure = Failure::new(FailureCode::read(code), format!("what {code} means"));
     match code {
         "unknown_agent" | "unusable_agent" => {
             failure.about(["bash", "code-reviewer", "explore", "general-purpose", "plan"])

@@ -3,7 +3,7 @@
 use expect_test::expect_file;
 use serde_json::Value;
 use sortie_contract::{CONTRACTS, Contract, contract};
-use sortie_protocol::{Failure, Limit, ModelChoice, TaskOutcome, Usage};
+use sortie_protocol::{Failure, FailureCode, Limit, ModelChoice, TaskOutcome, Usage};
 
 use crate::sample::{
     LIMITS, REJECTIONS, again, call, cancelled, completed, failed, failure, limited, timeout, truncated,
@@ -29,7 +29,7 @@ fn cases() -> Vec<Case> {
     ];
     let limits = LIMITS.into_iter().chain([Limit::Deadline, Limit::Stalled]);
     cases.extend(limits.map(|limit| named(&format!("partial, {limit}"), limited(limit, "So far: src/a.rs"))));
-    let refused = Failure::new("model_auth", "the provider refused the key of route light (401)");
+    let refused = Failure::new(FailureCode::ModelAuth, "the provider refused the key of route light (401)");
     let nothing_spent = Usage { duration_ms: 40, ..Usage::default() };
     let never_began = TaskOutcome { tool_summary: Vec::new(), usage: nothing_spent, ..failed(refused, "") };
     cases.extend([

@@ -5,7 +5,7 @@ use std::time::Duration;
 use expect_test::{Expect, expect};
 use serde_json::json;
 use sortie_contract::{AtMaxDepth, Contract, ReportCap, Sortie, SystemPrompt, Visible};
-use sortie_protocol::{Failure, Launched, Limit, Limits, Money, Status, TaskOutcome, TaskRequest, Usage};
+use sortie_protocol::{Failure, FailureCode, Launched, Limit, Limits, Money, Status, TaskOutcome, TaskRequest, Usage};
 
 use crate::sample::{agents, call, cancelled, completed, failed, failure, launched, limited};
 
@@ -181,7 +181,7 @@ fn the_model_is_told_of_limits_errors_notices_and_cuts() {
     let mut cut = outcome("some text");
     cut.status = Status::Partial;
     cut.reason = Some(Limit::Turns);
-    cut.error = Some(Failure::new("code", "what happened"));
+    cut.error = Some(Failure::new(FailureCode::read("code"), "what happened"));
     cut.notices = vec!["something odd".to_owned()];
     cut.full_text_path = Some("/state/reports/x.md".to_owned());
     expect![[r#"
@@ -202,10 +202,10 @@ fn the_result_object_has_no_nulls_and_reads_back_as_the_outcome() {
     assert_eq!(value["usage"]["total_tokens"], 1234);
     assert_eq!(serde_json::from_value::<TaskOutcome>(value).expect("the same shape"), outcome("done"));
     expect![[r#"{"error":{"code":"depth","message":"too deep"},"status":"rejected"}"#]]
-        .assert_eq(&Sortie.encode(&call("{}"), Err(&Failure::new("depth", "too deep"))).to_string());
+        .assert_eq(&Sortie.encode(&call("{}"), Err(&Failure::new(FailureCode::Depth, "too deep"))).to_string());
     expect!["No sub-agent was started (depth): too deep"].assert_eq(&Sortie.encode_for_model(
         &call("{}"),
-        Err(&Failure::new("depth", "too deep")),
+        Err(&Failure::new(FailureCode::Depth, "too deep")),
         "m",
     ));
 }

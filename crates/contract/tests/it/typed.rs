@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use sortie_contract::{AgentLine, AtMaxDepth, Contract, ReportCap, SystemPrompt, Typed, Visible};
-use sortie_protocol::{Failure, Launched, Limit, Limits, TaskOutcome, TaskRequest};
+use sortie_protocol::{Failure, FailureCode, Launched, Limit, Limits, TaskOutcome, TaskRequest};
 
 use crate::sample::{
     FAILURES, LIMITS, REJECTIONS, SPARE_ID, agents, call, cancelled, check, check_refused, completed, failed, failure,
@@ -197,13 +197,13 @@ fn s3_09_s3_10_a_completed_task() {
 fn a_call_that_a_hook_was_against_has_the_id_that_the_hook_was_told() {
     let told = "agent-hhhhhhhhhhhh";
     let id = |failure: Failure| Typed.encode(&call("{}"), Err(&failure))["agentId"].clone();
-    assert_eq!(id(Failure::new("vetoed", "not on Sundays").about([told])), told);
-    assert_ne!(id(Failure::new("unknown_agent", "nobody").about([told])), told);
+    assert_eq!(id(Failure::new(FailureCode::Vetoed, "not on Sundays").about([told])), told);
+    assert_ne!(id(Failure::new(FailureCode::UnknownAgent, "nobody").about([told])), told);
 }
 
 #[test]
 fn a_start_that_a_hook_was_against_says_that_its_id_is_nobodys_and_a_task_that_it_keeps_from_going_on_does_not() {
-    let vetoed = Failure::new("vetoed", "not on Sundays").about([AGENT_ID]);
+    let vetoed = Failure::new(FailureCode::Vetoed, "not on Sundays").about([AGENT_ID]);
     let error = |arguments: &str| Typed.encode(&call(arguments), Err(&vetoed))["error"].clone();
     let background = arguments("run_in_background", json!(true));
     assert_eq!(error(&background), "not on Sundays; nothing was started: this agentId is nobody's");
@@ -227,7 +227,7 @@ fn s3_14_s3_32_a_task_in_the_background_is_an_id_and_an_output_file() {
 
 #[test]
 fn s3_41_a_task_that_cannot_go_on_says_so() {
-    let failure = Failure::new("no_such_task", "there is no task `agent-nobody`");
+    let failure = Failure::new(FailureCode::NoSuchTask, "there is no task `agent-nobody`");
     let arguments = arguments("resume", json!("agent-nobody"));
     let error = "Resume failed: there is no task `agent-nobody`";
     let expected = json!({"success": false, "agentId": SPARE_ID, "error": error});
@@ -276,7 +276,8 @@ fn s3_09_a_rejected_call_has_an_id_too() {
 
 #[test]
 fn s3_04_an_agent_whose_file_is_broken_is_rejected_with_the_place_and_the_reason() {
-    let broken = Failure::new("unusable_agent", "agent `poet` cannot be used: poet.md:4: error: unknown key `modle`");
+    let broken =
+        Failure::new(FailureCode::UnusableAgent, "agent `poet` cannot be used: poet.md:4: error: unknown key `modle`");
     let value = Typed.encode(&call(r#"{"subagent_type":"poet"}"#), Err(&broken.about(["explore", "general"])));
     let error = "agent `poet` cannot be used: poet.md:4: error: unknown key `modle`; available: Explore, general";
     assert_eq!(value, json!({"success": false, "agentId": SPARE_ID, "error": error}), "S3-04, S3-43");

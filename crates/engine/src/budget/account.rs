@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use sortie_llm::catalogue::Prices;
-use sortie_protocol::{Failure, Limit, Limits, ModelChoice, Usage};
+use sortie_protocol::{Failure, FailureCode, Limit, Limits, ModelChoice, Usage};
 use tokio::sync::Notify;
 
 use self::bid::{Amount, Short, Stand};
@@ -198,7 +198,7 @@ impl Account {
              instead",
             model.id
         );
-        Err(Failure::new("unknown_price", message))
+        Err(Failure::new(FailureCode::UnknownPrice, message))
     }
 
     /// The limit that has been passed, here or above: what was tried in vain may have used more than was held back.
@@ -279,7 +279,7 @@ impl Account {
         if self.started.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more).is_err() {
             let max = max.unwrap_or_default();
             let message = format!("all {max} sub-agents that may be started here have been started; go on without");
-            return Err(Failure::new("max_children", message));
+            return Err(Failure::new(FailureCode::MaxChildren, message));
         }
         let admitted_above = self.above.as_ref().map_or(Ok(()), |above| above.admit_child());
         if admitted_above.is_err() {

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use sortie_protocol::Failure;
+use sortie_protocol::{Failure, FailureCode};
 use tokio::time::Instant;
 
 const MINUTE: Duration = Duration::from_mins(1);
@@ -35,7 +35,7 @@ impl DelegationRate {
         let message = format!(
             "no more than {most} sub-agents may be started within a minute (`task_tool.delegations_per_minute`); {when}"
         );
-        Err(Failure::new("delegation_rate", message))
+        Err(Failure::new(FailureCode::DelegationRate, message))
     }
 }
 

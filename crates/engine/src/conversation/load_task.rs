@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use sortie_journal::{Journal, JournalError, Standing, TaskState};
-use sortie_protocol::{CallId, Event, Failure, Limits, Status, TaskId, Usage};
+use sortie_protocol::{CallId, Event, Failure, FailureCode, Limits, Status, TaskId, Usage};
 
 use crate::budget::account::{Account, Footprint};
 use crate::conversation::replay::Past;
@@ -86,7 +86,9 @@ fn folded(
     match (past, read) {
         (Some(past), read) => Ok((past, read.err())),
         (None, Err(error)) => Err(journal_failure(error)),
-        (None, Ok(())) => Err(Failure::new("journal", format!("the log of {task} does not begin with its start"))),
+        (None, Ok(())) => {
+            Err(Failure::new(FailureCode::Journal, format!("the log of {task} does not begin with its start")))
+        }
     }
 }
 

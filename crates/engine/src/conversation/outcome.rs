@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sortie_llm::ErrorKind;
-use sortie_protocol::{CallId, Failure, Job, Limit, Reply, Status, StopReason, TaskOutcome, ToolCount, Usage};
+use sortie_protocol::{
+    CallId, Failure, FailureCode, Job, Limit, Reply, Status, StopReason, TaskOutcome, ToolCount, Usage,
+};
 use tokio::time::Instant;
 
 use crate::budget::account::Account;
@@ -135,7 +137,7 @@ impl Tally {
             Ending::Limited { limit, text } => (Status::Partial, Some(limit), None, text),
             Ending::OutOfTime => {
                 let message = "the time ran out before there was any text; a longer timeout gives it more";
-                (Status::Failed, None, Some(Failure::new("timeout", message)), String::new())
+                (Status::Failed, None, Some(Failure::new(FailureCode::Timeout, message)), String::new())
             }
             Ending::Failed { failure, text } => (Status::Failed, None, Some(failure), text),
             Ending::Cancelled { text } => (Status::Cancelled, None, None, text),
@@ -159,6 +161,7 @@ impl Tally {
             deadline_ms,
             notices: self.notices,
             error,
+            given_again: None,
         }
     }
 }
@@ -173,7 +176,7 @@ impl Ending {
             return Self::OutOfTime;
         }
         let message = format!("the {limit} limit was reached before any report");
-        let failure = Failure::new(format!("limit_{limit}"), message);
+        let failure = Failure::new(FailureCode::Limit(limit), message);
         Self::Failed { failure, text }
     }
 
@@ -190,7 +193,7 @@ impl Ending {
     pub(crate) fn model_failed((kind, message): (ErrorKind, String), text: String) -> Self {
         match kind {
             ErrorKind::Stalled if !text.trim().is_empty() => Self::limited(Limit::Stalled, text),
-            ErrorKind::Stalled => Self::Failed { failure: Failure::new("timeout", message), text },
+            ErrorKind::Stalled => Self::Failed { failure: Failure::new(FailureCode::Timeout, message), text },
             ErrorKind::ContextLength if !text.trim().is_empty() => Self::Limited { limit: Limit::Context, text },
             kind => Self::Failed { failure: Failure::new(kind.code(), message), text },
         }

@@ -4,14 +4,15 @@
 //! decided where that is decided for all of them.
 
 use serde_json::Value;
-use sortie_protocol::{AgentConfig, Failure, Job};
+use sortie_protocol::{AgentConfig, Failure, FailureCode, Job};
 use sortie_schema::Schema;
 
 use crate::conversation::outcome::{Ending, Tally};
 
 /// What a task's system prompt says of its schema; or why that cannot be used.
 pub(crate) fn asked_for(schema: &Value) -> Result<String, Failure> {
-    let unusable = |error| Failure::new("invalid_arguments", format!("`output_schema` cannot be used: {error}"));
+    let unusable =
+        |error| Failure::new(FailureCode::InvalidArguments, format!("`output_schema` cannot be used: {error}"));
     Schema::read(schema).map_err(unusable)?;
     Ok(format!("\n\nYour final answer must be one JSON value that fits this JSON Schema, and nothing else:\n{schema}"))
 }
@@ -39,7 +40,7 @@ impl Tally {
             Some(Err(unfit)) => format!("the answer does not fit the output schema: {unfit}"),
         };
         if let Ending::Completed { text } = ending {
-            return (Ending::Failed { failure: Failure::new("output_schema", unfit), text }, None);
+            return (Ending::Failed { failure: Failure::new(FailureCode::OutputSchema, unfit), text }, None);
         }
         self.notice(unfit);
         (ending, None)

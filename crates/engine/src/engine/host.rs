@@ -9,7 +9,9 @@ mod visible;
 use std::sync::Arc;
 
 use sortie_policy::Decision;
-use sortie_protocol::{CallId, Failure, Job, Launched, Limits, Resource, TaskId, TaskRequest, ToolOutput, ToolSpec};
+use sortie_protocol::{
+    CallId, Failure, FailureCode, Job, Launched, Limits, Resource, TaskId, TaskRequest, ToolOutput, ToolSpec,
+};
 use sortie_tools::{AnswerParts, BoxFuture, CallContext, Delegated, Delegation, Glance, Seen, Stand};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -49,7 +51,7 @@ impl Visitor {
         }
         if request.limits != Limits::default() {
             let message = format!("{task} was interrupted and goes on within the limits that it has left; name none");
-            return Err(Failure::new("invalid_arguments", message));
+            return Err(Failure::new(FailureCode::InvalidArguments, message));
         }
         self.revive(task, Some(request.prompt)).await
     }
@@ -180,7 +182,7 @@ impl Visitor {
 impl Delegation for Visitor {
     /// The companions delegate nothing.
     fn delegate<'a>(&'a self, _: &'a CallId, _: TaskRequest) -> BoxFuture<'a, Result<Delegated, Failure>> {
-        Box::pin(async { Err(Failure::new("no_task", "a visitor's tools delegate nothing")) })
+        Box::pin(async { Err(Failure::new(FailureCode::NoTask, "a visitor's tools delegate nothing")) })
     }
 
     /// The agent of the task that is written to: it may be denied.

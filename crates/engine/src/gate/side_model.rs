@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use sortie_llm::offline;
 use sortie_llm::route::LIGHT_ROUTE;
 use sortie_llm::{ModelEvent, ModelRequest, Models, Terms, ToolChoice, estimate};
-use sortie_protocol::{Fact, Failure, Message, Usage};
+use sortie_protocol::{Fact, Failure, FailureCode, Message, Usage};
 use sortie_tools::{Assistant, BoxFuture};
 
 use crate::budget::account::{Account, Bid, Lease};
@@ -47,9 +47,9 @@ impl LightModel {
 
     async fn ask(&self, system: &str, text: String) -> Result<String, Failure> {
         let chosen = self.models.choose(Some(LIGHT_ROUTE), None);
-        let chosen = chosen.map_err(|error| Failure::new("unknown_model", error.to_string()))?;
+        let chosen = chosen.map_err(|error| Failure::new(FailureCode::UnknownModel, error.to_string()))?;
         if chosen.choice.route == offline::ROUTE {
-            return Err(Failure::new("no_model", "no model is set that could answer a question"));
+            return Err(Failure::new(FailureCode::NoModel, "no model is set that could answer a question"));
         }
         if let Some(text) = chosen.notice {
             self.notice(text).await?;
@@ -102,7 +102,7 @@ impl LightModel {
             prices: terms.prices,
             is_report: false,
         };
-        let used_up = |limit| Failure::new(format!("limit_{limit}"), format!("the {limit} of this task are used up"));
+        let used_up = |limit| Failure::new(FailureCode::Limit(limit), format!("the {limit} of this task are used up"));
         self.account.reserve_beside(bid).await.map_err(used_up)
     }
 
@@ -113,6 +113,6 @@ impl LightModel {
     }
 
     async fn record(&self, fact: Fact) -> Result<(), Failure> {
-        self.sink.append(fact).await.map_err(|error| Failure::new("journal", error.to_string()))
+        self.sink.append(fact).await.map_err(|error| Failure::new(FailureCode::Journal, error.to_string()))
     }
 }

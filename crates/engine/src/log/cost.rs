@@ -143,7 +143,7 @@ impl Reading {
 
 #[cfg(test)]
 mod tests {
-    use sortie_protocol::{Compaction, Failure, Money, Reply, StopReason};
+    use sortie_protocol::{Compaction, Failure, FailureCode, Money, Reply, StopReason};
 
     use super::*;
 
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn what_was_answered_tried_lost_and_asked_beside_is_paid() {
-        let error = Failure::new("model_overloaded", "busy");
+        let error = Failure::new(FailureCode::ModelOverloaded, "busy");
         let bill = bill(vec![
             called(0, Usage::default()),
             Fact::ModelRetried { turn: 1, attempt: 2, wait_ms: 1, error, usage: usage(50, 0, 5) },

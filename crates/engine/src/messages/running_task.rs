@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use sortie_crash::point;
 use sortie_journal::{CommandId, Durability, Entry, Journal, JournalError};
-use sortie_protocol::{Addressee, CallId, Fact, Failure, Job, Sender, TaskId};
+use sortie_protocol::{Addressee, CallId, Fact, Failure, FailureCode, Job, Sender, TaskId};
 use sortie_sandbox::SpillDir;
 use tokio_util::sync::CancellationToken;
 
@@ -139,7 +139,7 @@ impl Resident {
         let message = format!(
             "nothing was sent: {task} is being stopped and reads nothing more; send it when it has ended, if it should go on"
         );
-        Err(Failure::new("is_stopping", message))
+        Err(Failure::new(FailureCode::IsStopping, message))
     }
 
     /// Answers the call that waits for the task, which goes on by itself. False if no call waits, or the contract has no
@@ -169,11 +169,11 @@ impl Resident {
     pub(crate) async fn ask_above(self: &Arc<Self>, call: CallId, question: String) -> Result<(), Failure> {
         let resident = Arc::clone(self);
         let put = tokio::spawn(async move { resident.put_question(call, question).await });
-        put.await.unwrap_or_else(|broken| Err(Failure::new("internal", broken.to_string())))
+        put.await.unwrap_or_else(|broken| Err(Failure::new(FailureCode::Internal, broken.to_string())))
     }
 
     async fn put_question(&self, call: CallId, question: String) -> Result<(), Failure> {
-        let nobody = |why: &str| Failure::new("nobody", why);
+        let nobody = |why: &str| Failure::new(FailureCode::Nobody, why);
         let address = self.address.as_ref().ok_or_else(|| nobody("no task is above this one; ask the person"))?;
         let mut recipient = address.hold().await;
         if recipient.waits && !self.releasable {

@@ -1,11 +1,11 @@
 //! Waiting for what blocks, away from the threads that run tasks.
 
-use sortie_protocol::Failure;
+use sortie_protocol::{Failure, FailureCode};
 
 /// Reads on a thread that may wait.
 pub(crate) async fn blocking<T: Send + 'static>(
     read: impl FnOnce() -> Result<T, Failure> + Send + 'static,
 ) -> Result<T, Failure> {
     let read = tokio::task::spawn_blocking(read).await;
-    read.map_err(|error| Failure::new("internal", error.to_string()))?
+    read.map_err(|error| Failure::new(FailureCode::Internal, error.to_string()))?
 }

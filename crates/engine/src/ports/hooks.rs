@@ -3,7 +3,7 @@
 //! The engine says when; what is run, and how, is the other side's business. Nothing here can fail a task but a veto:
 //! a hook that does not work is told of, and the task goes on. Outside, an ending is told at least once, with its id.
 
-use sortie_protocol::{Failure, Job, TaskOutcome};
+use sortie_protocol::{Failure, FailureCode, Job, TaskOutcome};
 use sortie_tools::BoxFuture;
 
 use crate::Question;
@@ -48,7 +48,7 @@ impl Verdict {
     /// The rejection that a veto is.
     pub fn failure(&self) -> Option<Failure> {
         let reason = self.veto.as_ref()?;
-        Some(Failure::new("vetoed", format!("a hook did not let the task start: {reason}")))
+        Some(Failure::new(FailureCode::Vetoed, format!("a hook did not let the task start: {reason}")))
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use sortie_agents::AgentDefinition;
 use sortie_contract::Contract;
 use sortie_policy::{Decision, Judge, Places, Redactor, RuleError};
-use sortie_protocol::{Failure, Grant, GrantLayer, Mode};
+use sortie_protocol::{Failure, FailureCode, Grant, GrantLayer, Mode};
 use sortie_sandbox::{Guard, Workspace};
 
 use crate::ports::approval::{Approver, NoApprover};
@@ -79,7 +79,7 @@ impl Default for Permissions {
 pub(crate) fn refuse_denied(judge: &Judge, contract: &dyn Contract, agent: &AgentDefinition) -> Result<(), Failure> {
     match judge.decide(contract.tool_name(), &agent.as_resource()) {
         Decision::Deny(ground) => {
-            Err(Failure::new("permission", format!("`{}` was not started: {ground}", agent.name)))
+            Err(Failure::new(FailureCode::Permission, format!("`{}` was not started: {ground}", agent.name)))
         }
         Decision::Allow | Decision::Ask(_) => Ok(()),
     }

@@ -4,12 +4,15 @@ use std::time::Duration;
 
 use sortie_agents::{AgentDefinition, Registry};
 use sortie_contract::{Contract, Defaults};
-use sortie_llm::route::AUTO;
+use sortie_llm::route::{AUTO, MAIN_ROUTE};
 use sortie_llm::{Chosen, Models, UnknownModel};
-use sortie_protocol::{AgentConfig, Failure, Limits, ModelChoice, Money, TaskRequest};
+use sortie_protocol::{AgentConfig, Failure, FailureCode, Limits, ModelChoice, Money, TaskRequest};
 
 use crate::resolve::auto_model::pick;
 use crate::resolve::instructions::InstructionRules;
+
+/// Table of settings of the main route. A failure due to it says that this route is set and cannot be used.
+pub const MAIN_ROUTE_SETTING: &str = "routes.main";
 
 /// The setting that names the model of sub-agents.
 const MODEL_SETTING: &str = "task_tool.model";
@@ -172,20 +175,24 @@ impl Rules {
     /// Whether anybody may delegate.
     pub(crate) fn check_switched_on(&self) -> Result<(), Failure> {
         let why = "delegation is switched off (`task_tool.enabled` is false)";
-        if self.delegation { Ok(()) } else { Err(Failure::new("delegation_off", why).due_to("task_tool.enabled")) }
+        if self.delegation {
+            Ok(())
+        } else {
+            Err(Failure::new(FailureCode::DelegationOff, why).due_to("task_tool.enabled"))
+        }
     }
 
     /// How long after its end a call may go on with a task, if it may at all.
     pub(crate) fn check_resume(&self) -> Result<Duration, Failure> {
         let why = "going on with a task is switched off (`task_tool.resume` is false); start a new one";
-        self.resume_within.ok_or_else(|| Failure::new("resume_off", why).due_to("task_tool.resume"))
+        self.resume_within.ok_or_else(|| Failure::new(FailureCode::ResumeOff, why).due_to("task_tool.resume"))
     }
 
     /// Whether a task of this depth may delegate.
     pub(crate) fn check_depth(&self, depth: u32) -> Result<(), Failure> {
         self.check_switched_on()?;
         if depth >= self.max_depth {
-            return Err(Failure::new("depth", "maximum sub-agent depth exceeded; do this part yourself"));
+            return Err(Failure::new(FailureCode::Depth, "maximum sub-agent depth exceeded; do this part yourself"));
         }
         Ok(())
     }
@@ -198,7 +205,7 @@ impl Rules {
     /// Whether this can be said to a task.
     pub(crate) fn check_words(&self, prompt: &str) -> Result<(), Failure> {
         if prompt.trim().is_empty() {
-            return Err(Failure::new("empty_prompt", "the prompt is empty; say what is to be done"));
+            return Err(Failure::new(FailureCode::EmptyPrompt, "the prompt is empty; say what is to be done"));
         }
         self.check_size("prompt", prompt)
     }
@@ -209,7 +216,7 @@ impl Rules {
             return Ok(());
         }
         let message = format!("the {what} has {size} bytes; the limit is {max} (`task_tool.max_prompt_bytes`)");
-        Err(Failure::new("prompt_too_long", message).due_to("task_tool.max_prompt_bytes"))
+        Err(Failure::new(FailureCode::PromptTooLong, message).due_to("task_tool.max_prompt_bytes"))
     }
 
     /// The model that serves a request with this agent.
@@ -240,7 +247,7 @@ impl Rules {
             let message = format!(
                 "a call may not choose its model here (`task_tool.allow_model_override` is false); leave out `{model}`"
             );
-            return Err(Failure::new("model_override", message).due_to("task_tool.allow_model_override"));
+            return Err(Failure::new(FailureCode::ModelOverride, message).due_to("task_tool.allow_model_override"));
         }
         let by_rule = self.model.as_deref().filter(|_| kind == Kind::Delegated);
         let wanted =
@@ -255,13 +262,17 @@ impl Rules {
                 None if is_by_rule => format!("`{MODEL_SETTING}`: "),
                 _ => String::new(),
             };
-            let code = match error {
-                UnknownModel::Nobody { .. } => "unknown_model",
+            let code = match &error {
+                UnknownModel::Nobody { .. } => FailureCode::UnknownModel,
                 // The call is right, the way to the model is not.
-                UnknownModel::Unusable { .. } => "model_setup",
+                UnknownModel::Unusable { .. } => FailureCode::ModelSetup,
             };
             let failure = Failure::new(code, format!("{said_by}{error}"));
-            if is_by_rule { failure.due_to(MODEL_SETTING) } else { failure }
+            match error {
+                UnknownModel::Unusable { asked, .. } if asked == MAIN_ROUTE => failure.due_to(MAIN_ROUTE_SETTING),
+                _ if is_by_rule => failure.due_to(MODEL_SETTING),
+                _ => failure,
+            }
         })?;
         let notices: Vec<String> = picked.map(|picked| picked.notice).into_iter().chain(chosen.notice).collect();
         Ok(Chosen { notice: (!notices.is_empty()).then(|| notices.join("; ")), ..chosen })
@@ -314,9 +325,9 @@ pub(crate) fn serving<'a>(
     let mut names: Vec<&str> = agents.delegable().map(|agent| agent.name.as_str()).collect();
     names.sort_unstable();
     let (code, message) = match &unknown.absent[..] {
-        [] if names.is_empty() => ("no_agents", unknown.to_string()),
-        [] => ("unknown_agent", unknown.to_string()),
-        [why, ..] => ("unusable_agent", format!("agent `{}` cannot be used: {why}", request.agent)),
+        [] if names.is_empty() => (FailureCode::NoAgents, unknown.to_string()),
+        [] => (FailureCode::UnknownAgent, unknown.to_string()),
+        [why, ..] => (FailureCode::UnusableAgent, format!("agent `{}` cannot be used: {why}", request.agent)),
     };
     Err(Failure::new(code, message).about(names))
 }

@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use sortie_protocol::{CallId, Fact, Failure, Job, Launched, Resource, TaskId, TaskOutcome, TaskRequest};
+use sortie_protocol::{CallId, Fact, Failure, FailureCode, Job, Launched, Resource, TaskId, TaskOutcome, TaskRequest};
 use sortie_tools::{AnswerParts, BoxFuture, Delegated, Delegation};
 
 use crate::conversation::load_task::read;
@@ -145,7 +145,7 @@ impl Delegate {
         };
         let outcome = ended.unwrap_or_else(|error| {
             // It ran, but its ending could not be recorded. What it spent is known all the same.
-            let failure = Failure::new("internal", error.to_string());
+            let failure = Failure::new(FailureCode::Internal, error.to_string());
             Tally::new(&account, &job.notices).outcome(&job, Ending::Failed { failure, text: String::new() })
         });
         keep(&self.scope.engine, ticket, &self.scope.approvals).await;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use sortie_crash::point;
 use sortie_journal::JournalError;
-use sortie_protocol::{CallId, Failure, Sender, Status, TaskId, TaskOutcome, Usage};
+use sortie_protocol::{CallId, Failure, FailureCode, Sender, Status, TaskId, TaskOutcome, Usage};
 use tokio::sync::OwnedMutexGuard;
 
 use crate::budget::deadline::Deadline;
@@ -117,7 +117,7 @@ impl Task {
         let to = address.hold().await;
         untold.inspect(|error| to.sink.shut_out(error));
         if !to.waits && !to.is_over {
-            let failure = Failure::new("internal", error.to_string());
+            let failure = Failure::new(FailureCode::Internal, error.to_string());
             let outcome = self.tally().outcome(&self.job, Ending::Failed { failure, text: String::new() });
             to.inbox.report(self.job.task, Report { leg: self.sink.leg(), outcome: Box::new(outcome) });
         }

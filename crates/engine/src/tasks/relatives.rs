@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use sortie_crash::point;
 use sortie_journal::TaskState;
-use sortie_protocol::{Addressee, CallId, Event, Fact, Failure, Sender, TaskId, TaskOutcome, TaskRequest};
+use sortie_protocol::{Addressee, CallId, Event, Fact, Failure, FailureCode, Sender, TaskId, TaskOutcome, TaskRequest};
 use sortie_tools::{
     Answered, BoxFuture, Choice, Delegated, Delegation, Glance, Kin, Listing, Note, Receipt, ReportPage, Sought, Stand,
     Work,
@@ -24,7 +24,6 @@ pub(crate) use self::status::{
     END_WITHIN, Onlooker, at_work, end_all, listing, not_ended, page_of, recorded_stand, report_page, stand_of,
 };
 pub(crate) use self::visible::Member;
-use self::visible::NO_SUCH_TASK;
 use crate::conversation::load_task::read;
 use crate::gate::children::Children;
 use crate::messages::questions::Asker;
@@ -54,7 +53,7 @@ impl Children for Relatives {
     fn let_go<'a>(&'a self, call: &'a CallId, refusal: &'a str) -> BoxFuture<'a, Option<TaskOutcome>> {
         Box::pin(async move {
             let attached = *self.scope.attached.get(call)?;
-            match end_instead(&self.scope, call, attached, Failure::new("permission", refusal)).await {
+            match end_instead(&self.scope, call, attached, Failure::new(FailureCode::Permission, refusal)).await {
                 Found::Ended(outcome) | Found::OutOfReach(outcome) => Some(*outcome),
                 Found::Open(_) => None,
             }
@@ -71,7 +70,9 @@ impl Kin for Relatives {
         Box::pin(async move {
             let member = match self.below(task).await {
                 // It has ended before this task asked.
-                Err(none) if none.code == NO_SUCH_TASK => return given(&self.scope, task).await.map(Glance::from),
+                Err(none) if none.code == FailureCode::NoSuchTask => {
+                    return given(&self.scope, task).await.map(Glance::from);
+                }
                 member => member?,
             };
             if let Some(resident) = self.scope.engine.present.find(member.task) {
@@ -114,7 +115,7 @@ impl Kin for Relatives {
         Box::pin(async move {
             match self.below(task).await {
                 Ok(member) => report_page(&self.scope.engine, member.task, from, most).await,
-                Err(none) if none.code == NO_SUCH_TASK => {
+                Err(none) if none.code == FailureCode::NoSuchTask => {
                     page_of(&self.scope.engine, *given(&self.scope, task).await?.outcome, from, most).await
                 }
                 Err(failure) => Err(failure),
@@ -158,7 +159,7 @@ impl Kin for Relatives {
                 let is_over = resident.is_some() || matches!(state, TaskState::Ended(_));
                 let how = if is_over { "has ended" } else { "is not at work here" };
                 let message = format!("{task} {how}; only the task that has it can have it go on");
-                return Err(Failure::new("has_ended", message));
+                return Err(Failure::new(FailureCode::HasEnded, message));
             }
             if let Some(resident) = resident {
                 // It has read its last message; soon it has ended.
@@ -239,7 +240,7 @@ impl Relatives {
                  call of {} whose `resume` is its id",
                 engine.contract.tool_name()
             );
-            return Err(Failure::new("background_off", message));
+            return Err(Failure::new(FailureCode::BackgroundOff, message));
         }
         let resume = Some(task.to_string());
         let request = TaskRequest { prompt: text, resume, background: true, ..TaskRequest::default() };
@@ -267,7 +268,7 @@ impl Relatives {
             let past = read(journal.as_ref(), task)?;
             if past.ended.is_some() && past.messages.iter().any(|message| message.number == number) {
                 let message = format!("{task} had the message, and was ended before it read it");
-                return Err(Failure::new("has_ended", message));
+                return Err(Failure::new(FailureCode::HasEnded, message));
             }
             Ok(true)
         };

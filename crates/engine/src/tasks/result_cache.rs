@@ -13,7 +13,7 @@ mod tests;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use sortie_agents::Registry;
-use sortie_contract::{GIVEN_AGAIN, contract};
+use sortie_contract::contract;
 use sortie_journal::Journal;
 use sortie_llm::Endpoint;
 use sortie_protocol::{Job, TaskId, TaskOutcome};
@@ -131,12 +131,13 @@ fn given_again(Done { mut outcome, at, parent }: Done, job: &Job) -> TaskOutcome
     }
     let task = outcome.task_id;
     let mut notice = format!(
-        "{GIVEN_AGAIN}{task}, which did the same on the same files at {at}; its figures are of then, nothing was spent now"
+        "answered from {task}, which did the same on the same files at {at}; its figures are of then, nothing was spent now"
     );
     if job.parent.is_some() && job.parent != parent && has_companions(job) {
         notice += "; its report can be read, but no call of this task can resume it or write to it";
     }
-    outcome.notices.push(notice);
+    outcome.notices.push(notice.clone());
+    outcome.given_again = Some(notice);
     outcome
 }
 

@@ -15,7 +15,7 @@ pub(crate) mod together;
 use std::sync::Arc;
 
 use sortie_journal::TaskState;
-use sortie_protocol::{Failure, Limits, Status, TaskId, TaskRequest};
+use sortie_protocol::{Failure, FailureCode, Limits, Status, TaskId, TaskRequest};
 use sortie_sandbox::process::KeeperMark;
 
 use crate::conversation::load_task::{Remembered, remember, standing};
@@ -172,7 +172,7 @@ fn prompt_for(
     let Remembered { past, standing, .. } = remembered;
     match standing.state {
         TaskState::Ended(Status::Completed) => {
-            Err(Failure::new("prompt_missing", "this task is completed; say what it should do next"))
+            Err(Failure::new(FailureCode::PromptMissing, "this task is completed; say what it should do next"))
         }
         TaskState::Ended(_) => Ok(past.needs_word().then(|| GO_ON.to_owned())),
         TaskState::Running | TaskState::Interrupted => Ok(None),

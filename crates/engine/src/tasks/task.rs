@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use futures_util::FutureExt;
 use sortie_crash::point;
 use sortie_journal::JournalError;
-use sortie_protocol::{CallId, Fact, Failure, Job, Launched, Limit, TaskOutcome, ToolSpec};
+use sortie_protocol::{CallId, Fact, Failure, FailureCode, Job, Launched, Limit, TaskOutcome, ToolSpec};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
@@ -161,7 +161,8 @@ impl Task {
             close(self, past, &mut tally).await?;
         }
         let written = past.map(|past| past.history.last_text()).unwrap_or_default();
-        Ok(tally.outcome(&self.job, Ending::Failed { failure: Failure::new("internal", text), text: written }))
+        Ok(tally
+            .outcome(&self.job, Ending::Failed { failure: Failure::new(FailureCode::Internal, text), text: written }))
     }
 
     async fn admit_and_run(&self) -> Result<TaskOutcome, JournalError> {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use sortie_engine::Rules;
-use sortie_protocol::{Fact, Status, TaskRequest};
+use sortie_protocol::{Fact, FailureCode, Status, TaskRequest};
 use sortie_testkit::{Script, ScriptedPart, reply, when};
 
 use crate::support::{Plan, World, ask};
@@ -82,6 +82,6 @@ async fn the_rate_of_delegations_is_bounded_for_all_trees_together() {
     assert_eq!(refusals(&world, told), 10 + 4 * 10 - 4);
     let without_parent = TaskRequest { agent: "explore".to_owned(), ..ask("BOOM") };
     let refused = world.engine.task(without_parent).await.map(drop);
-    assert_eq!(refused.map_err(|failure| failure.code), Err("delegation_rate".to_owned()));
+    assert_eq!(refused.map_err(|failure| failure.code), Err(FailureCode::DelegationRate));
     assert_eq!(world.run(ask("BOOM")).await.status, Status::Completed, "a person may ask at any time");
 }

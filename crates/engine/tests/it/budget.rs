@@ -6,7 +6,9 @@ use serde_json::json;
 use sortie_engine::{Resumption, Rules};
 use sortie_journal::Entry;
 use sortie_llm::{Terms, catalogue::Prices};
-use sortie_protocol::{Event, Fact, Limit, Limits, Money, Status, StopReason, TaskOutcome, TaskRequest, Usage};
+use sortie_protocol::{
+    Event, Fact, FailureCode, Limit, Limits, Money, Status, StopReason, TaskOutcome, TaskRequest, Usage,
+};
 use sortie_testkit::{Fault, Script, ScriptedModel, reply, when};
 
 use crate::mail_races::Site;
@@ -84,7 +86,9 @@ async fn sixty_four_that_race_for_the_tokens_of_ten_calls_make_at_most_ten() {
     assert!(outcome.usage.total_tokens() <= max_tokens, "{} of {max_tokens}", outcome.usage.total_tokens());
     let children = world.events().into_iter().filter(|event| event.depth == 1);
     let refused = children.filter(|event| match &event.fact {
-        Fact::TaskEnded { outcome } => outcome.error.as_ref().is_some_and(|error| error.code == "limit_tokens"),
+        Fact::TaskEnded { outcome } => {
+            outcome.error.as_ref().is_some_and(|error| error.code == FailureCode::Limit(Limit::Tokens))
+        }
         _ => false,
     });
     assert_eq!(refused.count(), 64 - n_calls);

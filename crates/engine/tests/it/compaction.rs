@@ -6,7 +6,8 @@ use serde_json::json;
 use sortie_engine::Resumption;
 use sortie_llm::{ModelRequest, Terms, ToolChoice};
 use sortie_protocol::{
-    Compaction, Event, Fact, Limit, Limits, Message, Part, Status, TaskOutcome, TaskRequest, ToolCall, Usage,
+    Compaction, Event, Fact, FailureCode, Limit, Limits, Message, Part, Status, TaskOutcome, TaskRequest, ToolCall,
+    Usage,
 };
 use sortie_testkit::{Fault, ScriptedModel, ScriptedReply, Seen, StatusFault, reply};
 
@@ -322,7 +323,7 @@ async fn f36_a_brief_that_does_not_fit_is_a_failure_that_says_so() {
     let world = Plan::of(ScriptedModel::answering(|_| too_long())).build();
     let outcome = world.run(ask("Read all pages.")).await;
     assert_eq!(outcome.status, Status::Failed);
-    assert_eq!(outcome.error.map(|error| error.code).as_deref(), Some("context_length"));
+    assert_eq!(outcome.error.map(|error| error.code), Some(FailureCode::ContextLength));
     assert_eq!(world.model.seen().len(), 1, "there is nothing to leave out");
 }
 

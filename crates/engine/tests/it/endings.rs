@@ -6,7 +6,7 @@ use std::time::Duration;
 use expect_test::{Expect, expect};
 use serde_json::json;
 use sortie_llm::ToolChoice;
-use sortie_protocol::{Fact, Status, StopReason, TaskOutcome};
+use sortie_protocol::{Fact, FailureCode, Status, StopReason, TaskOutcome};
 use sortie_testkit::{Fault, Script, ScriptedModel, ScriptedReply, reply, when};
 
 use crate::support::{Plan, World, ask, restless};
@@ -175,7 +175,7 @@ async fn retries_are_recorded_and_the_answer_comes_all_the_same() {
             _ => None,
         })
         .collect();
-    assert_eq!(retries, [(1, "rate_limited".to_owned()), (2, "rate_limited".to_owned())]);
+    assert_eq!(retries, [(1, FailureCode::RateLimited), (2, FailureCode::RateLimited)]);
 }
 
 #[tokio::test]

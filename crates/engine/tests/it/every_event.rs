@@ -12,7 +12,7 @@ use sortie_contract::Sortie;
 use sortie_engine::{Engine, EngineParts, Permissions, RandomIds, Resumption, Rules, SystemClock};
 use sortie_journal::{Entry, Journal, Position, Scope, TaskQuery, TaskState};
 use sortie_llm::ModelRequest;
-use sortie_protocol::{Event, Fact, Message, Status, TaskId, TaskOutcome};
+use sortie_protocol::{Event, Fact, FailureCode, Message, Status, TaskId, TaskOutcome};
 use sortie_sandbox::{SpillDir, Workspace};
 use sortie_testkit::checker::{Evidence, Stage, TaskLog, check};
 use sortie_testkit::{ScriptedModel, ScriptedModels, ScriptedPart, ScriptedReply, reply};
@@ -167,7 +167,7 @@ async fn what_is_left_after_every_step_of_a_long_history_can_be_gone_on_with() {
         if n_left == 0 || n_left == appends.len() {
             let code = resumed.err().map(|failure| failure.code);
             let expected = if n_left == 0 { "no_such_task" } else { "prompt_missing" };
-            assert_eq!(code.as_deref(), Some(expected));
+            assert_eq!(code.as_ref().map(FailureCode::as_str), Some(expected));
             assert!(journal.appends().is_empty(), "and nothing was changed");
             continue;
         }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::json;
 use sortie_engine::{Asking, Hooks, Resumption, Verdict};
 use sortie_journal::{Entry, Journal as _};
-use sortie_protocol::{Event, Fact, Job, Limits, Status, TaskOutcome, TaskRequest};
+use sortie_protocol::{Event, Fact, FailureCode, Job, Limits, Status, TaskOutcome, TaskRequest};
 use sortie_testkit::{Script, reply, when};
 use sortie_tools::BoxFuture;
 
@@ -81,7 +81,7 @@ async fn each_follow_up_is_told_of_with_its_leg_and_with_what_is_asked_now() {
     assert_eq!(outcome.status, Status::Completed);
     let more = |prompt: &str| Resumption { prompt: Some(prompt.to_owned()), ..Resumption::default() };
     let refused = world.engine.resume(outcome.task_id, more("BAD")).await.err().expect("a hook is against it");
-    assert_eq!(refused.code, "vetoed");
+    assert_eq!(refused.code, FailureCode::Vetoed);
     let running = world.engine.resume(outcome.task_id, more("MORE")).await.expect("it goes on");
     assert_eq!(running.outcome().await.expect("the journal works").status, Status::Completed);
     assert_eq!(

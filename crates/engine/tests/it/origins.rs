@@ -90,13 +90,14 @@ async fn done_as(world: &World, by: By, agent: &str) -> Result<(), String> {
         Call => world.engine.run(ask("MAIN. Delegate.")).await,
         CallAgain => world.engine.resume("agent-aaaaaaaaaaaa".parse().expect("an id"), resumption("Delegate.")).await,
     };
-    let outcome: TaskOutcome = started.map_err(|failure| failure.code)?.outcome().await.expect("the journal works");
+    let outcome: TaskOutcome =
+        started.map_err(|failure| failure.code.to_string())?.outcome().await.expect("the journal works");
     assert_eq!(outcome.status, Status::Completed);
     if matches!(by, Call | CallAgain) { answer(world) } else { Ok(()) }
 }
 
 async fn by_library(world: &World, agent: &str) -> Result<(), String> {
-    let code = |failure: Failure| failure.code;
+    let code = |failure: Failure| failure.code.to_string();
     let subagents = Subagents::of(world.engine.clone());
     let agent = subagents.find(agent).expect("there is one of this name");
     let parameters =
@@ -104,7 +105,7 @@ async fn by_library(world: &World, agent: &str) -> Result<(), String> {
     let subagent = subagents.create(&agent, parameters).map_err(code)?;
     match subagent.execute().await {
         Ok(_) => Ok(()),
-        Err(SubagentError::Refused(failure)) => Err(failure.code),
+        Err(SubagentError::Refused(failure)) => Err(code(failure)),
         Err(error) => panic!("{error}"),
     }
 }
@@ -315,10 +316,10 @@ async fn dry_and_real(request: TaskRequest, plan: impl FnOnce(Plan) -> Plan) -> 
     let agents = folders(&Arc::new(workspace)).current();
     let authority = Authority { agents: &agents, contract: &contract, rules: &settings, layers: &layers, remote: &[] };
     let models = ScriptedModels::of(Arc::clone(&world.model));
-    let dry = authority.check(&request, Kind::Delegated, &models).err().map(|failure| failure.code);
+    let dry = authority.check(&request, Kind::Delegated, &models).err().map(|failure| failure.code.to_string());
     let real = match world.engine.task(request).await {
         Ok(running) => running.outcome().await.map(|_| None).expect("the journal works"),
-        Err(failure) => Some(failure.code),
+        Err(failure) => Some(failure.code.to_string()),
     };
     (dry, real)
 }

@@ -8,7 +8,7 @@ use expect_test::expect;
 use serde_json::{Value, json};
 use sortie_engine::{Engine, Resumption, Rules};
 use sortie_journal::{Entry, Journal as _};
-use sortie_protocol::{CallId, Fact, GrantLayer, Message, Status, TaskId, TaskOutcome, Timestamp};
+use sortie_protocol::{CallId, Fact, FailureCode, GrantLayer, Message, Status, TaskId, TaskOutcome, Timestamp};
 use sortie_testkit::{Script, ScriptedModel, reply, when};
 use tempfile::TempDir;
 
@@ -144,7 +144,7 @@ async fn a_takeover_of_what_has_gone_on_since_it_was_read_is_refused_and_does_no
     expect!["still_running: agent-aaaaaaaaaaaa has just been taken up by somebody else; wait for it, or stop it first"]
         .assert_eq(&format!("{}: {}", refusal.code, refusal.message));
     let refusal = engine.abandon(id(ROOT)).await.expect_err("it is refused");
-    assert_eq!(refusal.code, "still_running");
+    assert_eq!(refusal.code, FailureCode::StillRunning);
     assert!(model.seen().is_empty());
     assert!(
         !facts(&journal, ROOT).iter().any(|fact| matches!(fact, Fact::TaskResumed { .. } | Fact::TaskEnded { .. }))
@@ -241,7 +241,7 @@ async fn a_child_whose_agent_is_gone_is_ended_and_answers_with_what_it_had() {
     assert_eq!(resume(&engine, None).await.status, Status::Completed);
     let child = journal.ending(id(CHILD)).expect("the journal reads").expect("it has ended");
     assert_eq!((child.status, child.text.as_str()), (Status::Failed, "A first word."));
-    assert_eq!(child.error.map(|error| error.code).as_deref(), Some("agent_gone"));
+    assert_eq!(child.error.map(|error| error.code), Some(FailureCode::AgentGone));
     told_of_child(&format!("{:?}", model.seen()[0].messages.last()), "agent cannot be found");
 }
 

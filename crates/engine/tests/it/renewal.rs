@@ -5,7 +5,7 @@ use std::fs;
 use expect_test::expect;
 use serde_json::json;
 use sortie_engine::Resumption;
-use sortie_protocol::{Failure, GrantLayer, Status, TaskId, TaskOutcome, TaskRequest};
+use sortie_protocol::{Failure, FailureCode, GrantLayer, Status, TaskId, TaskOutcome, TaskRequest};
 use sortie_testkit::{Script, reply, when};
 
 use crate::permissions::{rules, user, usual};
@@ -124,7 +124,7 @@ async fn an_agent_that_is_gone_or_has_another_name_is_refused_with_the_reason() 
     let refusal = again(&removed, tasks[0]).await.expect_err("it is refused");
     expect!["agent_gone: this task's agent cannot be found: unknown agent `scout`; there are main, general-purpose, explore, plan, summary, bash; bring its file back, or start a new task"].assert_eq(&format!("{}: {}", refusal.code, refusal.message));
     let refusal = again(&renamed, tasks[1]).await.expect_err("it is refused");
-    assert!(refusal.code == "agent_gone" && refusal.message.contains("ranger"), "{refusal:?}");
+    assert!(refusal.code == FailureCode::AgentGone && refusal.message.contains("ranger"), "{refusal:?}");
     for world in [&removed, &renamed] {
         assert!(world.events().iter().all(|event| event.leg == 1), "nothing was begun");
     }

@@ -7,7 +7,7 @@ use expect_test::expect;
 use serde_json::json;
 use sortie_engine::Resumption;
 use sortie_llm::{Chosen, ErrorKind, Model, ModelError, Models, UnknownModel};
-use sortie_protocol::{GrantLayer, Limit, Limits, ModelChoice, Status, TaskOutcome, TaskRequest};
+use sortie_protocol::{FailureCode, GrantLayer, Limit, Limits, ModelChoice, Status, TaskOutcome, TaskRequest};
 use sortie_testkit::{Script, reply, when};
 
 use super::permissions::{rules, user, usual};
@@ -164,7 +164,10 @@ async fn what_an_earlier_leg_has_written_is_not_told_as_the_result_of_this_one()
     let limits = Limits { timeout: Some(Duration::from_millis(50)), ..Limits::default() };
     let late = resume(&world, done.task_id, Resumption { limits, ..follow_up("WAIT") }).await;
     let code = late.error.map(|error| error.code);
-    assert_eq!((late.status, late.text.as_str(), code.as_deref()), (Status::Failed, "", Some("timeout")));
+    assert_eq!(
+        (late.status, late.text.as_str(), code.as_ref().map(FailureCode::as_str)),
+        (Status::Failed, "", Some("timeout"))
+    );
 }
 
 #[tokio::test]

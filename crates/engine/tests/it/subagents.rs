@@ -3,7 +3,7 @@
 use serde_json::json;
 use sortie_engine::{Parameters, Rules, SubagentError, Subagents};
 use sortie_journal::{Journal, TaskState};
-use sortie_protocol::{Failure, Limits, Message, Status};
+use sortie_protocol::{Failure, FailureCode, Limits, Message, Status};
 use sortie_testkit::{Script, reply, when};
 
 use crate::support::{Plan, World};
@@ -178,11 +178,11 @@ fn s1_28_what_cannot_come_into_being_is_refused_before_anything_starts() {
         let Failure { code, .. } = subagents.create(configuration, parameters(prompt, "x")).err().expect("refused");
         code
     };
-    assert_eq!(refused(&explore, "  "), "empty_prompt");
+    assert_eq!(refused(&explore, "  "), FailureCode::EmptyPrompt);
     let unusable = sortie_agents::AgentDefinition { model: Some("nobody-has-it".to_owned()), ..explore.clone() };
-    assert_eq!(refused(&unusable, "a piece"), "unknown_model");
+    assert_eq!(refused(&unusable, "a piece"), FailureCode::UnknownModel);
     let main = sortie_agents::AgentDefinition { delegable: false, ..explore.clone() };
-    assert_eq!(refused(&main, "a piece"), "unknown_agent");
+    assert_eq!(refused(&main, "a piece"), FailureCode::UnknownAgent);
     assert_eq!(world.events(), []);
 }
 

@@ -1,7 +1,7 @@
 //! Somebody from outside who delegates: which tasks it sees, and what it can do with them.
 
 use sortie_engine::Visitor;
-use sortie_protocol::{Fact, GrantLayer, Sender, TaskRequest};
+use sortie_protocol::{Fact, FailureCode, GrantLayer, Sender, TaskRequest};
 use sortie_testkit::{Script, reply, when};
 use tokio_util::sync::CancellationToken;
 
@@ -33,7 +33,7 @@ async fn a_visitor_sees_what_was_delegated_and_not_what_a_person_runs() {
     let delegated = running.outcome().await.expect("the journal works").task_id;
     assert!(visitor.look(delegated).await.is_ok());
     let unseen = visitor.look(own).await.expect_err("a person's own task");
-    assert_eq!(unseen.code, "no_such_task");
+    assert_eq!(unseen.code, FailureCode::NoSuchTask);
     let listed = call(&visitor, "TaskList", serde_json::json!({})).await;
     assert!(listed.contains(&delegated.to_string()) && !listed.contains(&own.to_string()), "{listed}");
     for refused in [
@@ -41,7 +41,7 @@ async fn a_visitor_sees_what_was_delegated_and_not_what_a_person_runs() {
         visitor.start(TaskRequest { resume: Some(own.to_string()), ..brief("more") }).await.err().expect("not its own"),
         visitor.go_on(own, None).await.expect_err("not its own"),
     ] {
-        assert_eq!(refused.code, "no_such_task");
+        assert_eq!(refused.code, FailureCode::NoSuchTask);
     }
     let sent = call(&visitor, "SendMessage", serde_json::json!({"to": own.to_string(), "message": "hello"})).await;
     assert!(sent.contains("there is no task"), "{sent}");

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use sortie_protocol::{CallId, Event, Fact, Failure, MailMark, ReportMark, Status, TaskId, TaskOutcome, Timestamp};
+use sortie_protocol::{CallId, Event, Fact, FailureCode, MailMark, ReportMark, Status, TaskId, TaskOutcome, Timestamp};
 
 use crate::port::{Holder, Kept, KeptFor, Standing, TaskHeader, TaskState};
 
@@ -111,7 +111,7 @@ impl Evidence {
 
 /// Whether a leg was stopped, or ended because the one above it could not go on: it has nothing to collect.
 fn is_given_up(TaskOutcome { status, error, .. }: &TaskOutcome) -> bool {
-    *status == Status::Cancelled || error.as_ref().is_some_and(|error| error.code == Failure::ABOVE_FAILED)
+    *status == Status::Cancelled || error.as_ref().is_some_and(|error| error.code == FailureCode::AboveFailed)
 }
 
 /// Whether the whole tree has ended and lain still since `older_than`.

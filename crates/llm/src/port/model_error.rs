@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sortie_protocol::Usage;
+use sortie_protocol::{FailureCode, Usage};
 
 /// A model call that did not bring a whole reply.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -75,21 +75,21 @@ impl ErrorKind {
     }
 
     /// The stable code in outcomes and events.
-    pub fn code(self) -> &'static str {
+    pub fn code(self) -> FailureCode {
         match self {
-            Self::Auth => "model_auth",
-            Self::NotFound => "model_not_found",
-            Self::BadRequest => "model_bad_request",
-            Self::ContextLength => "context_length",
-            Self::RateLimited => "rate_limited",
-            Self::Overloaded => "model_overloaded",
-            Self::Server => "model_server_error",
-            Self::Unreachable => "model_unreachable",
-            Self::Cut => "model_stream_cut",
-            Self::Stalled => "stalled",
-            Self::Garbage => "model_garbage",
-            Self::TooLarge => "model_reply_too_large",
-            Self::Setup => "model_setup",
+            Self::Auth => FailureCode::ModelAuth,
+            Self::NotFound => FailureCode::ModelNotFound,
+            Self::BadRequest => FailureCode::ModelBadRequest,
+            Self::ContextLength => FailureCode::ContextLength,
+            Self::RateLimited => FailureCode::RateLimited,
+            Self::Overloaded => FailureCode::ModelOverloaded,
+            Self::Server => FailureCode::ModelServerError,
+            Self::Unreachable => FailureCode::ModelUnreachable,
+            Self::Cut => FailureCode::ModelStreamCut,
+            Self::Stalled => FailureCode::Stalled,
+            Self::Garbage => FailureCode::ModelGarbage,
+            Self::TooLarge => FailureCode::ModelReplyTooLarge,
+            Self::Setup => FailureCode::ModelSetup,
         }
     }
 }

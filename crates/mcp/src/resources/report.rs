@@ -45,7 +45,7 @@ fn unfinished(header: &TaskHeader, earlier: Option<&Ended>) -> String {
 fn head(outcome: &TaskOutcome) -> String {
     let mut head = one_line(&head_line(outcome));
     if let Some(error) = &outcome.error {
-        head += &format!("\nerror {}: {}", one_line(&error.code), one_line(&error.message));
+        head += &format!("\nerror {}: {}", one_line(error.code.as_str()), one_line(&error.message));
     }
     for notice in &outcome.notices {
         head += &format!("\nnotice: {}", one_line(notice));

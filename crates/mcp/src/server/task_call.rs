@@ -10,7 +10,7 @@ use rmcp::ErrorData;
 use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, CreateTaskResult};
 use sortie_contract::Contract;
 use sortie_engine::Running;
-use sortie_protocol::{Failure, Launched, ModelChoice, TaskOutcome, TaskRequest};
+use sortie_protocol::{Failure, FailureCode, Launched, ModelChoice, TaskOutcome, TaskRequest};
 use tokio_util::sync::CancellationToken;
 
 use crate::server::answer::answer;
@@ -65,8 +65,8 @@ async fn start(office: &Office, request: TaskRequest, cancel: &CancellationToken
     // Its own task: a start that is broken off half-way would leave work that nobody can stop.
     let started = tokio::spawn(async move { visitor.start(request).await });
     tokio::select! {
-        started = started => started.unwrap_or_else(|error| Err(Failure::new("internal", error.to_string()))),
-        () = cancel.cancelled() => Err(Failure::new("cancelled", "the call was cancelled before its task began")),
+        started = started => started.unwrap_or_else(|error| Err(Failure::new(FailureCode::Internal, error.to_string()))),
+        () = cancel.cancelled() => Err(Failure::new(FailureCode::Cancelled, "the call was cancelled before its task began")),
     }
 }
 

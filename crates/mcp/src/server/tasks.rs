@@ -16,7 +16,7 @@ use rmcp::model::{
 };
 use serde_json::{Value, json};
 use sortie_journal::TaskHeader;
-use sortie_protocol::{Failure, Job, Status, TaskId, TaskOutcome};
+use sortie_protocol::{Failure, FailureCode, Job, Status, TaskId, TaskOutcome};
 use sortie_tools::{Stand, glance_line};
 
 use crate::server::answer::answer;
@@ -170,8 +170,10 @@ fn known(id: &str) -> Result<TaskId, ErrorData> {
 
 /// Of a task that is not there, the request is wrong; of anything else, we are broken.
 fn unknown(failure: &Failure) -> ErrorData {
-    match failure.code.as_str() {
-        "no_such_task" | "ambiguous_task" => ErrorData::invalid_params(failure.message.clone(), None),
+    match failure.code {
+        FailureCode::NoSuchTask | FailureCode::AmbiguousTask => {
+            ErrorData::invalid_params(failure.message.clone(), None)
+        }
         _ => internal(&failure.to_string()),
     }
 }

@@ -7,10 +7,10 @@ use std::time::Duration;
 use expect_test::expect_file;
 use serde_json::json;
 use sortie_protocol::{
-    Addressee, AgentConfig, ApprovalAnswer, CallId, CallOutput, Compaction, Event, Fact, Failure, Grant, GrantLayer,
-    Job, Limit, Limits, MailMark, ModelChoice, Money, Need, Part, QuestionMark, Reach, Reasoning, Reply, ReportMark,
-    Sender, ServerTools, ShellMark, Status, StopReason, Stub, Summary, TaskId, TaskOutcome, Timestamp, ToolCall,
-    ToolCount, ToolOutput, Usage, VERSION,
+    Addressee, AgentConfig, ApprovalAnswer, CallId, CallOutput, Compaction, Event, Fact, Failure, FailureCode, Grant,
+    GrantLayer, Job, Limit, Limits, MailMark, ModelChoice, Money, Need, Part, QuestionMark, Reach, Reasoning, Reply,
+    ReportMark, Sender, ServerTools, ShellMark, Status, StopReason, Stub, Summary, TaskId, TaskOutcome, Timestamp,
+    ToolCall, ToolCount, ToolOutput, Usage, VERSION,
 };
 
 fn task(letter: u8) -> TaskId {
@@ -125,7 +125,8 @@ fn outcome() -> TaskOutcome {
         truncation: None,
         deadline_ms: None,
         notices: vec!["unknown key `x` was ignored".to_owned()],
-        error: Some(Failure::new("a_code", "a message")),
+        error: Some(Failure::new(FailureCode::read("a_code"), "a message")),
+        given_again: None,
     }
 }
 
@@ -166,7 +167,7 @@ fn facts() -> Vec<Fact> {
             turn: 1,
             attempt: 2,
             wait_ms: 1500,
-            error: Failure::new("rate_limited", "429"),
+            error: Failure::new(FailureCode::RateLimited, "429"),
             usage: Usage::default(),
         },
         Fact::ModelReplied { turn: 1, reply: reply() },
@@ -248,7 +249,7 @@ fn a_retry_tells_what_the_broken_try_used_where_that_is_known() {
         turn: 1,
         attempt: 1,
         wait_ms: 500,
-        error: Failure::new("model_stream_cut", "cut"),
+        error: Failure::new(FailureCode::ModelStreamCut, "cut"),
         usage,
     };
     let known = Usage { input_tokens: 100, output_tokens: 1, ..Usage::default() };

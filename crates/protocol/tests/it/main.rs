@@ -2,6 +2,7 @@
 
 mod commands;
 mod events;
+mod failures;
 mod grant;
 mod near;
 mod nouns;

@@ -4,13 +4,13 @@
 use std::collections::HashMap;
 
 use sortie_journal::TaskState;
-use sortie_protocol::{Event, Fact, Status, TaskId};
+use sortie_protocol::{Event, Fact, FailureCode, Limit, Status, TaskId};
 
 use super::index::Index;
 use super::{Evidence, Findings, Stage, TaskLog};
 
 /// The failures that the scripts ask for: an answer that is withheld, and a limit without a report.
-const ASKED_FOR: [&str; 2] = ["refusal", "limit_turns"];
+const ASKED_FOR: [FailureCode; 2] = [FailureCode::Refusal, FailureCode::Limit(Limit::Turns)];
 
 pub(super) fn check(evidence: &Evidence, index: &Index<'_>, stage: Stage, findings: &mut Findings) {
     shown(evidence, findings);
@@ -60,9 +60,7 @@ fn legs(task: &TaskLog, index: &Index<'_>, stage: Stage, findings: &mut Findings
                 let is_right = match outcome.status {
                     Status::Completed | Status::Partial => true,
                     Status::Cancelled => index.is_stopped(task),
-                    Status::Failed => {
-                        outcome.error.as_ref().is_some_and(|error| ASKED_FOR.contains(&error.code.as_str()))
-                    }
+                    Status::Failed => outcome.error.as_ref().is_some_and(|error| ASKED_FOR.contains(&error.code)),
                     Status::Rejected => false,
                 };
                 findings.expect(is_right, || {

@@ -79,6 +79,7 @@ pub(crate) fn ended(task: TaskId, text: &str, turns: u64) -> Fact {
         deadline_ms: None,
         notices: Vec::new(),
         error: None,
+        given_again: None,
     };
     Fact::TaskEnded { outcome: Box::new(outcome) }
 }

@@ -2,8 +2,9 @@
 
 use expect_test::expect;
 use sortie_protocol::{
-    AgentConfig, CallOutput, Event, Fact, Failure, Grant, Job, Limit, Limits, ModelChoice, Part, Reach, Reply,
-    ServerTools, Status, StopReason, TaskId, TaskOutcome, Timestamp, ToolCall, ToolCount, ToolOutput, Usage, VERSION,
+    AgentConfig, CallOutput, Event, Fact, Failure, FailureCode, Grant, Job, Limit, Limits, ModelChoice, Part, Reach,
+    Reply, ServerTools, Status, StopReason, TaskId, TaskOutcome, Timestamp, ToolCall, ToolCount, ToolOutput, Usage,
+    VERSION,
 };
 use sortie_testkit::render;
 
@@ -81,6 +82,7 @@ fn outcome(task: TaskId, status: Status, text: String) -> TaskOutcome {
         deadline_ms: None,
         notices: Vec::new(),
         error: None,
+        given_again: None,
     }
 }
 
@@ -103,7 +105,7 @@ fn every_fact_has_a_line_without_times_and_with_stable_names() {
         turn: 1,
         attempt: 1,
         wait_ms: 7,
-        error: Failure::new("rate_limited", "slow down"),
+        error: Failure::new(FailureCode::RateLimited, "slow down"),
         usage: Usage::default(),
     });
     log.write(replied(1, vec![Part::Text { text: "So:".to_owned() }, Part::Call(call("c1"))], StopReason::Calls));
@@ -131,7 +133,7 @@ fn every_fact_has_a_line_without_times_and_with_stable_names() {
     log.write(replied(3, vec![Part::Text { text: "ha".to_owned() }], StopReason::Length));
     log.write(Fact::TaskEnded {
         outcome: Box::new(TaskOutcome {
-            error: Some(Failure::new("model_auth", "set a key")),
+            error: Some(Failure::new(FailureCode::ModelAuth, "set a key")),
             ..outcome(parent, Status::Failed, String::new())
         }),
     });

@@ -19,7 +19,9 @@ pub fn essence(answer: Answer<'_>) -> String {
             json!([outcome.status, outcome.reason, code, kept.unwrap_or(&outcome.text), outcome.structured])
         }
         // It says how long to wait, and comes to something else by itself.
-        Err(failure) if failure.code == "delegation_rate" => json!([failure.code, failure.message]),
+        Err(failure) if failure.code == sortie_protocol::FailureCode::DelegationRate => {
+            json!([failure.code, failure.message])
+        }
         Err(failure) => json!(failure.code),
     };
     let digest = Sha256::digest(told.to_string());
@@ -28,7 +30,7 @@ pub fn essence(answer: Answer<'_>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use sortie_protocol::{Failure, TaskId, TaskOutcome, Truncation, Usage};
+    use sortie_protocol::{Failure, FailureCode, TaskId, TaskOutcome, Truncation, Usage};
 
     use super::*;
 
@@ -65,7 +67,7 @@ mod tests {
         for other in &others {
             assert_ne!(essence(Ok(&first)), essence(Ok(other)), "{other:?}");
         }
-        let refused = |code: &str, message: &str| essence(Err(&Failure::new(code, message)));
+        let refused = |code: &str, message: &str| essence(Err(&Failure::new(FailureCode::read(code), message)));
         assert_eq!(refused("unknown_agent", "`x`; there are a, b"), refused("unknown_agent", "`x`; there are b, a"));
         assert_ne!(refused("unknown_agent", "m"), refused("depth", "m"));
         assert_ne!(refused("delegation_rate", "try again in 12 s"), refused("delegation_rate", "try again in 9 s"));

@@ -6,10 +6,10 @@ pub use self::alone::Alone;
 
 use std::time::Duration;
 
-use sortie_protocol::{Addressee, CallId, Failure, ReportMark, Sender, TaskId, TaskOutcome};
+use sortie_protocol::{Addressee, CallId, Failure, FailureCode, ReportMark, Sender, TaskId, TaskOutcome};
 
 use super::future::BoxFuture;
-use super::task_status::{INTERRUPTED, RUNNING, WAITING};
+use sortie_protocol::open_status::{INTERRUPTED, RUNNING, WAITING};
 
 /// What a task may see and do of its kin. Whom it may not reach is an error that names it, like one that does not
 /// exist. Unless said otherwise there is nobody beside or above the caller, and no tree around it.
@@ -51,12 +51,12 @@ pub trait Kin: Send + Sync {
         _question: String,
         _patience: Duration,
     ) -> BoxFuture<'a, Result<Option<Answered>, Failure>> {
-        Box::pin(async { Err(Failure::new("nobody", "there is nobody here to ask")) })
+        Box::pin(async { Err(Failure::new(FailureCode::Nobody, "there is nobody here to ask")) })
     }
 
     /// Lets the tasks of the whole tree read a finding.
     fn post(&self, _text: String) -> BoxFuture<'_, Result<(), Failure>> {
-        Box::pin(async { Err(Failure::new("no_tree", "there is no tree of tasks here that could read it")) })
+        Box::pin(async { Err(Failure::new(FailureCode::NoTree, "there is no tree of tasks here that could read it")) })
     }
 
     /// Findings of the whole tree, in the order of their numbers. Who looks for what is new, or for all, has looked.

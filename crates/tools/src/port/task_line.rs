@@ -4,8 +4,8 @@ use sortie_contract::head_line;
 
 use super::delegation::Delegation;
 use super::relatives::{Glance, Stand, Work};
-use super::task_status::{INTERRUPTED, RUNNING, WAITING};
 use crate::answer::truncate;
+use sortie_protocol::open_status::{INTERRUPTED, RUNNING, WAITING};
 
 /// What is shown of a few words that somebody else has chosen.
 const MAX_WORDS_CHARS: usize = 100;

@@ -4,18 +4,17 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use sortie_protocol::{Resource, ToolOutput};
 
+use crate::answer::Answer;
+use crate::answer::halt::Stop;
+use crate::answer::tool_error::ToolError;
+use crate::call::context::{CallContext, path_resource};
+use crate::call::typed_tool::TypedTool;
 use crate::edit::change;
 use crate::edit::change::Intent;
 use crate::edit::file_change::NewText;
 use crate::edit::file_text::FileText;
 use crate::edit::replace::Replacement;
 use crate::edit::replacements::replaced;
-
-use crate::answer::Answer;
-use crate::answer::halt::Stop;
-use crate::answer::tool_error::ToolError;
-use crate::call::context::{CallContext, path_resource};
-use crate::call::typed_tool::TypedTool;
 
 pub(crate) struct Edit;
 

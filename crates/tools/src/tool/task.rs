@@ -5,16 +5,13 @@
 use std::sync::Arc;
 
 use sortie_contract::{AgentLine, Call, Contract};
-use sortie_protocol::{Failure, Fault, Launched, Resource, TaskOutcome, ToolOutput, ToolSpec};
+use sortie_protocol::{Failure, FailureCode, Fault, Launched, Resource, TaskOutcome, ToolOutput, ToolSpec};
 
 use crate::call::context::CallContext;
 use crate::call::tool::{Order, Tool};
 use crate::port::delegation::{AnswerParts, Delegated};
 use crate::port::future::BoxFuture;
 use crate::port::outcome_digest::essence;
-
-/// What people read first of a call that started nobody.
-pub const NOT_STARTED: &str = "not started: ";
 
 /// The essence of a call whose sub-agent has come to nothing yet.
 const LAUNCHED: &str = "launched";
@@ -80,7 +77,7 @@ pub fn task_answer(
     let (did_not_run, essence) = (answer.is_err(), Some(essence(answer)));
     let (for_people, files_changed) = match started {
         Ok(outcome) => (format!("{} {}", outcome.task_id, outcome.status), outcome.files_changed),
-        Err(failure) => (format!("{NOT_STARTED}{failure}"), Vec::new()),
+        Err(failure) => (format!("not started: {failure}"), Vec::new()),
     };
     ToolOutput {
         failed,
@@ -123,7 +120,11 @@ impl Tool for TaskTool {
     }
 
     fn refused(&self, arguments: &str, context: CallContext<'_>, refusal: &ToolOutput) -> Option<ToolOutput> {
-        let code = if refusal.fault == Some(Fault::Arguments) { "invalid_arguments" } else { "permission" };
+        let code = if refusal.fault == Some(Fault::Arguments) {
+            FailureCode::InvalidArguments
+        } else {
+            FailureCode::Permission
+        };
         let failure = Failure::new(code, refusal.for_model.clone());
         // Where nobody delegates, that says more than that the tool is not there.
         Some(self.answer(arguments, context, context.delegation.is_switched_on().and(Err(failure))))

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
+use sortie_protocol::open_status::{INTERRUPTED, RUNNING, WAITING};
 use sortie_protocol::{Failure, Status, TaskId, ToolOutput};
 
 use crate::answer::Answer;
@@ -14,7 +15,6 @@ use crate::call::context::CallContext;
 use crate::call::typed_tool::TypedTool;
 use crate::port::relatives::{Choice, Glance, Listing};
 use crate::port::task_line::{line, words};
-use crate::port::task_status::{INTERRUPTED, RUNNING, WAITING};
 
 const MAX_TASKS: usize = 50;
 

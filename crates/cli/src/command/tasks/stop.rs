@@ -13,7 +13,7 @@ use clap::Args;
 use serde_json::json;
 use sortie_engine::NoApprover;
 use sortie_journal::{Holder, Journal, TaskHeader, TaskState};
-use sortie_protocol::{Command, Failure, Status, TaskId};
+use sortie_protocol::{Command, Failure, FailureCode, Status, TaskId};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::command::task_view::{find, parse_id};
@@ -199,7 +199,7 @@ impl Stopping {
             Err(failure) => {
                 let standing = self.wired.journal.standing(task);
                 let is_left = standing.is_ok_and(|standing| standing.state == TaskState::Interrupted);
-                if is_left && failure.code != "still_running" {
+                if is_left && failure.code != FailureCode::StillRunning {
                     self.done.failures.insert(task, failure);
                 }
             }

@@ -18,7 +18,9 @@ impl ProgressStyle for Plain {
             Happening::Remark { name, text } => vec![format!("{name}: {text}")],
             Happening::Ended { subject, outcome, .. } => {
                 let error = match &outcome.error {
-                    Some(error) => format!(": {}: {}", neutral::line(&error.code), neutral::line(&error.message)),
+                    Some(error) => {
+                        format!(": {}: {}", neutral::line(error.code.as_str()), neutral::line(&error.message))
+                    }
                     None => String::new(),
                 };
                 let (name, usage) = (&subject.name, words::usage(&outcome.usage));

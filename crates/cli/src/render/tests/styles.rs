@@ -1,7 +1,7 @@
 //! The forms of `--show`, each as a person sees it.
 
 use expect_test::expect;
-use sortie_protocol::{Fact, Failure, Limit, Status, ToolOutput};
+use sortie_protocol::{Fact, Failure, FailureCode, Limit, Status, ToolOutput};
 
 use super::tale::{Tale, outcome, two_explorers};
 use super::{CALM, LOG, ROOT, VERBOSE, WIDE, check, drawn};
@@ -150,7 +150,7 @@ fn s1_46_a_failure_or_a_limit_is_an_error_and_a_stop_is_aborted() {
     let mut limited = outcome('a', "explore", Status::Partial, "so far");
     limited.reason = Some(Limit::Turns);
     let mut failed = outcome('a', "explore", Status::Failed, "");
-    failed.error = Some(Failure::new("internal", "it broke"));
+    failed.error = Some(Failure::new(FailureCode::Internal, "it broke"));
     let cancelled = outcome('a', "explore", Status::Cancelled, "");
     for (ending, expected) in [
         (limited, "✗ error: the limit of turns was reached · explore agent-aaaaaaaaaaaa"),
@@ -171,7 +171,7 @@ fn blocks_that_do_not_fit_shrink_to_their_first_lines() {
 #[test]
 fn s2_58_s2_59_a_line_says_that_a_task_is_delegated_and_one_how_it_ended() {
     let mut failed = outcome('b', "explore", Status::Failed, "");
-    failed.error = Some(Failure::new("internal", "it broke"));
+    failed.error = Some(Failure::new(FailureCode::Internal, "it broke"));
     let tale = two_explorers().ended('b', failed);
     check(
         &drawn(&OneLine, CALM, &tale, LOG),
@@ -228,7 +228,7 @@ fn s3_46_one_agent_has_a_launch_box_a_working_line_and_a_result_box() {
 #[test]
 fn s3_47_several_at_once_are_announced_and_have_a_box_each_with_status() {
     let mut failed = outcome('b', "explore", Status::Failed, "");
-    failed.error = Some(Failure::new("internal", "it broke"));
+    failed.error = Some(Failure::new(FailureCode::Internal, "it broke"));
     let tale = launching(&["Explore", "Explore"]).ended('b', failed);
     let text = drawn(&Launches, CALM, &tale, WIDE);
     assert!(text.ends_with("\n  Agent 1: Find 0 [Explore agent working...] · 0.0s\n"), "{text}");

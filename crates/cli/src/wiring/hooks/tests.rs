@@ -135,7 +135,7 @@ async fn a_start_is_vetoed_by_exit_code_2_and_the_reason_is_on_stderr() {
     let verdict = hooks.before_start(&yard.job(), 1).await;
     assert_eq!(verdict, Verdict { veto: Some("not today".to_owned()), notices: Vec::new() });
     let failure = verdict.failure().unwrap();
-    assert_eq!((&*failure.code, &*failure.message), ("vetoed", "a hook did not let the task start: not today"));
+    assert_eq!((failure.code.as_str(), &*failure.message), ("vetoed", "a hook did not let the task start: not today"));
     assert!(!yard.path("workspace/after").exists(), "nobody else is asked");
     let silent = yard.hooks(vec![shell(Seam::Started, "exit 2")]).before_start(&yard.job(), 1).await;
     assert_eq!(silent.veto.as_deref(), Some("`sh` gave no reason"));

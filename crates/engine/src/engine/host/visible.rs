@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sortie_journal::{Journal, JournalError, TaskHeader, TaskQuery, TaskState};
-use sortie_protocol::{CallId, Command, Failure, Sender, TaskId, TaskRequest};
+use sortie_protocol::{CallId, Command, Failure, FailureCode, Sender, TaskId, TaskRequest};
 use sortie_tools::{BoxFuture, Choice, Glance, Kin, Listing, Receipt, ReportPage, Stand};
 use tokio::time::Instant;
 
@@ -88,14 +88,14 @@ impl Kin for Visitor {
             }
             if parent.is_some() {
                 let message = format!("{task} is not at work; only the task that has it can have it go on");
-                return Err(Failure::new("has_ended", message));
+                return Err(Failure::new(FailureCode::HasEnded, message));
             }
             match recorded_stand(&self.engine.state, task).await? {
                 Stand::Interrupted => self.go_on(task, Some(text)).await.map(drop)?,
                 Stand::Ended { .. } => self.follow_up(task, text).await?,
                 Stand::Elsewhere { .. } | Stand::Waits | Stand::Works(_) => {
                     let message = format!("{task} works in another process, which alone can write to it from here");
-                    return Err(Failure::new("still_running", message));
+                    return Err(Failure::new(FailureCode::StillRunning, message));
                 }
             }
             Ok(Receipt::Resumed { task })
@@ -138,7 +138,9 @@ impl Visitor {
             match found.len() {
                 1 => Ok(found.remove(0)),
                 0 => Err(unknown(&asked)),
-                _ => Err(Failure::new("ambiguous_task", format!("`{asked}` begins the ids of several tasks"))),
+                _ => {
+                    Err(Failure::new(FailureCode::AmbiguousTask, format!("`{asked}` begins the ids of several tasks")))
+                }
             }
         };
         blocking(read).await
@@ -230,5 +232,5 @@ fn is_delegated_root(header: &TaskHeader) -> bool {
 }
 
 fn unknown(asked: &str) -> Failure {
-    Failure::new("no_such_task", format!("there is no task `{asked}` of yours; TaskList has them"))
+    Failure::new(FailureCode::NoSuchTask, format!("there is no task `{asked}` of yours; TaskList has them"))
 }

@@ -100,7 +100,7 @@ impl Narrator {
     fn ended(&mut self, outcome: &TaskOutcome, time: Timestamp) -> String {
         let mut text = format!("\n{}, {time}\n", neutral::line(&head_line(outcome)));
         if let Some(error) = &outcome.error {
-            text += &line(&format!("{}: {}", neutral::line(&error.code), neutral::line(&error.message)));
+            text += &line(&format!("{}: {}", neutral::line(error.code.as_str()), neutral::line(&error.message)));
         }
         // Those of a leg that follows are told anew.
         let noticed = std::mem::take(&mut self.noticed);

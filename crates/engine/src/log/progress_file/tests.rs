@@ -1,7 +1,8 @@
 use expect_test::expect;
 use sortie_protocol::{
-    Addressee, AgentConfig, ApprovalAnswer, CallOutput, Compaction, Failure, Grant, Job, Limit, Limits, MailMark,
-    ModelChoice, Part, Reply, Sender, ServerTools, Status, StopReason, Stub, TaskOutcome, ToolCall, ToolOutput, Usage,
+    Addressee, AgentConfig, ApprovalAnswer, CallOutput, Compaction, Failure, FailureCode, Grant, Job, Limit, Limits,
+    MailMark, ModelChoice, Part, Reply, Sender, ServerTools, Status, StopReason, Stub, TaskOutcome, ToolCall,
+    ToolOutput, Usage,
 };
 
 use super::*;
@@ -64,6 +65,7 @@ fn outcome(text: &str) -> TaskOutcome {
         deadline_ms: None,
         notices: Vec::new(),
         error: None,
+        given_again: None,
     }
 }
 
@@ -187,7 +189,7 @@ fn an_ending_that_is_no_success_says_why() {
     let failed = TaskOutcome {
         status: Status::Failed,
         text: String::new(),
-        error: Some(Failure::new("model_auth", "the key was refused")),
+        error: Some(Failure::new(FailureCode::ModelAuth, "the key was refused")),
         files_changed: vec!["a.rs".to_owned(), "b.rs".to_owned()],
         ..outcome("")
     };
@@ -199,7 +201,7 @@ fn an_ending_that_is_no_success_says_why() {
 
 #[test]
 fn every_fact_that_a_person_can_do_something_with_has_its_line() {
-    let error = Failure::new("rate_limited", "slow\ndown");
+    let error = Failure::new(FailureCode::RateLimited, "slow\ndown");
     let retried = Fact::ModelRetried { turn: 1, attempt: 1, wait_ms: 1, error, usage: Usage::default() };
     let from = Sender::Task { task: task(1), agent: "main".to_owned() };
     let asked = |to| Fact::QuestionAsked { call: "1".into(), to, text: "Which one?".to_owned() };

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sortie_protocol::Failure;
+use sortie_protocol::{Failure, FailureCode};
 use sortie_tools::Answered;
 use tokio::time::Instant;
 
@@ -44,6 +44,6 @@ impl AnswerWait {
              you assumed",
             seconds(self.within())
         );
-        Err(Failure::new("no_answer", message))
+        Err(Failure::new(FailureCode::NoAnswer, message))
     }
 }

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use sortie_journal::{Journal, JournalError};
-use sortie_protocol::{Event, Fact, Failure, TaskId, TaskOutcome};
+use sortie_protocol::{Event, Fact, Failure, FailureCode, TaskId, TaskOutcome};
 use sortie_tools::{Glance, Stand};
 
 use super::visible::{ambiguous, unknown};
@@ -62,7 +62,7 @@ fn as_given(journal: &dyn Journal, task: TaskId) -> Result<Given, Failure> {
     }
     let gone = || {
         let message = format!("{task} is no longer in the journal: of its report there is what you were given");
-        Failure::new("no_report", message)
+        Failure::new(FailureCode::NoReport, message)
     };
     Ok(Given { title, outcome: ended.ok_or_else(gone)? })
 }

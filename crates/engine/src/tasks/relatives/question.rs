@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
-use sortie_protocol::{Addressee, CallId, Fact, Failure, Job, Sender};
+use sortie_protocol::{Addressee, CallId, Fact, Failure, FailureCode, Job, Sender};
 use sortie_tools::Answered;
 
 use super::Relatives;
@@ -43,7 +43,7 @@ pub(super) async fn put_question(
     if whom == Addressee::Person {
         if !relatives.scope.engine.permissions.approver.is_present() {
             let message = "there is nobody to ask; go on by your best judgement, and say what you assumed";
-            return Err(Failure::new("nobody", message));
+            return Err(Failure::new(FailureCode::Nobody, message));
         }
         let asking = relatives.scope.inbox.asking().await;
         let fact = Fact::QuestionAsked { call: call.clone(), to: whom, text: text.clone() };
@@ -52,7 +52,7 @@ pub(super) async fn put_question(
         return Ok(());
     }
     let own = relatives.scope.engine.present.find(relatives.scope.job.task);
-    let own = own.ok_or_else(|| Failure::new("own_task", "this task is not at work any more"))?;
+    let own = own.ok_or_else(|| Failure::new(FailureCode::OwnTask, "this task is not at work any more"))?;
     own.ask_above(call, text).await
 }
 
@@ -72,7 +72,7 @@ pub(super) async fn wait_for_parent(relatives: &Relatives, patience: Duration) -
     };
     tokio::select! {
         () = wait.runs_out() => wait.no_answer(),
-        () = silence => Err(Failure::new("nobody", SILENT)),
+        () = silence => Err(Failure::new(FailureCode::Nobody, SILENT)),
     }
 }
 
@@ -89,19 +89,19 @@ pub(super) async fn ask_person(
     relatives.scope.inbox.has_asked(call);
     let time = relatives.scope.deadline.time_to_ask();
     if !time.is_enough() {
-        return Err(Failure::new("no_answer", TOO_LATE));
+        return Err(Failure::new(FailureCode::NoAnswer, TOO_LATE));
     }
     let turn = if let Some(turn) = at_once {
         turn
     } else {
         tokio::select! {
             biased;
-            () = time.passes(None) => return Err(Failure::new("no_answer", OVERTAKEN)),
+            () = time.passes(None) => return Err(Failure::new(FailureCode::NoAnswer, OVERTAKEN)),
             turn = turn => turn,
         }
     };
     if !time.is_enough() {
-        return Err(Failure::new("no_answer", OVERTAKEN));
+        return Err(Failure::new(FailureCode::NoAnswer, OVERTAKEN));
     }
     let wait = AnswerWait::begin(time, patience);
     let ground = "the agent asks";

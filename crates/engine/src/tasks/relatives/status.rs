@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sortie_journal::{Holder, Standing, TaskState};
-use sortie_protocol::{Failure, TaskId, TaskOutcome};
+use sortie_protocol::{Failure, FailureCode, TaskId, TaskOutcome};
 use sortie_tools::{Choice, Glance, Listing, ReportPage, Stand, Work};
 
 use super::visible::Member;
@@ -99,7 +99,7 @@ pub(crate) async fn recorded_stand(engine: &EngineState, task: TaskId) -> Result
         Holder::Other { pid } => return Ok(Stand::Elsewhere { pid, is_seen: true }),
         Holder::OutOfSight { pid } => return Ok(Stand::Elsewhere { pid, is_seen: false }),
     }
-    let missing = || Failure::new("journal", format!("the ending of {task} is missing"));
+    let missing = || Failure::new(FailureCode::Journal, format!("the ending of {task} is missing"));
     Ok(Stand::Ended { outcome: Box::new(ending.ok_or_else(missing)?), unread: None })
 }
 
@@ -112,7 +112,7 @@ pub(crate) async fn report_page(
 ) -> Result<ReportPage, Failure> {
     let journal = Arc::clone(&engine.journal);
     let ending = blocking(move || journal.ending(task).map_err(journal_failure)).await?;
-    let none_yet = || Failure::new("no_report", format!("{task} has not ended: it has no report yet"));
+    let none_yet = || Failure::new(FailureCode::NoReport, format!("{task} has not ended: it has no report yet"));
     page_of(engine, ending.ok_or_else(none_yet)?, from, most).await
 }
 
@@ -127,7 +127,8 @@ pub(crate) async fn page_of(
     let read = move || {
         let TaskOutcome { task_id, text, truncated, full_text_path, .. } = ending;
         let Some(path) = full_text_path.filter(|_| truncated) else { return Ok(text) };
-        let gone = |why: String| Failure::new("no_report", format!("the whole report of {task_id} is gone: {why}"));
+        let gone =
+            |why: String| Failure::new(FailureCode::NoReport, format!("the whole report of {task_id} is gone: {why}"));
         let name = path.rsplit('/').next().unwrap_or_default();
         let whole = reports.recall(name, MAX_REPORT_BYTES).map_err(|error| gone(error.to_string()))?;
         let whole = whole.ok_or_else(|| gone(format!("{path} does not exist")))?;
@@ -164,5 +165,5 @@ pub(crate) async fn end_all(
 /// A task that takes longer to end than anybody waits for it.
 pub(crate) fn not_ended(task: TaskId) -> Failure {
     let message = format!("{task} was told to stop, and has not ended within {} s", END_WITHIN.as_secs());
-    Failure::new("still_running", message)
+    Failure::new(FailureCode::StillRunning, message)
 }

@@ -5,16 +5,13 @@
 use std::sync::Arc;
 
 use sortie_journal::{JournalError, TaskHeader, TaskState};
-use sortie_protocol::{Failure, TaskId};
+use sortie_protocol::{Failure, FailureCode, TaskId};
 
 use super::Relatives;
 use crate::messages::inbox::Inbox;
 use crate::messages::running_task::Resident;
 use crate::ports::blocking::blocking;
 use crate::ports::failure::journal_failure;
-
-/// The code of one that does not exist, or is out of reach.
-pub(super) const NO_SUCH_TASK: &str = "no_such_task";
 
 /// A task of the tree.
 pub(crate) struct Member {
@@ -50,14 +47,14 @@ impl Relatives {
     pub(super) async fn in_reach(&self, to: &str) -> Result<Member, Failure> {
         let own_parent = self.above_now().await;
         if to.trim().eq_ignore_ascii_case("parent") {
-            let nobody = || Failure::new("nobody", "no task is above this one");
+            let nobody = || Failure::new(FailureCode::Nobody, "no task is above this one");
             return self.member(own_parent.ok_or_else(nobody)?).await;
         }
         let (member, line) = self.lineage(to).await?;
         let is_parent = [own_parent, self.scope.job.parent].contains(&Some(member.task));
         let is_sibling = member.parent.is_some() && member.parent == self.scope.job.parent;
         if member.task == self.scope.job.task {
-            return Err(Failure::new("own_task", "that is this task itself"));
+            return Err(Failure::new(FailureCode::OwnTask, "that is this task itself"));
         }
         if is_parent || is_sibling || line.contains(&self.scope.job.task) { Ok(member) } else { Err(unknown(to)) }
     }
@@ -151,9 +148,9 @@ impl Relatives {
 }
 
 pub(super) fn unknown(asked: &str) -> Failure {
-    Failure::new(NO_SUCH_TASK, format!("there is no task `{asked}` below this one"))
+    Failure::new(FailureCode::NoSuchTask, format!("there is no task `{asked}` below this one"))
 }
 
 pub(super) fn ambiguous(asked: &str) -> Failure {
-    Failure::new("ambiguous_task", format!("`{asked}` begins the ids of several tasks"))
+    Failure::new(FailureCode::AmbiguousTask, format!("`{asked}` begins the ids of several tasks"))
 }

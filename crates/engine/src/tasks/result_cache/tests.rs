@@ -165,6 +165,7 @@ fn outcome(job: &Job, text: &str) -> TaskOutcome {
         deadline_ms: None,
         notices: Vec::new(),
         error: None,
+        given_again: None,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Background children of a task that was interrupted: they go on with it, or their reports come into its mail.
 
-use sortie_protocol::{CallId, Failure};
+use sortie_protocol::{CallId, Failure, FailureCode};
 use sortie_tools::BoxFuture;
 
 use crate::conversation::replay::{Attached, IN_BACKGROUND, PastCharge};
@@ -41,7 +41,7 @@ async fn take_up_one(scope: &TaskScope, PastCharge { child, ended_leg, .. }: Pas
                 launched => return launched.map(drop),
             },
             Found::OutOfReach(known) => {
-                return Err(known.error.unwrap_or_else(|| Failure::new("still_running", "it is not here")));
+                return Err(known.error.unwrap_or_else(|| Failure::new(FailureCode::StillRunning, "it is not here")));
             }
         }
     }

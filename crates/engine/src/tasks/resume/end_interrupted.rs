@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use sortie_journal::{Durability, Entry, Journal, JournalError, TaskState};
-use sortie_protocol::{CallId, Fact, Failure, Limits, Status, TaskId, TaskOutcome};
+use sortie_protocol::{CallId, Fact, Failure, FailureCode, Limits, Status, TaskId, TaskOutcome};
 
 use crate::budget::account::Footprint;
 use crate::conversation::load_task::{Remembered, expecting, recall, standing};
@@ -180,7 +180,7 @@ pub(crate) async fn end_attached(
     }
     let ended = abandon(engine, child, Some(caller)).await?;
     let own = ended.into_iter().find(|outcome| outcome.task_id == child);
-    own.ok_or_else(|| Failure::new("still_running", format!("{child} runs elsewhere")))
+    own.ok_or_else(|| Failure::new(FailureCode::StillRunning, format!("{child} runs elsewhere")))
 }
 
 impl Taken {
@@ -230,5 +230,5 @@ fn could_not_go_on(task: TaskId, top: TaskId, why: &Failure) -> Failure {
         return Failure { message, ..why.clone() };
     }
     let message = format!("it was interrupted, and {top} above it could not go on: {}", why.message);
-    Failure::new(Failure::ABOVE_FAILED, message)
+    Failure::new(FailureCode::AboveFailed, message)
 }

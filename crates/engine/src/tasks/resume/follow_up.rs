@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use sortie_agents::AgentDefinition;
 use sortie_journal::{Journal, TaskState};
-use sortie_protocol::{Event, Fact, Failure, Resource, Sender, TaskId, TaskRequest};
+use sortie_protocol::{Event, Fact, Failure, FailureCode, Resource, Sender, TaskId, TaskRequest};
 
 use crate::conversation::load_task::{Remembered, remember};
 use crate::messages::inbox::Message;
@@ -38,7 +38,7 @@ pub(crate) async fn prepare(
     checks.stored_agent(&stored.agent)?;
     if request.output_schema.is_some() && request.output_schema != stored.output_schema {
         let message = "a task goes on with the `output_schema` that it began with; leave it out, or start a new task";
-        return Err(Failure::new("invalid_arguments", message));
+        return Err(Failure::new(FailureCode::InvalidArguments, message));
     }
     notices.extend(otherwise(engine, &request, &remembered));
     let wish = Wish::Leg { prompt: Some(request.prompt), limits: request.limits, by: Wisher::Call };
@@ -78,14 +78,14 @@ pub(crate) fn is_own(
 /// The task that a call of `by` wants to go on with, read back, and what is not known of it; or why it cannot.
 async fn wanted(engine: &EngineState, asked: &str, by: Option<TaskId>) -> Result<(Remembered, Vec<String>), Failure> {
     let within = engine.rules.check_resume()?;
-    let unknown = || Failure::new("no_such_task", format!("there is no task `{}`", asked.trim()));
+    let unknown = || Failure::new(FailureCode::NoSuchTask, format!("there is no task `{}`", asked.trim()));
     let task: TaskId = asked.trim().parse().map_err(|_| unknown())?;
     let journal = Arc::clone(&engine.journal);
     let read = move || {
         let standing = journal.standing(task).map_err(journal_failure)?;
         if standing.state == TaskState::Interrupted {
             let message = format!("{task} was interrupted; it takes a follow-up when it has gone on to its end");
-            return Err(Failure::new("still_open", message));
+            return Err(Failure::new(FailureCode::StillOpen, message));
         }
         let remembered = remember(journal.as_ref(), standing)?;
         let parent = remembered.0.past.job.parent;
@@ -93,11 +93,11 @@ async fn wanted(engine: &EngineState, asked: &str, by: Option<TaskId>) -> Result
             return Ok(remembered);
         }
         let message = format!("{task} is no sub-agent of this task; only the task that has it can go on with it");
-        Err(Failure::new("not_own_task", message))
+        Err(Failure::new(FailureCode::NotOwnTask, message))
     };
     let remembered = blocking(read).await;
     let (remembered, notices) =
-        remembered.map_err(|failure| if failure.code == "no_such_task" { unknown() } else { failure })?;
+        remembered.map_err(|failure| if failure.code == FailureCode::NoSuchTask { unknown() } else { failure })?;
     refuse_expired(engine, &remembered, within)?;
     Ok((remembered, notices))
 }
@@ -115,7 +115,7 @@ fn refuse_expired(engine: &EngineState, remembered: &Remembered, within: Duratio
         days(age),
         days(within)
     );
-    Err(Failure::new("expired", message))
+    Err(Failure::new(FailureCode::Expired, message))
 }
 
 /// What is odd about a request, and what a task that goes on has otherwise than the request or its template says.

@@ -3,7 +3,7 @@
 //! It never grows. What one resumption denies comes back with the next.
 
 use sortie_agents::AgentDefinition;
-use sortie_protocol::{AgentConfig, Failure, GrantLayer, Job, Mode, Reach};
+use sortie_protocol::{AgentConfig, Failure, FailureCode, GrantLayer, Job, Mode, Reach};
 
 use crate::conversation::replay::Past;
 use crate::resolve::configuration::tools_at;
@@ -68,12 +68,12 @@ fn refuse_elsewhere(engine: &EngineState, job: &Job) -> Result<(), Failure> {
     let root = engine.workspace.root().display().to_string();
     if job.workspace != root {
         let message = format!("this task works in {}, not in {root}; resume it there", job.workspace);
-        return Err(Failure::new("other_workspace", message));
+        return Err(Failure::new(FailureCode::OtherWorkspace, message));
     }
     let (spoken, here) = (&job.contract, engine.contract.name());
     if spoken != here {
         let message = format!("this task speaks the contract `{spoken}`, not `{here}`; resume it in that one");
-        return Err(Failure::new("other_contract", message));
+        return Err(Failure::new(FailureCode::OtherContract, message));
     }
     Ok(())
 }

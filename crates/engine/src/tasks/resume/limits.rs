@@ -4,7 +4,7 @@
 //! call may be made is decided by `run/allowance.rs`.
 
 use sortie_agents::AgentDefinition;
-use sortie_protocol::{AgentConfig, Failure, Limits};
+use sortie_protocol::{AgentConfig, Failure, FailureCode, Limits};
 
 use crate::conversation::load_task::Remembered;
 use crate::resolve::roster::Roster;
@@ -68,7 +68,7 @@ pub(crate) fn definition_of<'a>(roster: &'a Roster, config: &AgentConfig) -> Res
     let agents = if config.depth == 0 { &roster.mains } else { &roster.agents };
     agents.get(&config.agent).map_err(|error| {
         let advice = "bring its file back, or start a new task";
-        Failure::new("agent_gone", format!("this task's agent cannot be found: {error}; {advice}"))
+        Failure::new(FailureCode::AgentGone, format!("this task's agent cannot be found: {error}; {advice}"))
     })
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sortie_journal::{Journal, TaskState};
-use sortie_protocol::{CallId, Event, Fact, Failure, Limits, ModelChoice, Status, TaskId, TaskOutcome, Usage};
+use sortie_protocol::{CallId, Event, Fact, Failure, FailureCode, Limits, ModelChoice, TaskId, TaskOutcome};
 use tokio::time::Instant;
 
 use crate::budget::account::Account;
@@ -38,7 +38,7 @@ impl Persistence {
 
     /// Whether to try again, a moment after somebody else had the task.
     pub(crate) async fn tries_again_after(&self, failure: &Failure) -> bool {
-        let tries = failure.code == "still_running" && Instant::now() < self.until;
+        let tries = failure.code == FailureCode::StillRunning && Instant::now() < self.until;
         if tries {
             tokio::time::sleep(PERIOD).await;
         }
@@ -170,24 +170,8 @@ fn known_of(journal: &dyn Journal, child: TaskId, held: Failure) -> TaskOutcome 
     Tally::resumed(&account, &past, &[]).outcome(&past.job, Ending::Failed { failure, text })
 }
 
-/// The same of one whose log cannot be read at all.
+/// Outcome of a child whose log cannot be read at all.
 fn nothing_known(task_id: TaskId, agent: String, failure: Failure) -> TaskOutcome {
-    TaskOutcome {
-        task_id,
-        agent,
-        status: Status::Failed,
-        reason: None,
-        text: String::new(),
-        structured: None,
-        files_changed: Vec::new(),
-        tool_summary: Vec::new(),
-        model: ModelChoice { route: "unknown".to_owned(), id: "unknown".to_owned() },
-        usage: Usage::default(),
-        truncated: false,
-        full_text_path: None,
-        truncation: None,
-        deadline_ms: None,
-        notices: Vec::new(),
-        error: Some(failure),
-    }
+    let model = ModelChoice { route: "unknown".to_owned(), id: "unknown".to_owned() };
+    TaskOutcome::failed(task_id, agent, model, failure)
 }

@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 
 use sortie_journal::{Journal, TaskHeader, TaskState};
-use sortie_protocol::{Failure, TaskId};
+use sortie_protocol::{Failure, FailureCode, TaskId};
 
 use crate::conversation::load_task::{Remembered, expecting, standing};
 use crate::ports::failure::journal_failure;
@@ -20,7 +20,7 @@ pub(crate) fn refuse_alone(journal: &dyn Journal, remembered: &Remembered, takes
     let how = if takes_over { "take over" } else { "resume" };
     let message =
         format!("{task} works for {}, which waits for it; {how} {root}, and it goes on, too", parent.job.task);
-    Err(Failure::new("waited_for", message).about([root.to_string()]))
+    Err(Failure::new(FailureCode::WaitedFor, message).about([root.to_string()]))
 }
 
 /// A task does not go on as long as another process has one of those that it, or one that would go on with it, waits for.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use sortie_protocol::{Failure, Job, TaskOutcome};
+use sortie_protocol::{Failure, FailureCode, Job, TaskOutcome};
 use tokio::time::Instant;
 
 use crate::budget::deadline::until;
@@ -84,8 +84,8 @@ async fn consult_hooks(task: &mut Task) -> Result<(), Failure> {
     let parents = task.address.as_ref().and_then(|address| address.deadline.at());
     let verdict = tokio::select! {
         biased;
-        () = task.cancel.cancelled() => return Err(unheard("cancelled", "the task was stopped")),
-        () = until(own.into_iter().chain(parents).min()) => return Err(unheard("timeout", "the time ran out")),
+        () = task.cancel.cancelled() => return Err(unheard(FailureCode::Cancelled, "the task was stopped")),
+        () = until(own.into_iter().chain(parents).min()) => return Err(unheard(FailureCode::Timeout, "the time ran out")),
         verdict = hooks.before_start(&job, task.sink.leg()) => verdict,
     };
     if let Some(veto) = verdict.failure() {
@@ -96,6 +96,6 @@ async fn consult_hooks(task: &mut Task) -> Result<(), Failure> {
 }
 
 /// A task does not start whose hooks have not spoken.
-fn unheard(code: &str, why: &str) -> Failure {
+fn unheard(code: FailureCode, why: &str) -> Failure {
     Failure::new(code, format!("{why} before a hook let the task start"))
 }

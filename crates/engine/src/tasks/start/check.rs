@@ -5,7 +5,7 @@ use std::sync::Arc;
 use sortie_agents::{AgentDefinition, Registry, Templates};
 use sortie_contract::Contract;
 use sortie_policy::Judge;
-use sortie_protocol::{AgentConfig, Failure, Grant, GrantLayer, TaskRequest};
+use sortie_protocol::{AgentConfig, Failure, FailureCode, Grant, GrantLayer, TaskRequest};
 
 use crate::resolve::permissions::refuse_denied;
 use crate::resolve::roster::Roster;
@@ -103,7 +103,7 @@ impl<'a> Checks<'a> {
             return Ok(());
         }
         let message = "`run_in_background` is switched off here (`task_tool.background`); call again without it";
-        Err(Failure::new("background_off", message))
+        Err(Failure::new(FailureCode::BackgroundOff, message))
     }
 
     fn serving(
@@ -117,7 +117,7 @@ impl<'a> Checks<'a> {
         };
         let name = &definition.name;
         if !definition.delegable {
-            return Err(Failure::new("unknown_agent", format!("`{name}` is no agent to delegate to")));
+            return Err(Failure::new(FailureCode::UnknownAgent, format!("`{name}` is no agent to delegate to")));
         }
         let is_meant = self.agents.get_delegable(&request.agent).is_ok_and(|meant| meant.name == *name);
         let notice = (!is_meant).then(|| format!("asked for was `{}`; `{name}` serves", request.agent));
@@ -150,7 +150,7 @@ impl<'a> Checks<'a> {
         }
         let who = if requester.parent().is_some() { "that its parent may not use" } else { "that are denied here" };
         let message = format!("`{}` needs tools {who}: {}", definition.name, missing.join(", "));
-        Err(Failure::new("tool_access", message).about(missing))
+        Err(Failure::new(FailureCode::ToolAccess, message).about(missing))
     }
 }
 
@@ -162,5 +162,5 @@ fn refuse_circle(parent: &AgentConfig, name: &str) -> Result<(), Failure> {
     let start = usize::from(has_main && first > 0);
     let circle: Vec<&str> = chain[start..].iter().map(String::as_str).chain([name]).collect();
     let message = format!("`{name}` is already at work further up: {}; do this part yourself", circle.join(" -> "));
-    Err(Failure::new("circular", message).about(circle))
+    Err(Failure::new(FailureCode::Circular, message).about(circle))
 }

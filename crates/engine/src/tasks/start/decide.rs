@@ -2,7 +2,7 @@
 //! recorded.
 
 use sortie_contract::ReportCap;
-use sortie_protocol::{AgentConfig, Failure, Job, TaskRequest};
+use sortie_protocol::{AgentConfig, Failure, FailureCode, Job, TaskRequest};
 
 use crate::conversation::schema_answer::asked_for;
 use crate::resolve::configuration::{ConfigRequest, Frame};
@@ -45,7 +45,7 @@ pub(crate) fn decide(
     config.server_tools = roster.server_tools(&config.tools);
     if kind == Kind::Main || rules.instructions.for_children {
         let guard = engine.permissions.reading(&engine.workspace);
-        let guard = guard.map_err(|error| Failure::new("grant", error.to_string()))?;
+        let guard = guard.map_err(|error| Failure::new(FailureCode::Grant, error.to_string()))?;
         let instructions = Instructions::read(&engine.workspace, &guard, &rules.instructions);
         let instructions = instructions.without_secrets(&engine.permissions.redactor);
         config.system = instructions.after(&config.system);

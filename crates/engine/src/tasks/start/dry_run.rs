@@ -8,7 +8,7 @@ use sortie_agents::{AgentDefinition, Registry};
 use sortie_contract::Contract;
 use sortie_llm::Models;
 use sortie_policy::{Judge, Places};
-use sortie_protocol::{AgentConfig, Failure, Grant, GrantLayer, ModelChoice, TaskRequest};
+use sortie_protocol::{AgentConfig, Failure, FailureCode, Grant, GrantLayer, ModelChoice, TaskRequest};
 
 use crate::resolve::configuration::{ConfigRequest, Frame};
 use crate::resolve::contract_agents::{cast, mains};
@@ -40,7 +40,7 @@ impl Authority<'_> {
         // Which agent a rule is about has nothing to do with paths, so any home directory will do.
         let places = Places { home: Some(PathBuf::from("/")), ..Places::default() };
         let judge = (kind == Kind::Delegated).then(|| Judge::new(&Grant { layers: self.layers.to_vec() }, places));
-        let judge = judge.transpose().map_err(|error| Failure::new("grant", error.to_string()))?;
+        let judge = judge.transpose().map_err(|error| Failure::new(FailureCode::Grant, error.to_string()))?;
         let checks = Checks { judge: judge.map(Arc::new), ..self.checks(&agents) };
         if request.resume.is_some() {
             return checks.follow_up(requester, request.clone()).map(drop);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use sortie_policy::Judge;
-use sortie_protocol::Failure;
+use sortie_protocol::{Failure, FailureCode};
 use tokio_util::sync::CancellationToken;
 
 use crate::messages::report_target::Address;
@@ -46,7 +46,7 @@ impl Origin<'_> {
             return Ok(Arc::clone(&parent.judge));
         }
         let judge = engine.permissions.judge(engine.places.clone());
-        judge.map(Arc::new).map_err(|error| Failure::new("grant", error.to_string()))
+        judge.map(Arc::new).map_err(|error| Failure::new(FailureCode::Grant, error.to_string()))
     }
 
     /// A new token that ends the task: with its parent, where it has one.

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use sortie_policy::{Judge, Places};
-use sortie_protocol::Failure;
+use sortie_protocol::{Failure, FailureCode};
 use sortie_tools::{Seen, Shells};
 
 use crate::budget::deadline::Deadline;
@@ -35,7 +35,7 @@ pub(super) fn services(task: &Task, above: Arc<Deadline>) -> Result<(Services, A
     let places = task.engine.permissions.places(&workspace);
     // A grant that cannot be read grants nothing.
     let judge = Judge::new(&config.grant, places.clone());
-    let judge = Arc::new(judge.map_err(|error| Failure::new("grant", error.to_string()))?);
+    let judge = Arc::new(judge.map_err(|error| Failure::new(FailureCode::Grant, error.to_string()))?);
     let scope = Arc::new(scope(task, judge, &allowance.deadline));
     let (room, words) = (Arc::<Room>::default(), Arc::<Words>::default());
     let delegate = Delegate {

@@ -3,7 +3,7 @@
 use sortie_journal::{
     CommandId, Entry, Journal, JournalError, Kept, KeptFor, MemoryJournal, Position, Pruned, Scope, TaskHeader,
 };
-use sortie_protocol::{CallId, Command, Fact, Failure, MailMark, ReportMark, Status, TaskId, Timestamp};
+use sortie_protocol::{CallId, Command, Fact, Failure, FailureCode, MailMark, ReportMark, Status, TaskId, Timestamp};
 
 use crate::support::{
     Place, append, call_finished, child_ended, child_started, ended, noticed, render, resumed, started, started_by,
@@ -197,7 +197,7 @@ async fn what_failed_with_the_one_above_it_holds_nothing_back(journal: &dyn Jour
         .unwrap();
     let mut given_up = ended(c, Status::Failed);
     if let Fact::TaskEnded { outcome } = &mut given_up.fact {
-        outcome.error = Some(Failure::new(Failure::ABOVE_FAILED, "it could not go on"));
+        outcome.error = Some(Failure::new(FailureCode::AboveFailed, "it could not go on"));
     }
     append(journal, [given_up, child_ended(b, c), ended(b, Status::Failed), child_ended(a, b)]).await.unwrap();
     append(journal, [call_finished(a), ended(a, Status::Completed)]).await.unwrap();

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sortie_protocol::{CallId, Failure};
+use sortie_protocol::{CallId, Failure, FailureCode};
 
 use super::{Choice, Glance, Kin, Listing, Receipt, ReportPage};
 use crate::port::future::BoxFuture;
@@ -11,7 +11,7 @@ use crate::port::future::BoxFuture;
 pub struct Alone;
 
 fn nobody<'a, T: Send + 'a>() -> BoxFuture<'a, Result<T, Failure>> {
-    Box::pin(async { Err(Failure::new("unknown_task", "there are no other tasks here")) })
+    Box::pin(async { Err(Failure::new(FailureCode::UnknownTask, "there are no other tasks here")) })
 }
 
 impl Kin for Alone {

@@ -98,7 +98,8 @@ impl TaskReports {
         let is_last = from.saturating_add(text.chars().count()) >= whole;
         let shown = if is_last { text.as_str() } else { page_end(&text) };
         let next = from.saturating_add(shown.chars().count());
-        let page = TaskOutcome { text: shown.to_owned(), structured: None, ..outcome.as_ref().clone() };
+        let mut page = outcome.as_ref().clone();
+        (page.text, page.structured) = (shown.to_owned(), None);
         self.pieces.push(compact_report(&page, &context.delegation.answer_parts().mark));
         let (first, end, all) = (grouped(from as u64), grouped(next as u64), grouped(whole as u64));
         self.notes.push(match (shown.is_empty(), is_last) {

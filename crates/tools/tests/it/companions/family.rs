@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use sortie_protocol::{
-    Addressee, CallId, Failure, ModelChoice, ReportMark, Resource, Status, TaskId, TaskOutcome, TaskRequest, Usage,
+    Addressee, CallId, Failure, FailureCode, ModelChoice, ReportMark, Resource, Status, TaskId, TaskOutcome,
+    TaskRequest, Usage,
 };
 use sortie_tools::{
     AnswerParts, Answered, BoxFuture, Choice, Delegated, Delegation, Glance, Kin, Listing, Note, Receipt, ReportPage,
@@ -75,6 +76,7 @@ pub(crate) fn outcome(letter: char, status: Status, text: &str) -> TaskOutcome {
         deadline_ms: None,
         notices: Vec::new(),
         error: None,
+        given_again: None,
     }
 }
 
@@ -125,7 +127,7 @@ impl Family {
     fn find(&self, task: &str) -> Result<Glance, Failure> {
         let id: Option<TaskId> = task.parse().ok();
         let found = self.tasks.borrow().iter().find(|glance| Some(glance.task) == id).cloned();
-        found.ok_or_else(|| Failure::new("unknown_task", format!("there is no task `{task}` below you")))
+        found.ok_or_else(|| Failure::new(FailureCode::UnknownTask, format!("there is no task `{task}` below you")))
     }
 }
 
@@ -179,7 +181,7 @@ impl Kin for Family {
         Box::pin(async move {
             self.note_down(format!("send {call} {to}: {text}"));
             let receipt = *self.receipt.lock().unwrap();
-            receipt.ok_or_else(|| Failure::new("unknown_task", "there is no such task to write to"))
+            receipt.ok_or_else(|| Failure::new(FailureCode::UnknownTask, "there is no such task to write to"))
         })
     }
 
@@ -215,7 +217,7 @@ impl Kin for Family {
     fn notes(&self, sought: Sought) -> BoxFuture<'_, Result<Vec<Note>, Failure>> {
         Box::pin(async move {
             if *self.notes_are_lost.lock().unwrap() {
-                return Err(Failure::new("journal", "the journal cannot be read"));
+                return Err(Failure::new(FailureCode::Journal, "the journal cannot be read"));
             }
             // What is new is the engine's to know; here the caller has seen nothing yet.
             let is_sought = |note: &Note| match sought {

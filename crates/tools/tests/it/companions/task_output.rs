@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use expect_test::expect;
 use serde_json::json;
-use sortie_protocol::{Failure, Fault, Limit, Status, TaskOutcome};
+use sortie_protocol::{Failure, FailureCode, Fault, Limit, Status, TaskOutcome};
 use sortie_tools::Stand;
 use tokio::time::Instant;
 
@@ -37,7 +37,7 @@ async fn what_there_is_beside_a_report_is_told_with_it() {
         truncated: true,
         full_text_path: Some("/spill/a.txt".to_owned()),
         notices: vec!["a notice".to_owned()],
-        error: Some(Failure::new("timeout", "it took too long")),
+        error: Some(Failure::new(FailureCode::Timeout, "it took too long")),
         ..outcome('a', Status::Partial, "Half.")
     };
     let family = Family::of(vec![glance('a', Stand::Ended { outcome: Box::new(outcome), unread: None })]);

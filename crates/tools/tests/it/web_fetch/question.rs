@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use serde_json::json;
-use sortie_protocol::Failure;
+use sortie_protocol::{Failure, FailureCode};
 use sortie_tools::{Assistant, BoxFuture};
 
 use super::server::Server;
@@ -71,7 +71,7 @@ async fn without_anybody_to_ask_the_page_itself_comes_back() {
     let arguments = json!({"url": server.url("/"), "prompt": "Which colour?"});
     let text = web.run(arguments.clone(), false, None).await.for_model;
     assert!(text.contains("\nthe page\n[the question was not put to anybody"), "{text}");
-    let assistant = Scripted::new(Err(Failure::new("overloaded", "the model is overloaded")));
+    let assistant = Scripted::new(Err(Failure::new(FailureCode::read("overloaded"), "the model is overloaded")));
     let text = web.run(arguments.clone(), false, Some(&assistant)).await.for_model;
     let note = "[the question was not answered (the model is overloaded); this is the page itself]";
     assert!(text.ends_with(&format!("\nthe page\n{note}")), "{text}");
