@@ -11,7 +11,7 @@ use sortie_journal::Journal;
 use sortie_llm::Models;
 use sortie_protocol::{Failure, TaskId, TaskOutcome, TaskRequest};
 use sortie_sandbox::{SpillDir, Workspace};
-use sortie_tools::{ShellSetup, Tool};
+use sortie_tools::{Commands, ShellSetup, Tool};
 use tokio::sync::Semaphore;
 
 use crate::budget::start_rate::DelegationRate;
@@ -71,7 +71,8 @@ impl Engine {
     pub fn new(parts: EngineParts) -> Self {
         let EngineParts { journal, models, workspace, agents, contract, more_tools, shell, .. } = parts;
         let EngineParts { reports, cache, hooks, rules, permissions, clock, ids, remote_tools, .. } = parts;
-        let rosters = Rosters::new(agents, Arc::clone(&contract), (more_tools, shell.is_some()), rules.clone());
+        let commands = if shell.is_some() { Commands::Offered } else { Commands::Absent };
+        let rosters = Rosters::new(agents, Arc::clone(&contract), more_tools, commands, rules.clone());
         let slots = Arc::new(Semaphore::new(rules.max_concurrent.clamp(1, Semaphore::MAX_PERMITS)));
         let places = permissions.places(&workspace);
         let state = EngineState {

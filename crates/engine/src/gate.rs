@@ -126,7 +126,7 @@ impl Gate {
     ) -> Result<Vec<CallOutput>, JournalError> {
         let mut words = self.words.turn();
         let order = |call: &ToolCall| self.tool(call).map_or(Order::Free, |tool| tool.order(&call.arguments));
-        let passages = passages.zip(calls).map(|(passage, call)| words.next((&call.id, order(call)), passage));
+        let passages = passages.zip(calls).map(|(passage, call)| words.next(&call.id, order(call), passage));
         let passages = join_all(passages);
         let in_time = async {
             tokio::pin!(passages);

@@ -13,7 +13,7 @@ use std::time::Instant;
 use serde_json::json;
 use sortie_protocol::{CallId, Failure, FailureCode, Resource, TaskId, TaskRequest};
 use sortie_sandbox::Workspace;
-use sortie_tools::{Alone, AnswerParts, BoxFuture, CallContext, Delegated, Delegation, Registry, Seen};
+use sortie_tools::{Alone, AnswerParts, BoxFuture, CallContext, Commands, Delegated, Delegation, Registry, Seen};
 use tokio_util::sync::CancellationToken;
 
 #[tokio::main]
@@ -23,7 +23,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         return Err("usage: grep_rate TREE ARGUMENTS".into());
     };
     let workspace = Arc::new(Workspace::open(Path::new(&tree))?);
-    let registry = Registry::standard(None, true);
+    let registry = Registry::standard(None, Commands::Offered);
     let grep = registry.get("Grep").ok_or("there is no Grep")?;
     let (call, cancel, seen) = (CallId("call-1".to_owned()), CancellationToken::new(), Seen::default());
     let context = CallContext {

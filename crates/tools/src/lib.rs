@@ -39,7 +39,7 @@ pub use port::relatives::{
 pub use port::shell_reach::{NetworkReach, Repositories, ShellReach, Writable};
 pub use port::side_model::Assistant;
 pub use port::task_line::line as glance_line;
-pub use registry::Registry;
+pub use registry::{Commands, Registry};
 pub use shell::background::shell_name;
 pub use shell::launcher::TASK_VARIABLE;
 pub use shell::setup::{ShellSetup, Standing};

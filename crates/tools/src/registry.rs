@@ -34,6 +34,14 @@ pub struct Registry {
     specs: Vec<ToolSpec>,
 }
 
+/// Whether tools that run commands are among the built-in ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Commands {
+    Offered,
+    /// Nobody can run commands here.
+    Absent,
+}
+
 impl Registry {
     /// Keeps the given order. A tool with the name of an earlier one takes that one's place.
     pub fn new(tools: Vec<Arc<dyn Tool>>) -> Self {
@@ -51,13 +59,13 @@ impl Registry {
     }
 
     /// The built-in tools. The read-only ones come first, so that agents that have only those share a request prefix
-    /// with agents that have more. Where nobody can run commands (`has_shell`), nobody is offered to.
-    pub fn standard(task_tool: Option<Arc<dyn Tool>>, has_shell: bool) -> Self {
+    /// with agents that have more.
+    pub fn standard(task_tool: Option<Arc<dyn Tool>>, commands: Commands) -> Self {
         let mut tools: Vec<Arc<dyn Tool>> =
             vec![Arc::new(Read), Arc::new(Ls), Arc::new(Glob), Arc::new(Grep), Arc::new(TodoWrite)];
         tools.push(Arc::new(WebFetch::new(WebRules::default())));
         tools.extend([Arc::new(Write) as Arc<dyn Tool>, Arc::new(Edit), Arc::new(MultiEdit)]);
-        if has_shell {
+        if commands == Commands::Offered {
             tools.extend([Arc::new(Bash) as Arc<dyn Tool>, Arc::new(BashOutput), Arc::new(KillShell)]);
         }
         tools.extend(task_tool);

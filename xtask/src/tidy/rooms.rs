@@ -17,6 +17,12 @@ use super::finding::Finding;
 /// The crates that have rooms.
 const PLANS: &[Plan] = &[
     Plan {
+        folder: "engine",
+        rooms: "ports log budget messages conversation resolve gate run tasks engine",
+        front: "",
+        other_sizes: &[],
+    },
+    Plan {
         folder: "llm",
         rooms: "model_data port route wire tokens transport call table",
         front: "",

@@ -47,7 +47,8 @@ impl WordOrder<'_> {
     /// The next call of the turn, which begins when it may.
     pub(crate) fn next<T, P: Future<Output = T>>(
         &mut self,
-        (call, order): (&CallId, Order),
+        call: &CallId,
+        order: Order,
         passage: P,
     ) -> impl Future<Output = T> + use<T, P> {
         let before = self.said.clone().filter(|_| order != Order::Free);

@@ -17,9 +17,9 @@ use crate::budget::deadline::Deadline;
 use crate::budget::slots::Slot;
 use crate::gate::approval_timeout::Patience;
 use crate::log::writer::Sink;
-use crate::ports::approval::{Approval, Approvals, Approver, Desk, Question};
+use crate::ports::approval::{Approval, Approvals, Approver, Desk, PinnedTool, Question};
 use crate::ports::hooks::{Asking, Hooks};
-use crate::resolve::path_guard::DoorGuard;
+use crate::resolve::permissions::path_guard::DoorGuard;
 
 /// What whoever asks whether it may is told whose turn does not come in time.
 const OVERTAKEN: &str = "your question was never shown to anyone: others were asked before it, and there is little time left; \
@@ -62,7 +62,9 @@ impl Clearance {
             Decision::Deny(ground) => return Ok(Err(denied(call, &ground))),
             Decision::Ask(_) if !self.approver.is_present() && is_out("nobody-to-ask") => Some(resource),
             Decision::Ask(ground) if !self.approver.is_present() => return Ok(Err(unasked(call, &ground))),
-            Decision::Ask(_) if self.approvals.cover((&call.tool, tool.pin()), &resource) => Some(resource),
+            Decision::Ask(_) if self.approvals.cover(PinnedTool { name: &call.tool, pin: tool.pin() }, &resource) => {
+                Some(resource)
+            }
             Decision::Ask(ground) => {
                 let asked = Asked { call, tool, context, resource: &resource, ground: &ground };
                 let answer = async {
@@ -83,17 +85,18 @@ impl Clearance {
         if is_command {
             return Ok(Ok(Arc::clone(context.workspace)));
         }
-        Ok(Ok(self.view((call, tool.idempotent()), context.workspace, approved)))
+        Ok(Ok(self.view(call, tool, context.workspace, approved)))
     }
 
     /// The workspace as this call may see it. Where no rule is about single paths, reading needs no second look.
     fn view(
         &self,
-        (call, only_reads): (&ToolCall, bool),
+        call: &ToolCall,
+        tool: &dyn Tool,
         workspace: &Arc<Workspace>,
         approved: Option<Resource>,
     ) -> Arc<Workspace> {
-        if only_reads && !self.judge.guards_reads() {
+        if tool.idempotent() && !self.judge.guards_reads() {
             return Arc::clone(workspace);
         }
         let (judge, approvals) = (Arc::clone(&self.judge), Arc::clone(&self.approvals));
@@ -113,7 +116,7 @@ impl Clearance {
             () = time.passes(None) => return Ok(Err(refused(call, self.unshown(OVERTAKEN)))),
             turn = self.desk.turn() => turn,
         };
-        if self.approvals.cover((&call.tool, tool.pin()), resource) {
+        if self.approvals.cover(PinnedTool { name: &call.tool, pin: tool.pin() }, resource) {
             return Ok(Ok(()));
         }
         if !time.is_enough() {

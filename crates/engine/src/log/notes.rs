@@ -62,22 +62,25 @@ impl Boards {
     }
 }
 
+/// The task that reads notes, and the root of its tree.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct NoteReader {
+    pub(crate) root: TaskId,
+    pub(crate) task: TaskId,
+}
+
 impl Board {
     /// The notes on disk that one of the tree seeks. Reads what was written since the last look. When a task has looked
     /// is not on record: one that goes on in another process is told of all as new.
-    pub(crate) fn look(
-        &self,
-        journal: &dyn Journal,
-        (root, reader): (TaskId, TaskId),
-        sought: Sought,
-    ) -> Result<Vec<Note>, Failure> {
+    pub(crate) fn look(&self, journal: &dyn Journal, reader: NoteReader, sought: Sought) -> Result<Vec<Note>, Failure> {
+        let NoteReader { root, task } = reader;
         let mut board = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         let read = match &mut *board {
             Some(read) => read,
             none => none.insert(Read::begin(journal, root).map_err(journal_failure)?),
         };
         read.go_on(journal, root).map_err(journal_failure)?;
-        Ok(read.sought(reader, sought))
+        Ok(read.sought(task, sought))
     }
 }
 

@@ -52,7 +52,7 @@ pub(crate) async fn cap(outcome: &mut TaskOutcome, job: &Job, reports: &SpillDir
 
 /// Cuts a report further, if there is no room for all of it beside others. A contract that gives reports word for word has
 /// them so.
-pub(crate) async fn fit(outcome: &mut TaskOutcome, room: &Room, (in_contract, reports): (&dyn Contract, &SpillDir)) {
+pub(crate) async fn fit(outcome: &mut TaskOutcome, room: &Room, in_contract: &dyn Contract, reports: &SpillDir) {
     let wanted = outcome.text.len();
     let taken = room.take(wanted).max(DIGEST_BYTES);
     let defaults = in_contract.defaults();
@@ -63,11 +63,7 @@ pub(crate) async fn fit(outcome: &mut TaskOutcome, room: &Room, (in_contract, re
 }
 
 /// Cuts a report that is given again, if its job's caps leave no room for what the contract has behind it.
-pub(crate) async fn leave_room(
-    outcome: &mut TaskOutcome,
-    job: &Job,
-    (in_contract, reports): (&dyn Contract, &SpillDir),
-) {
+pub(crate) async fn leave_room(outcome: &mut TaskOutcome, job: &Job, in_contract: &dyn Contract, reports: &SpillDir) {
     let behind = in_contract.behind_report(outcome);
     if allowed(&outcome.text, job, &behind) >= outcome.text.len() {
         return;

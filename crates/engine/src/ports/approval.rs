@@ -154,8 +154,9 @@ impl Approvals {
         }
     }
 
-    /// Whether a call of a tool, which is what its pin says, is covered.
-    pub(crate) fn cover(&self, (tool, pin): (&str, Option<&str>), resource: &Resource) -> bool {
+    /// Returns whether a call of this tool is covered.
+    pub(crate) fn cover(&self, tool: PinnedTool<'_>, resource: &Resource) -> bool {
+        let PinnedTool { name: tool, pin } = tool;
         let is_other = |pin: &str| {
             let pins = self.pins.lock().unwrap_or_else(PoisonError::into_inner);
             pins.get(tool).is_none_or(|approved| approved != pin)
@@ -165,6 +166,20 @@ impl Approvals {
         }
         let approved = self.approved.lock().unwrap_or_else(PoisonError::into_inner);
         approved.as_ref().is_some_and(|approved| approved.judge.decide(tool, resource).is_allowed())
+    }
+}
+
+/// A tool by name, with the digest of its definition where it is a server's.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PinnedTool<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) pin: Option<&'a str>,
+}
+
+impl<'a> PinnedTool<'a> {
+    /// A tool of this program, which nobody can change.
+    pub(crate) fn builtin(name: &'a str) -> Self {
+        Self { name, pin: None }
     }
 }
 
@@ -180,10 +195,10 @@ mod tests {
         let places = Places { root: Some(PathBuf::from("/w")), ..Places::default() };
         let approvals = Approvals::default();
         approvals.add(&["Bash(cargo build)".to_owned(), "Edit(/log)".to_owned(), "no rule".to_owned()], &places);
-        assert!(approvals.cover(("Bash", None), &line("cargo build > log")));
-        assert!(approvals.cover(("Write", None), &Resource::Path(PathBuf::from("log"))));
-        assert!(!approvals.cover(("Bash", None), &line("cargo build > other")));
-        assert!(!approvals.cover(("Bash", None), &line("cargo test")));
+        assert!(approvals.cover(PinnedTool::builtin("Bash"), &line("cargo build > log")));
+        assert!(approvals.cover(PinnedTool::builtin("Write"), &Resource::Path(PathBuf::from("log"))));
+        assert!(!approvals.cover(PinnedTool::builtin("Bash"), &line("cargo build > other")));
+        assert!(!approvals.cover(PinnedTool::builtin("Bash"), &line("cargo test")));
     }
 
     #[test]
@@ -191,9 +206,12 @@ mod tests {
         let (tool, nothing) = ("mcp__db__query", Resource::Nothing);
         let approvals = Approvals::default();
         approvals.add(&[tool.to_owned()], &Places::default());
-        assert!(!approvals.cover((tool, Some("1")), &nothing), "it was not this one that was approved");
+        assert!(
+            !approvals.cover(PinnedTool { name: tool, pin: Some("1") }, &nothing),
+            "it was not this one that was approved"
+        );
         approvals.pin(tool, Some("1"));
-        assert!(approvals.cover((tool, Some("1")), &nothing));
-        assert!(!approvals.cover((tool, Some("2")), &nothing));
+        assert!(approvals.cover(PinnedTool { name: tool, pin: Some("1") }, &nothing));
+        assert!(!approvals.cover(PinnedTool { name: tool, pin: Some("2") }, &nothing));
     }
 }

@@ -50,6 +50,15 @@ pub struct InstructionFile {
     pub text: String,
 }
 
+/// A file that may hold instructions, and the room for it.
+struct Candidate<'a> {
+    path: &'a Path,
+    /// Bytes left for all files.
+    left: &'a mut usize,
+    /// Most bytes of one file.
+    most: usize,
+}
+
 impl Instructions {
     /// Reads what is there and what `guard` lets through; what it refuses is left out, and that is said.
     pub fn read(workspace: &Workspace, guard: &Arc<dyn Guard>, rules: &InstructionRules) -> Self {
@@ -58,7 +67,11 @@ impl Instructions {
         let mut left = rules.max_bytes;
         for directory in rules.start.ancestors() {
             for name in NAMES {
-                found.take((workspace, &readable), &directory.join(name), &mut left, rules.max_bytes);
+                found.take(
+                    workspace,
+                    &readable,
+                    Candidate { path: &directory.join(name), left: &mut left, most: rules.max_bytes },
+                );
             }
         }
         found
@@ -83,7 +96,8 @@ impl Instructions {
         text
     }
 
-    fn take(&mut self, (workspace, readable): (&Workspace, &Workspace), path: &Path, left: &mut usize, most: usize) {
+    fn take(&mut self, workspace: &Workspace, readable: &Workspace, candidate: Candidate<'_>) {
+        let Candidate { path, left, most } = candidate;
         let shown = path.to_string_lossy().into_owned();
         // A link could give any file of the workspace this name, and with it a way to the model's provider.
         match workspace.resolve(&shown) {

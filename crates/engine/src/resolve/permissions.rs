@@ -1,5 +1,7 @@
 //! What bounds every task of an engine, whom to ask beyond it, and what nobody may see.
 
+pub(crate) mod path_guard;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +13,7 @@ use sortie_protocol::{Failure, FailureCode, Grant, GrantLayer, Mode};
 use sortie_sandbox::{Guard, Workspace};
 
 use crate::ports::approval::{Approver, NoApprover};
-use crate::resolve::path_guard::DoorGuard;
+use crate::resolve::permissions::path_guard::DoorGuard;
 
 /// The user's side of every grant.
 #[derive(Clone)]

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use sortie_agents::{Agents, Templates, template_lines};
 use sortie_contract::{AgentLine, Contract};
 use sortie_protocol::ToolSpec;
-use sortie_tools::{Registry, TaskTool, Tool};
+use sortie_tools::{Commands, Registry, TaskTool, Tool};
 
 use crate::ports::text::one_line;
 use crate::resolve::contract_agents::{TASK, cast, mains};
@@ -37,7 +37,7 @@ pub(crate) struct Rosters {
     agents: Arc<dyn Agents>,
     contract: Arc<dyn Contract>,
     more_tools: Vec<Arc<dyn Tool>>,
-    has_shell: bool,
+    commands: Commands,
     rules: Rules,
     current: Mutex<Option<Arc<Roster>>>,
 }
@@ -46,10 +46,11 @@ impl Rosters {
     pub(crate) fn new(
         agents: Arc<dyn Agents>,
         contract: Arc<dyn Contract>,
-        (more_tools, has_shell): (Vec<Arc<dyn Tool>>, bool),
+        more_tools: Vec<Arc<dyn Tool>>,
+        commands: Commands,
         rules: Rules,
     ) -> Self {
-        Self { agents, contract, more_tools, has_shell, rules, current: Mutex::default() }
+        Self { agents, contract, more_tools, commands, rules, current: Mutex::default() }
     }
 
     /// The roster of this moment.
@@ -63,7 +64,7 @@ impl Rosters {
         let mains = Arc::new(mains(&found, self.contract.as_ref(), &self.rules));
         let task_tool = task_tool(&self.contract, &agents, &self.rules).telling(&template_lines(found.templates()));
         let task_tool = Arc::new(task_tool);
-        let tools = standard(self.contract.as_ref(), Some(task_tool), self.has_shell);
+        let tools = standard(self.contract.as_ref(), Some(task_tool), self.commands);
         let tools = Arc::new(tools.with(self.more_tools.clone()));
         let (missing, notices, offers) = (Vec::new(), Vec::new(), Mutex::default());
         Arc::clone(current.insert(Arc::new(Roster { found, agents, mains, tools, missing, notices, offers })))
@@ -113,8 +114,8 @@ impl Roster {
 }
 
 /// The built-in tools of a contract.
-pub(crate) fn standard(contract: &dyn Contract, task_tool: Option<Arc<dyn Tool>>, has_shell: bool) -> Registry {
-    let tools = Registry::standard(task_tool, has_shell);
+pub(crate) fn standard(contract: &dyn Contract, task_tool: Option<Arc<dyn Tool>>, commands: Commands) -> Registry {
+    let tools = Registry::standard(task_tool, commands);
     if contract.defaults().companions { tools.with_companions() } else { tools }
 }
 
@@ -168,5 +169,5 @@ pub(crate) fn undescribed(agents: &sortie_agents::Registry) -> Option<String> {
 
 /// Names of the built-in tools, as agent files speak of them in every contract.
 pub fn tool_names() -> Vec<String> {
-    Registry::standard(None, true).with_companions().names().chain([TASK]).map(str::to_owned).collect()
+    Registry::standard(None, Commands::Offered).with_companions().names().chain([TASK]).map(str::to_owned).collect()
 }

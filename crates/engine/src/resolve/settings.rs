@@ -2,20 +2,11 @@
 
 use std::time::Duration;
 
-use sortie_agents::{AgentDefinition, Registry};
+use sortie_agents::AgentDefinition;
 use sortie_contract::{Contract, Defaults};
-use sortie_llm::route::{AUTO, MAIN_ROUTE};
-use sortie_llm::{Chosen, Models, UnknownModel};
-use sortie_protocol::{AgentConfig, Failure, FailureCode, Limits, ModelChoice, Money, TaskRequest};
+use sortie_protocol::{AgentConfig, Failure, FailureCode, Limits, Money, TaskRequest};
 
-use crate::resolve::auto_model::pick;
 use crate::resolve::instructions::InstructionRules;
-
-/// Table of settings of the main route. A failure due to it says that this route is set and cannot be used.
-pub const MAIN_ROUTE_SETTING: &str = "routes.main";
-
-/// The setting that names the model of sub-agents.
-const MODEL_SETTING: &str = "task_tool.model";
 
 /// What holds for all tasks of one engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,24 +43,6 @@ pub struct Rules {
     /// The working directory relative to the workspace, for contracts that tell it: `.` at the root.
     pub cwd: String,
 }
-
-/// All that has a say in which model serves a task, strongest first.
-#[derive(Debug, Clone, Copy)]
-struct ModelWish<'a> {
-    kind: Kind,
-    /// By the request.
-    asked: Option<&'a str>,
-    brief: &'a str,
-    /// By the agent's own definition.
-    definition: &'a AgentDefinition,
-    /// By the contract, for this type of agent.
-    type_default: Option<&'a str>,
-    /// What the one who delegates has itself.
-    parents: Option<&'a ModelChoice>,
-}
-
-/// Said of a model, it means the parent's, whatever the definition says.
-const INHERIT: &str = "inherit";
 
 impl Default for Rules {
     fn default() -> Self {
@@ -151,12 +124,6 @@ impl<'a> Requester<'a> {
     }
 }
 
-/// The model that a contract has for an agent's type.
-fn type_default(defaults: &Defaults, definition: &AgentDefinition, kind: Kind) -> Option<&'static str> {
-    let by_type = || defaults.type_of(&definition.name)?.model;
-    (kind == Kind::Delegated).then(by_type).flatten()
-}
-
 impl Rules {
     /// What holds where nobody says otherwise, in this contract.
     pub fn of(contract: &dyn Contract) -> Self {
@@ -219,65 +186,6 @@ impl Rules {
         Err(Failure::new(FailureCode::PromptTooLong, message).due_to("task_tool.max_prompt_bytes"))
     }
 
-    /// The model that serves a request with this agent.
-    pub(crate) fn model_for(
-        &self,
-        requester: Requester<'_>,
-        definition: &AgentDefinition,
-        request: &TaskRequest,
-        models: &dyn Models,
-        contract: &dyn Contract,
-    ) -> Result<Chosen, Failure> {
-        let wish = ModelWish {
-            kind: requester.kind(),
-            asked: request.model.as_deref(),
-            brief: &request.prompt,
-            definition,
-            type_default: type_default(&contract.defaults(), definition, requester.kind()),
-            parents: requester.parent().map(|parent| &parent.model).or(request.lent_model.as_ref()),
-        };
-        self.choose_model(models, wish)
-    }
-
-    /// The model that serves: call, then agent file, then type, then these rules, then parent.
-    fn choose_model(&self, models: &dyn Models, wish: ModelWish<'_>) -> Result<Chosen, Failure> {
-        let ModelWish { kind, asked, brief, definition, type_default, parents } = wish;
-        // A main agent's model is a person's choice, not a call's.
-        if let (Kind::Delegated, Some(model), false) = (kind, asked, self.allow_model_override) {
-            let message = format!(
-                "a call may not choose its model here (`task_tool.allow_model_override` is false); leave out `{model}`"
-            );
-            return Err(Failure::new(FailureCode::ModelOverride, message).due_to("task_tool.allow_model_override"));
-        }
-        let by_rule = self.model.as_deref().filter(|_| kind == Kind::Delegated);
-        let wanted =
-            asked.or(definition.model.as_deref()).or(type_default).or(by_rule).filter(|&model| model != INHERIT);
-        let picked = wanted.filter(|model| model.eq_ignore_ascii_case(AUTO)).map(|_| pick(definition, brief));
-        let wanted = picked.as_ref().map_or(wanted, |picked| Some(picked.route));
-        let chosen = models.choose(wanted, parents).map_err(|error| {
-            let is_by_rule =
-                asked.is_none() && definition.model.is_none() && type_default.is_none() && by_rule.is_some();
-            let said_by = match asked {
-                None if definition.model.is_some() => format!("agent {}: ", definition.name),
-                None if is_by_rule => format!("`{MODEL_SETTING}`: "),
-                _ => String::new(),
-            };
-            let code = match &error {
-                UnknownModel::Nobody { .. } => FailureCode::UnknownModel,
-                // The call is right, the way to the model is not.
-                UnknownModel::Unusable { .. } => FailureCode::ModelSetup,
-            };
-            let failure = Failure::new(code, format!("{said_by}{error}"));
-            match error {
-                UnknownModel::Unusable { asked, .. } if asked == MAIN_ROUTE => failure.due_to(MAIN_ROUTE_SETTING),
-                _ if is_by_rule => failure.due_to(MODEL_SETTING),
-                _ => failure,
-            }
-        })?;
-        let notices: Vec<String> = picked.map(|picked| picked.notice).into_iter().chain(chosen.notice).collect();
-        Ok(Chosen { notice: (!notices.is_empty()).then(|| notices.join("; ")), ..chosen })
-    }
-
     /// What bounds every task of a kind unless its request tightens it.
     pub(crate) fn limits(&self, kind: Kind) -> Limits {
         match kind {
@@ -290,46 +198,6 @@ impl Rules {
             },
         }
     }
-}
-
-/// The agent that serves a request: the one that it names, or, where the contract says so, the one that fits best.
-pub(crate) struct Serving<'a> {
-    pub(crate) definition: &'a AgentDefinition,
-    /// Set where another agent serves than the one that was named.
-    pub(crate) notice: Option<String>,
-}
-
-pub(crate) fn serving<'a>(
-    agents: &'a Registry,
-    request: &TaskRequest,
-    kind: Kind,
-    best_match: bool,
-) -> Result<Serving<'a>, Failure> {
-    let unknown = match kind {
-        Kind::Main => agents.get(&request.agent),
-        Kind::Delegated => agents.get_delegable(&request.agent),
-    };
-    let unknown = match unknown {
-        Ok(definition) => return Ok(Serving { definition, notice: None }),
-        Err(unknown) => unknown,
-    };
-    // A name that a broken file claims is not free: nobody stands in for the agent that it was meant to be.
-    if kind == Kind::Delegated && best_match && unknown.absent.is_empty() {
-        let wanted = format!("{} {}", request.title, request.agent);
-        let ranking = sortie_agents::rank(agents, &wanted);
-        if let Some(best) = ranking.best().map(|best| best.agent).filter(|agent| agent.delegable) {
-            let notice = format!("there is no agent `{}`; `{}` fits best and serves", request.agent, best.name);
-            return Ok(Serving { definition: best, notice: Some(notice) });
-        }
-    }
-    let mut names: Vec<&str> = agents.delegable().map(|agent| agent.name.as_str()).collect();
-    names.sort_unstable();
-    let (code, message) = match &unknown.absent[..] {
-        [] if names.is_empty() => (FailureCode::NoAgents, unknown.to_string()),
-        [] => (FailureCode::UnknownAgent, unknown.to_string()),
-        [why, ..] => (FailureCode::UnusableAgent, format!("agent `{}` cannot be used: {why}", request.agent)),
-    };
-    Err(Failure::new(code, message).about(names))
 }
 
 /// What bounds the turns of an agent for a request that asks for so many, and what to say where that is fewer.

@@ -13,7 +13,8 @@ use crate::gate::call_order::Words;
 use crate::messages::report_cap::{self, Room};
 use crate::ports::blocking::blocking;
 use crate::ports::failure::journal_failure;
-use crate::resolve::settings::{Kind, serving};
+use crate::resolve::choose_agent::{StandIn, serving};
+use crate::resolve::settings::Kind;
 use crate::tasks::result_cache::lookup::{keep, whence};
 use crate::tasks::resume::follow_up::agent_of;
 use crate::tasks::resume::reattach::{Found, Persistence, again};
@@ -41,7 +42,7 @@ impl Delegation for Delegate {
             let engine = &self.scope.engine;
             let mut delegated = Box::pin(self.answer(call, request)).await?;
             if let Delegated::Ended(outcome) = &mut delegated {
-                report_cap::fit(outcome, &self.room, (engine.contract.as_ref(), &engine.reports)).await;
+                report_cap::fit(outcome, &self.room, engine.contract.as_ref(), &engine.reports).await;
             }
             Ok(delegated)
         })
@@ -57,13 +58,13 @@ impl Delegation for Delegate {
             return agent_of(engine, asked);
         }
         let roster = engine.rosters.current();
-        let best_match = engine.contract.defaults().best_match;
+        let stand_in = StandIn::of(&engine.contract.defaults());
         // A template may say who serves. One that does not fit is refused before anybody is asked.
         let most_bytes = engine.rules.max_prompt_bytes;
         let Ok(request) = roster.templates().applied(request.clone(), most_bytes) else {
             return Resource::Nothing;
         };
-        let serving = serving(&roster.agents, &request, Kind::Delegated, best_match);
+        let serving = serving(&roster.agents, &request, Kind::Delegated, stand_in);
         serving.map_or(Resource::Nothing, |serving| serving.definition.as_resource())
     }
 

@@ -26,6 +26,7 @@ pub(crate) use self::status::{
 pub(crate) use self::visible::Member;
 use crate::conversation::load_task::read;
 use crate::gate::children::Children;
+use crate::log::notes::NoteReader;
 use crate::messages::questions::Asker;
 use crate::messages::running_task::{Courier, Resident, Stopper};
 use crate::ports::blocking::blocking;
@@ -221,10 +222,10 @@ impl Kin for Relatives {
 
     fn notes(&self, sought: Sought) -> BoxFuture<'_, Result<Vec<Note>, Failure>> {
         Box::pin(async move {
-            let (journal, root, reader) =
-                (Arc::clone(&self.scope.engine.journal), self.scope.job.root, self.scope.job.task);
-            let board = self.scope.engine.boards.of(root);
-            blocking(move || board.look(journal.as_ref(), (root, reader), sought)).await
+            let journal = Arc::clone(&self.scope.engine.journal);
+            let reader = NoteReader { root: self.scope.job.root, task: self.scope.job.task };
+            let board = self.scope.engine.boards.of(reader.root);
+            blocking(move || board.look(journal.as_ref(), reader, sought)).await
         })
     }
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use sortie_protocol::{CallId, Failure, Resource, TaskRequest, ToolOutput};
 use sortie_sandbox::{Guard, Workspace};
 use sortie_tools::{
-    Alone, AnswerParts, BoxFuture, CallContext, Delegated, Delegation, Kin, Progress, Registry, Seen, Shells,
+    Alone, AnswerParts, BoxFuture, CallContext, Commands, Delegated, Delegation, Kin, Progress, Registry, Seen, Shells,
 };
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
@@ -62,7 +62,7 @@ impl Project {
         Self {
             directory,
             workspace,
-            registry: Registry::standard(None, true).with_companions(),
+            registry: Registry::standard(None, Commands::Offered).with_companions(),
             seen: Seen::default(),
             cancel: CancellationToken::new(),
             shells: None,

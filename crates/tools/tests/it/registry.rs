@@ -1,13 +1,13 @@
 use std::sync::Arc;
 
 use serde_json::Value;
-use sortie_tools::{Registry, Tool, TypedTool};
+use sortie_tools::{Commands, Registry, Tool, TypedTool};
 
 /// The tools that look after other tasks.
 const COMPANIONS: [&str; 6] = ["TaskOutput", "TaskStop", "SendMessage", "TaskList", "Ask", "Note"];
 
 fn tokens(names: &[&str]) -> usize {
-    let registry = Registry::standard(None, true).with_companions();
+    let registry = Registry::standard(None, Commands::Offered).with_companions();
     let specs: Vec<_> = names.iter().map(|name| registry.spec(name).unwrap()).collect();
     bpe_openai::o200k_base().count(&serde_json::to_string(&specs).unwrap())
 }
@@ -30,7 +30,7 @@ fn what_models_read_of_the_tools_is_short() {
 
 #[test]
 fn schemas_are_plain_object_schemas() {
-    for spec in Registry::standard(None, true).with_companions().specs() {
+    for spec in Registry::standard(None, Commands::Offered).with_companions().specs() {
         assert_eq!(spec.schema["type"], "object", "{}", spec.name);
         let text = spec.schema.to_string();
         assert!(!text.contains("$schema") && !text.contains("\"title\""), "{text}");
@@ -39,7 +39,7 @@ fn schemas_are_plain_object_schemas() {
 
 #[test]
 fn tools_are_offered_in_a_fixed_order_and_found_by_exact_name() {
-    let registry = Registry::standard(Some(Arc::new(Other("Task"))), true);
+    let registry = Registry::standard(Some(Arc::new(Other("Task"))), Commands::Offered);
     assert_eq!(
         registry.names().collect::<Vec<_>>(),
         [
@@ -66,7 +66,7 @@ fn tools_are_offered_in_a_fixed_order_and_found_by_exact_name() {
 
 #[test]
 fn those_that_look_after_other_tasks_come_behind_the_one_that_starts_them() {
-    let registry = Registry::standard(Some(Arc::new(Other("Task"))), false);
+    let registry = Registry::standard(Some(Arc::new(Other("Task"))), Commands::Absent);
     assert!(registry.names().all(|name| !COMPANIONS.contains(&name)), "no contract without them has them");
     let registry = registry.with_companions();
     let names: Vec<&str> = registry.names().skip_while(|name| *name != "Task").skip(1).collect();
@@ -88,7 +88,7 @@ fn a_later_tool_takes_the_place_of_an_earlier_one_of_the_same_name() {
 
 #[test]
 fn an_unknown_name_gets_the_nearest_one() {
-    let registry = Registry::standard(None, true);
+    let registry = Registry::standard(None, Commands::Offered);
     assert_eq!(registry.suggest("read_file"), Some("Read"));
     assert_eq!(registry.suggest("grep"), Some("Grep"));
     assert_eq!(registry.suggest("Teleport"), None);

@@ -31,7 +31,7 @@ pub(crate) async fn known(engine: &EngineState, task: &mut Task) -> Known {
     };
     match tokio::task::spawn_blocking(look).await {
         Ok(Looked::Hit(mut outcome)) => {
-            leave_room(&mut outcome, &task.job, (engine.contract.as_ref(), &engine.reports)).await;
+            leave_room(&mut outcome, &task.job, engine.contract.as_ref(), &engine.reports).await;
             Known::Done(outcome)
         }
         Ok(Looked::Miss(ticket)) => Known::New(Some(ticket)),

@@ -7,9 +7,10 @@ use sortie_contract::Contract;
 use sortie_policy::Judge;
 use sortie_protocol::{AgentConfig, Failure, FailureCode, Grant, GrantLayer, TaskRequest};
 
+use crate::resolve::choose_agent::{Serving, StandIn, serving};
 use crate::resolve::permissions::refuse_denied;
 use crate::resolve::roster::Roster;
-use crate::resolve::settings::{Kind, Requester, Rules, Serving, serving};
+use crate::resolve::settings::{Kind, Requester, Rules};
 use crate::tasks::start::origin::Origin;
 use crate::tasks::state::EngineState;
 
@@ -113,7 +114,7 @@ impl<'a> Checks<'a> {
         request: &TaskRequest,
     ) -> Result<Serving<'a>, Failure> {
         let AgentChoice::Made(definition) = choice else {
-            return serving(self.agents, request, requester.kind(), self.contract.defaults().best_match);
+            return serving(self.agents, request, requester.kind(), StandIn::of(&self.contract.defaults()));
         };
         let name = &definition.name;
         if !definition.delegable {

@@ -5,10 +5,12 @@ use sortie_contract::ReportCap;
 use sortie_protocol::{AgentConfig, Failure, FailureCode, Job, TaskRequest};
 
 use crate::conversation::schema_answer::asked_for;
+use crate::resolve::choose_agent::Serving;
+use crate::resolve::choose_model::{ModelQuery, choose_model};
 use crate::resolve::configuration::{ConfigRequest, Frame};
 use crate::resolve::instructions::Instructions;
 use crate::resolve::roster::{Roster, undescribed};
-use crate::resolve::settings::{Kind, Requester, Serving, lowered};
+use crate::resolve::settings::{Kind, Requester, lowered};
 use crate::tasks::start::check::Checked;
 use crate::tasks::state::EngineState;
 
@@ -25,7 +27,8 @@ pub(crate) fn decide(
     let Checked { serving: Serving { definition, notice }, mut request } = checked;
     let (contract, rules, kind) = (engine.contract.as_ref(), &engine.rules, requester.kind());
     request.notices.extend(roster.notices().chain(notice));
-    let chosen = rules.model_for(requester, definition, &request, engine.models.as_ref(), contract)?;
+    let chosen =
+        choose_model(rules, contract, engine.models.as_ref(), ModelQuery { requester, definition, request: &request })?;
     request.notices.extend(chosen.notice);
     let frame = Frame {
         contract,

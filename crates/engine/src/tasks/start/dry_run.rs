@@ -9,11 +9,14 @@ use sortie_contract::Contract;
 use sortie_llm::Models;
 use sortie_policy::{Judge, Places};
 use sortie_protocol::{AgentConfig, Failure, FailureCode, Grant, GrantLayer, ModelChoice, TaskRequest};
+use sortie_tools::Commands;
 
+use crate::resolve::choose_agent::{Serving, StandIn, serving};
+use crate::resolve::choose_model::{ModelQuery, choose_model};
 use crate::resolve::configuration::{ConfigRequest, Frame};
 use crate::resolve::contract_agents::{cast, mains};
 use crate::resolve::roster::{standard, task_tool};
-use crate::resolve::settings::{Kind, Requester, Rules, Serving, serving};
+use crate::resolve::settings::{Kind, Requester, Rules};
 use crate::tasks::start::check::{AgentChoice, Checks};
 
 /// All that has a say in a start.
@@ -47,7 +50,8 @@ impl Authority<'_> {
         }
         let checked = checks.new_task(requester, AgentChoice::Named, request.clone())?;
         let (definition, contract) = (checked.serving.definition, self.contract.as_ref());
-        self.rules.model_for(requester, definition, &checked.request, models, contract).map(drop)
+        let query = ModelQuery { requester, definition, request: &checked.request };
+        choose_model(self.rules, contract, models, query).map(drop)
     }
 
     /// The configuration of an agent that runs as the main agent.
@@ -64,8 +68,8 @@ impl Authority<'_> {
     /// have a say in it, too, which is not known here.
     pub fn serving(&self, name: &str) -> Result<(AgentDefinition, Option<String>), Failure> {
         let agents = self.agents_for(Kind::Delegated);
-        let best_match = self.contract.defaults().best_match;
-        let Serving { definition, notice } = serving(&agents, &request_for(name), Kind::Delegated, best_match)?;
+        let standing_in = StandIn::of(&self.contract.defaults());
+        let Serving { definition, notice } = serving(&agents, &request_for(name), Kind::Delegated, standing_in)?;
         Ok((definition.clone(), notice))
     }
 
@@ -97,9 +101,9 @@ impl Authority<'_> {
         let Self { contract, rules, layers, remote, .. } = *self;
         let agents = self.agents_for(requester.kind());
         let request = request_for(name);
-        let definition = serving(&agents, &request, requester.kind(), false)?.definition;
+        let definition = serving(&agents, &request, requester.kind(), StandIn::Nobody)?.definition;
         let task_tool = Arc::new(task_tool(contract, &self.agents_for(Kind::Delegated), rules));
-        let tools = standard(contract.as_ref(), Some(task_tool), true);
+        let tools = standard(contract.as_ref(), Some(task_tool), Commands::Offered);
         let contract = contract.as_ref();
         let frame = Frame { contract, rules, layers, tools: &tools, more_tools: remote, requester, has_person: true };
         // No model has a say in a grant.

@@ -15,13 +15,13 @@ const PLAN: &str = "plan";
 const SHORT_BRIEF_CHARS: usize = 2_000;
 
 /// Who serves, and why, for the outcome.
-pub(crate) struct Pick {
-    pub(crate) route: &'static str,
-    pub(crate) notice: String,
+pub(super) struct Pick {
+    pub(super) route: &'static str,
+    pub(super) notice: String,
 }
 
 /// The light route for an agent that only reads and has a short brief; the main one for everything else.
-pub(crate) fn pick(agent: &AgentDefinition, brief: &str) -> Pick {
+pub(super) fn pick(agent: &AgentDefinition, brief: &str) -> Pick {
     let name = &agent.name;
     let only_reads = agent.tools.is_some() && agent.named_tools().all(|tool| READ_TOOLS.contains(&tool));
     let (route, why) = if name == PLAN {

@@ -8,7 +8,7 @@ use sortie_policy::{Decision, Judge};
 use sortie_protocol::Resource;
 use sortie_sandbox::{Access, Guard};
 
-use crate::ports::approval::Approvals;
+use crate::ports::approval::{Approvals, PinnedTool};
 
 /// Looks at each path that a call is about to use.
 #[derive(Debug)]
@@ -47,7 +47,7 @@ impl Guard for DoorGuard {
         match self.judge.decide(tool, &resource) {
             Decision::Allow => Ok(()),
             Decision::Ask(_) if self.is_approved(path, access) => Ok(()),
-            Decision::Ask(_) if self.approvals.cover((tool, None), &resource) => Ok(()),
+            Decision::Ask(_) if self.approvals.cover(PinnedTool::builtin(tool), &resource) => Ok(()),
             Decision::Ask(ground) | Decision::Deny(ground) => Err(ground.to_string()),
         }
     }

@@ -1,0 +1,60 @@
+//! The agent that serves a request: the one it names, or the best match where the contract has one stand in.
+
+use sortie_agents::{AgentDefinition, Registry};
+use sortie_contract::Defaults;
+use sortie_protocol::{Failure, FailureCode, TaskRequest};
+
+use crate::resolve::settings::Kind;
+
+/// The agent that serves a request: the one that it names, or, where the contract says so, the one that fits best.
+pub(crate) struct Serving<'a> {
+    pub(crate) definition: &'a AgentDefinition,
+    /// Set where another agent serves than the one that was named.
+    pub(crate) notice: Option<String>,
+}
+
+/// The agent that serves where nobody has the name that was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum StandIn {
+    Nobody,
+    BestMatch,
+}
+
+impl StandIn {
+    pub(crate) fn of(defaults: &Defaults) -> Self {
+        if defaults.best_match { Self::BestMatch } else { Self::Nobody }
+    }
+}
+
+pub(crate) fn serving<'a>(
+    agents: &'a Registry,
+    request: &TaskRequest,
+    kind: Kind,
+    stand_in: StandIn,
+) -> Result<Serving<'a>, Failure> {
+    let unknown = match kind {
+        Kind::Main => agents.get(&request.agent),
+        Kind::Delegated => agents.get_delegable(&request.agent),
+    };
+    let unknown = match unknown {
+        Ok(definition) => return Ok(Serving { definition, notice: None }),
+        Err(unknown) => unknown,
+    };
+    // A name that a broken file claims is not free: nobody stands in for the agent that it was meant to be.
+    if kind == Kind::Delegated && stand_in == StandIn::BestMatch && unknown.absent.is_empty() {
+        let wanted = format!("{} {}", request.title, request.agent);
+        let ranking = sortie_agents::rank(agents, &wanted);
+        if let Some(best) = ranking.best().map(|best| best.agent).filter(|agent| agent.delegable) {
+            let notice = format!("there is no agent `{}`; `{}` fits best and serves", request.agent, best.name);
+            return Ok(Serving { definition: best, notice: Some(notice) });
+        }
+    }
+    let mut names: Vec<&str> = agents.delegable().map(|agent| agent.name.as_str()).collect();
+    names.sort_unstable();
+    let (code, message) = match &unknown.absent[..] {
+        [] if names.is_empty() => (FailureCode::NoAgents, unknown.to_string()),
+        [] => (FailureCode::UnknownAgent, unknown.to_string()),
+        [why, ..] => (FailureCode::UnusableAgent, format!("agent `{}` cannot be used: {why}", request.agent)),
+    };
+    Err(Failure::new(code, message).about(names))
+}

@@ -1,0 +1,106 @@
+//! The model that serves a request: named by a call, an agent file, the contract, the settings or the parent.
+
+mod auto_model;
+
+use sortie_agents::AgentDefinition;
+use sortie_contract::{Contract, Defaults};
+use sortie_llm::route::{AUTO, MAIN_ROUTE};
+use sortie_llm::{Chosen, Models, UnknownModel};
+use sortie_protocol::{Failure, FailureCode, ModelChoice, TaskRequest};
+
+use self::auto_model::pick;
+use crate::resolve::settings::{Kind, Requester, Rules};
+
+/// Table of settings of the main route. A failure due to it says that this route is set and cannot be used.
+pub const MAIN_ROUTE_SETTING: &str = "routes.main";
+
+/// The setting that names the model of sub-agents.
+const MODEL_SETTING: &str = "task_tool.model";
+
+/// Said of a model, it means the parent's, whatever the definition says.
+const INHERIT: &str = "inherit";
+
+/// The request for which a model is chosen.
+#[derive(Clone, Copy)]
+pub(crate) struct ModelQuery<'a> {
+    pub(crate) requester: Requester<'a>,
+    pub(crate) definition: &'a AgentDefinition,
+    pub(crate) request: &'a TaskRequest,
+}
+
+/// All that has a say in which model serves a task, strongest first.
+#[derive(Debug, Clone, Copy)]
+struct ModelWish<'a> {
+    kind: Kind,
+    /// By the request.
+    asked: Option<&'a str>,
+    brief: &'a str,
+    /// By the agent's own definition.
+    definition: &'a AgentDefinition,
+    /// By the contract, for this type of agent.
+    type_default: Option<&'a str>,
+    /// What the one who delegates has itself.
+    parents: Option<&'a ModelChoice>,
+}
+
+/// Chooses the model that serves a request.
+pub(crate) fn choose_model(
+    rules: &Rules,
+    contract: &dyn Contract,
+    models: &dyn Models,
+    query: ModelQuery<'_>,
+) -> Result<Chosen, Failure> {
+    let ModelQuery { requester, definition, request } = query;
+    let wish = ModelWish {
+        kind: requester.kind(),
+        asked: request.model.as_deref(),
+        brief: &request.prompt,
+        definition,
+        type_default: type_default(&contract.defaults(), definition, requester.kind()),
+        parents: requester.parent().map(|parent| &parent.model).or(request.lent_model.as_ref()),
+    };
+    choose(rules, models, wish)
+}
+
+/// Chooses by the call, then the agent file, the type, the settings, the parent.
+fn choose(rules: &Rules, models: &dyn Models, wish: ModelWish<'_>) -> Result<Chosen, Failure> {
+    let ModelWish { kind, asked, brief, definition, type_default, parents } = wish;
+    // A main agent's model is a person's choice, not a call's.
+    if let (Kind::Delegated, Some(model), false) = (kind, asked, rules.allow_model_override) {
+        let message = format!(
+            "a call may not choose its model here (`task_tool.allow_model_override` is false); leave out `{model}`"
+        );
+        return Err(Failure::new(FailureCode::ModelOverride, message).due_to("task_tool.allow_model_override"));
+    }
+    let by_rule = rules.model.as_deref().filter(|_| kind == Kind::Delegated);
+    let wanted = asked.or(definition.model.as_deref()).or(type_default).or(by_rule).filter(|&model| model != INHERIT);
+    let picked = wanted.filter(|model| model.eq_ignore_ascii_case(AUTO)).map(|_| pick(definition, brief));
+    let wanted = picked.as_ref().map_or(wanted, |picked| Some(picked.route));
+    let chosen = models.choose(wanted, parents).map_err(|error| {
+        let is_by_rule = asked.is_none() && definition.model.is_none() && type_default.is_none() && by_rule.is_some();
+        let said_by = match asked {
+            None if definition.model.is_some() => format!("agent {}: ", definition.name),
+            None if is_by_rule => format!("`{MODEL_SETTING}`: "),
+            _ => String::new(),
+        };
+        let code = match &error {
+            UnknownModel::Nobody { .. } => FailureCode::UnknownModel,
+            // The call is right, the way to the model is not.
+            UnknownModel::Unusable { .. } => FailureCode::ModelSetup,
+        };
+        let failure = Failure::new(code, format!("{said_by}{error}"));
+        match error {
+            UnknownModel::Unusable { asked, .. } if asked == MAIN_ROUTE => failure.due_to(MAIN_ROUTE_SETTING),
+            _ if is_by_rule => failure.due_to(MODEL_SETTING),
+            _ => failure,
+        }
+    })?;
+    let notices: Vec<String> = picked.map(|picked| picked.notice).into_iter().chain(chosen.notice).collect();
+    Ok(Chosen { notice: (!notices.is_empty()).then(|| notices.join("; ")), ..chosen })
+}
+
+/// The model that a contract has for an agent's type.
+fn type_default(defaults: &Defaults, definition: &AgentDefinition, kind: Kind) -> Option<&'static str> {
+    let by_type = || defaults.type_of(&definition.name)?.model;
+    (kind == Kind::Delegated).then(by_type).flatten()
+}
