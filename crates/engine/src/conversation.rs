@@ -1,10 +1,11 @@
-//! The conversation of a task with its totals and its outcome, live or read back from the log.
+//! The record of a task, live or read back from its log: the conversation, the totals and the outcome made from them.
 
 pub(crate) mod history;
+pub(crate) mod live_record;
 pub(crate) mod load_task;
 pub(crate) mod loop_guard;
 pub(crate) mod outcome;
-pub(crate) mod replay;
 pub(crate) mod request_size;
 pub(crate) mod schema_answer;
+pub(crate) mod task_record;
 pub(crate) mod unanswered_calls;

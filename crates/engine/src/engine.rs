@@ -2,6 +2,8 @@
 
 pub(crate) mod host;
 pub(crate) mod subagents;
+#[cfg(test)]
+mod tests;
 
 use std::sync::{Arc, OnceLock};
 

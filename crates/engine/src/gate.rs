@@ -26,9 +26,10 @@ use sortie_tools::{CallContext, Order, Registry, Seen, Shells, Tool};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use crate::budget::account::Account;
 use crate::budget::deadline::Deadline;
 use crate::budget::slots::Slot;
-use crate::conversation::outcome::{Ending, Tally};
+use crate::conversation::outcome::{Ending, Unrecorded};
 use crate::gate::call_order::Words;
 use crate::gate::call_progress::Voice;
 use crate::gate::children::Children;
@@ -36,7 +37,6 @@ use crate::gate::output_text::Wording;
 use crate::gate::permission_check::Clearance;
 use crate::gate::side_model::LightModel;
 use crate::log::writer::Sink;
-use crate::messages::inbox::Inbox;
 use crate::messages::report_cap::Room;
 use crate::ports::redaction::without_secrets;
 
@@ -71,9 +71,9 @@ pub(crate) struct Gate {
     pub(crate) report_room: Arc<Room>,
     pub(crate) assistant: LightModel,
     pub(crate) slot: Arc<Slot>,
+    pub(crate) account: Arc<Account>,
     pub(crate) deadline: Arc<Deadline>,
     pub(crate) wording: Wording,
-    pub(crate) inbox: Arc<Inbox>,
 }
 
 /// Why a task does not wait any longer.
@@ -92,28 +92,28 @@ impl Over {
     }
 }
 
-/// A call's way through the gate.
+/// A call that is through the gate, and recorded.
+#[derive(Default)]
 pub(crate) struct Passage {
-    pub(crate) output: CallOutput,
-    pub(crate) ran: bool,
+    /// Files that it changed; `None` if it did not run now.
+    pub(crate) changed: Option<Vec<String>>,
 }
 
 impl Gate {
-    /// Runs all calls of a reply at the same time, but for words to others. Exactly one output for each comes back, in call order.
+    /// Runs all calls of a reply at the same time, but for words to others. Exactly one output for each is recorded.
     pub(crate) async fn run_all(
         &self,
         reply: &Reply,
-        tally: &mut Tally,
         sink: &Sink,
         cancel: &CancellationToken,
-    ) -> Result<Vec<CallOutput>, JournalError> {
+    ) -> Result<(), JournalError> {
         let calls: Vec<&ToolCall> = reply.calls().collect();
         let stop = cancel.child_token();
         let passages = calls.iter().enumerate().map(|(index, call)| {
             let refusal = self.refusal(call, index, reply.stop, &stop);
             self.pass(call, refusal, sink, &stop)
         });
-        self.all(&calls, passages, tally, (cancel, &stop)).await
+        self.all(&calls, passages, (cancel, &stop)).await
     }
 
     /// Waits for the calls of one turn, which end when the task's time is over.
@@ -121,9 +121,8 @@ impl Gate {
         &self,
         calls: &[&ToolCall],
         passages: impl Iterator<Item = impl Future<Output = Result<Passage, JournalError>>>,
-        tally: &mut Tally,
         (cancel, stop): (&CancellationToken, &CancellationToken),
-    ) -> Result<Vec<CallOutput>, JournalError> {
+    ) -> Result<(), JournalError> {
         let mut words = self.words.turn();
         let order = |call: &ToolCall| self.tool(call).map_or(Order::Free, |tool| tool.order(&call.arguments));
         let passages = passages.zip(calls).map(|(passage, call)| words.next(&call.id, order(call), passage));
@@ -147,15 +146,12 @@ impl Gate {
         };
         let passages = if waits_for_children { self.slot.lend(in_time, must_end).await } else { in_time.await };
 
-        let mut outputs = Vec::with_capacity(calls.len());
-        for (passage, call) in passages.into_iter().zip(calls) {
-            let Passage { output, ran } = passage?;
-            if ran && !output.output.did_not_run {
-                tally.add_call(&call.tool, &output.output.files_changed);
+        for passage in passages {
+            if let Some(files_changed) = passage?.changed {
+                self.account.book_call(&files_changed);
             }
-            outputs.push(output);
         }
-        Ok(outputs)
+        Ok(())
     }
 
     /// Waits without the task's slot; says why, if it could not wait for the end of it.
@@ -188,12 +184,10 @@ impl Gate {
     }
 
     /// The task calls no further tool: what it left running ends, and what the outcome should say is said.
-    pub(crate) async fn close(&self, tally: &mut Tally) {
-        self.assistant.notices().into_iter().for_each(|notice| tally.notice(notice));
-        self.children.notices().into_iter().for_each(|notice| tally.notice(notice));
+    pub(crate) async fn close(&self, unrecorded: &mut Unrecorded) {
         if let Some(shells) = &self.shells {
-            tally.account.change(&shells.close().await);
-            shells.notices().into_iter().for_each(|notice| tally.notice(notice));
+            self.account.change(&shells.close().await);
+            shells.notices().into_iter().for_each(|notice| unrecorded.notice(notice));
         }
     }
 
@@ -285,10 +279,10 @@ impl Gate {
     }
 
     /// Refuses a call of a task that has no turn left to act in.
-    pub(crate) async fn refuse(&self, call: &ToolCall, text: String, sink: &Sink) -> Result<CallOutput, JournalError> {
+    pub(crate) async fn refuse(&self, call: &ToolCall, text: String, sink: &Sink) -> Result<(), JournalError> {
         let output = ToolOutput::failure(text).because(Fault::NotAllowed);
         let output = self.in_own_form(call, output, &CancellationToken::new());
-        Ok(self.record(call, output, (Instant::now(), false), sink).await?.output)
+        self.record(call, output, (Instant::now(), false), sink).await.map(drop)
     }
 
     /// A refusal as the tool that was called would word it.
@@ -312,13 +306,11 @@ impl Gate {
             None => output,
         };
         let output = self.wording.word(call, output, started.elapsed()).await;
+        let changed = (ran && !output.did_not_run).then(|| output.files_changed.clone());
         let output = CallOutput { call: call.id.clone(), output };
-        sink.append(Fact::CallFinished { output: output.clone(), refused: !ran }).await?;
+        sink.append(Fact::CallFinished { output, refused: !ran }).await?;
         point("call.finished");
-        self.inbox.mark_read(&output.output.mail);
-        // Also one that was refused: the next question does not wait for it.
-        self.inbox.has_asked(&call.id);
-        Ok(Passage { output, ran })
+        Ok(Passage { changed })
     }
 
     /// Records that the tool is about to run; on disk first, where running it twice would do harm.

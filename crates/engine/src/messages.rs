@@ -3,6 +3,7 @@
 pub(crate) mod inbox;
 pub(crate) mod inbox_order;
 pub(crate) mod mail_text;
+pub(crate) mod mailbox;
 pub(crate) mod questions;
 pub(crate) mod report_cap;
 pub(crate) mod report_target;

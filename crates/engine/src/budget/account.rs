@@ -246,6 +246,12 @@ impl Account {
         }
     }
 
+    /// Books a call that ran, with the files that it changed.
+    pub(crate) fn book_call(&self, files_changed: &[String]) {
+        self.spend(Usage { tool_calls: 1, ..Usage::default() });
+        self.change(files_changed);
+    }
+
     /// Books what a try used that brought no reply. It is no turn.
     pub(crate) fn spend_on_broken_try(&self, usage: Usage) {
         self.spend(Usage { turns: 0, tool_calls: 0, ..usage });

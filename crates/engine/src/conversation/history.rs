@@ -10,7 +10,8 @@ use sortie_protocol::{CallId, CallOutput, Job, MailMark, Message, Part, Reply, T
 
 use crate::conversation::loop_guard::{Circle, Repeats};
 
-#[derive(Clone, Default)]
+/// What the model reads, and what is to be known of it.
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct History {
     messages: Vec<Message>,
     /// How many of them are of earlier legs.
@@ -31,7 +32,7 @@ pub(crate) struct History {
 pub(crate) const SHORTENED: &str = "the conversation was shortened to fit the model's window; the log has all of it";
 
 /// What the model has written in this leg that is no longer among the messages.
-#[derive(Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 struct Gone {
     answers: Vec<String>,
     last_text: Option<String>,
@@ -179,16 +180,17 @@ fn is_answer(message: &Message) -> bool {
 
 /// Makes the call ids of a reply unique within the task: some servers send none, or the same one twice, and outputs
 /// are paired by id.
-pub(crate) fn with_unique_calls(mut reply: Reply, seen: &mut HashSet<CallId>) -> Reply {
+pub(crate) fn with_unique_calls(mut reply: Reply, earlier: &HashSet<CallId>) -> Reply {
+    let mut own: HashSet<CallId> = HashSet::new();
     for part in &mut reply.parts {
         if let Part::Call(ToolCall { id, .. }) = part {
             let base = if id.0.is_empty() { "call".to_owned() } else { id.0.clone() };
             let mut suffix = 1;
-            while id.0.is_empty() || seen.contains(id) {
+            while id.0.is_empty() || earlier.contains(id) || own.contains(id) {
                 suffix += 1;
                 *id = CallId(format!("{base}_{suffix}"));
             }
-            seen.insert(id.clone());
+            own.insert(id.clone());
         }
     }
     reply

@@ -6,13 +6,13 @@ use sortie_journal::{Journal, JournalError, Standing, TaskState};
 use sortie_protocol::{CallId, Event, Failure, FailureCode, Limits, Status, TaskId, Usage};
 
 use crate::budget::account::{Account, Footprint};
-use crate::conversation::replay::Past;
+use crate::conversation::task_record::TaskRecord;
 use crate::log::writer::Hold;
 use crate::ports::failure::journal_failure;
 
 /// A task as its log tells of it.
 pub(crate) struct Remembered {
-    pub(crate) past: Past,
+    pub(crate) past: TaskRecord,
     /// As it was before the log was read: if it has changed since, the task has gone on without us.
     pub(crate) standing: Standing,
     /// What its children with all below them have come to.
@@ -22,7 +22,7 @@ pub(crate) struct Remembered {
 impl Remembered {
     /// Its account, with all that was used so far.
     pub(crate) fn account(&self, limits: Limits, above: Option<Arc<Account>>) -> Arc<Account> {
-        let mut so_far = self.past.deeds.footprint();
+        let mut so_far = self.past.totals.footprint();
         so_far += self.below.clone();
         Account::restored(limits, so_far, above)
     }
@@ -46,8 +46,8 @@ pub(crate) fn standing(journal: &dyn Journal, task: TaskId, takes_over: bool) ->
 /// that somebody has, and while it is read one that somebody takes.
 pub(crate) fn remember(journal: &dyn Journal, standing: Standing) -> Result<(Remembered, Vec<String>), Failure> {
     standing.next_attempt().map_err(journal_failure)?;
-    let past = whole(folded(standing.task_id, |each| journal.read_standing(&standing, each))?)?;
-    Ok(with_children(journal, past, standing))
+    let (past, damage) = folded(standing.task_id, |each| journal.read_standing(&standing, each))?;
+    Ok(with_children(journal, whole(past, damage)?, standing))
 }
 
 /// The same of a task whose log may be damaged: what stands before the damage, which is told.
@@ -60,16 +60,20 @@ pub(crate) fn recall(journal: &dyn Journal, standing: Standing) -> Result<(Remem
 }
 
 /// The whole log of a task.
-pub(crate) fn read(journal: &dyn Journal, task: TaskId) -> Result<Past, Failure> {
-    whole(read_what_is_whole(journal, task)?)
+pub(crate) fn read(journal: &dyn Journal, task: TaskId) -> Result<TaskRecord, Failure> {
+    let (past, damage) = read_what_is_whole(journal, task)?;
+    whole(past, damage)
 }
 
 /// The log of a task up to where it is damaged, if it is.
-pub(crate) fn read_what_is_whole(journal: &dyn Journal, task: TaskId) -> Result<(Past, Option<JournalError>), Failure> {
+pub(crate) fn read_what_is_whole(
+    journal: &dyn Journal,
+    task: TaskId,
+) -> Result<(TaskRecord, Option<JournalError>), Failure> {
     folded(task, |each| journal.read_each(task, 0, each))
 }
 
-fn whole((past, damage): (Past, Option<JournalError>)) -> Result<Past, Failure> {
+fn whole(past: TaskRecord, damage: Option<JournalError>) -> Result<TaskRecord, Failure> {
     damage.map_or(Ok(past), |damage| Err(journal_failure(damage)))
 }
 
@@ -77,11 +81,11 @@ fn whole((past, damage): (Past, Option<JournalError>)) -> Result<Past, Failure> 
 fn folded(
     task: TaskId,
     read: impl FnOnce(&mut dyn FnMut(Event)) -> Result<(), JournalError>,
-) -> Result<(Past, Option<JournalError>), Failure> {
-    let mut past: Option<Past> = None;
+) -> Result<(TaskRecord, Option<JournalError>), Failure> {
+    let mut past: Option<TaskRecord> = None;
     let read = read(&mut |event: Event| match &mut past {
-        Some(past) => past.take(event),
-        none => *none = Past::begin(event),
+        Some(past) => past.replay(event),
+        none => *none = TaskRecord::of(event),
     });
     match (past, read) {
         (Some(past), read) => Ok((past, read.err())),
@@ -94,7 +98,7 @@ fn folded(
 
 /// Who waits for a task, and with which call: its parent, or who has it since that one failed. Whoever cannot be read waits
 /// for nobody any more.
-pub(crate) fn expecting(journal: &dyn Journal, parent: Option<TaskId>, task: TaskId) -> Option<(Past, CallId)> {
+pub(crate) fn expecting(journal: &dyn Journal, parent: Option<TaskId>, task: TaskId) -> Option<(TaskRecord, CallId)> {
     let mut next = parent;
     while let Some(above) = next {
         let (past, _) = read_what_is_whole(journal, above).ok()?;
@@ -107,9 +111,9 @@ pub(crate) fn expecting(journal: &dyn Journal, parent: Option<TaskId>, task: Tas
     None
 }
 
-fn with_children(journal: &dyn Journal, past: Past, standing: Standing) -> (Remembered, Vec<String>) {
+fn with_children(journal: &dyn Journal, past: TaskRecord, standing: Standing) -> (Remembered, Vec<String>) {
     let (mut below, mut notices) = (Footprint::default(), Vec::new());
-    for child in &past.deeds.children {
+    for child in &past.totals.children {
         match left_by(journal, *child) {
             Ok(footprint) => below += footprint,
             // What it answered stands in its parent's log; only what it used is missing.
@@ -123,8 +127,8 @@ fn with_children(journal: &dyn Journal, past: Past, standing: Standing) -> (Reme
 /// worked is not among it: its header tells that.
 pub fn footprint_so_far(journal: &dyn Journal, task: TaskId) -> Result<Footprint, Failure> {
     let (past, _) = read_what_is_whole(journal, task)?;
-    let mut so_far = past.deeds.footprint();
-    past.deeds.children.iter().filter_map(|child| left_by(journal, *child).ok()).for_each(|below| so_far += below);
+    let mut so_far = past.totals.footprint();
+    past.totals.children.iter().filter_map(|child| left_by(journal, *child).ok()).for_each(|below| so_far += below);
     Ok(so_far)
 }
 
@@ -158,8 +162,8 @@ fn left_by(journal: &dyn Journal, task: TaskId) -> Result<Footprint, Failure> {
 /// The same, from the logs of all of them.
 fn summed(journal: &dyn Journal, task: TaskId) -> Result<Footprint, Failure> {
     let past = read(journal, task)?;
-    let mut footprint = Footprint { started: 1, ..past.deeds.footprint() };
-    for child in &past.deeds.children {
+    let mut footprint = Footprint { started: 1, ..past.totals.footprint() };
+    for child in &past.totals.children {
         footprint += left_by(journal, *child)?;
     }
     Ok(footprint)

@@ -1,7 +1,7 @@
 //! Whether a task goes round in circles: the same calls with the same outputs, turn after turn.
 //!
-//! Pure. It belongs to the conversation, which is made of the same pieces live and in replay, so a task that goes on after a
-//! crash has it as it was. What becomes of a circle is the loop's business.
+//! It belongs to the conversation, so a task that goes on after a crash has it as it was. What becomes of a circle is the
+//! loop's business.
 
 use std::collections::{HashSet, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -29,7 +29,7 @@ const LOOKS: [&str; 3] = ["BashOutput", "TaskList", "TaskOutput"];
 const LOOKS_AT_SUB_AGENTS: [&str; 2] = ["TaskList", "TaskOutput"];
 
 /// The last turns of one conversation, as far as nobody has said anything new in between.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Repeats {
     /// No more of them than are looked at.
     turns: VecDeque<Seen>,
@@ -40,7 +40,7 @@ pub(crate) struct Repeats {
 }
 
 /// One turn: what was called and came out.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 struct Seen {
     hash: u64,
     /// It took its time, which is nothing that it brought: a busy machine makes no other turn of it.

@@ -15,6 +15,7 @@ const LEAST_OFF: f64 = 0.6;
 const MOST_OFF: f64 = 4.0;
 
 /// The measure of one task's requests.
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Gauge {
     /// What is the same in all of them.
     prefix: u64,
@@ -40,10 +41,9 @@ impl Gauge {
         self.correction.taken_off(most).saturating_sub(self.prefix)
     }
 
-    /// A request that was measured so had so many tokens, as its provider says.
-    pub(crate) fn correct(&mut self, measured: u64, reported: u64) -> Correction {
-        self.correction.hear(measured, reported);
-        self.correction
+    /// The same measure, after what was counted since.
+    pub(crate) fn corrected(self, correction: Correction) -> Self {
+        Self { correction, ..self }
     }
 }
 

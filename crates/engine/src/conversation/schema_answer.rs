@@ -1,13 +1,12 @@
-//! Answers by a schema: how a task is asked for one, what its answer is worth, and that one that does not fit is sent back.
+//! Answers by a schema: how a task is asked for one, and what its answer is worth.
 //!
-//! What fits is `sortie-schema`'s business. An answer that is sent back takes an ordinary turn; whether there is one is
-//! decided where that is decided for all of them.
+//! What fits is `sortie-schema`'s business.
 
 use serde_json::Value;
 use sortie_protocol::{AgentConfig, Failure, FailureCode, Job};
 use sortie_schema::Schema;
 
-use crate::conversation::outcome::{Ending, Tally};
+use crate::conversation::outcome::Ending;
 
 /// What a task's system prompt says of its schema; or why that cannot be used.
 pub(crate) fn asked_for(schema: &Value) -> Result<String, Failure> {
@@ -27,22 +26,30 @@ pub(crate) fn value(config: &AgentConfig, answer: &str) -> Option<Result<Value, 
     })
 }
 
-impl Tally {
-    /// The value of an ending that must have one. Without it nothing is completed.
-    pub(crate) fn weigh(&mut self, job: &Job, ending: Ending) -> (Ending, Option<Value>) {
-        let text = match &ending {
-            Ending::Completed { text } | Ending::Limited { text, .. } => text,
-            Ending::OutOfTime | Ending::Failed { .. } | Ending::Cancelled { .. } => return (ending, None),
-        };
-        let unfit = match value(&job.config, text) {
-            None => return (ending, None),
-            Some(Ok(value)) => return (ending, Some(value)),
-            Some(Err(unfit)) => format!("the answer does not fit the output schema: {unfit}"),
-        };
-        if let Ending::Completed { text } = ending {
-            return (Ending::Failed { failure: Failure::new(FailureCode::OutputSchema, unfit), text }, None);
+/// An ending, held against the schema of its answer.
+pub(crate) struct Weighed {
+    pub(crate) ending: Ending,
+    pub(crate) value: Option<Value>,
+    /// What the outcome should say of an answer that does not fit.
+    pub(crate) notice: Option<String>,
+}
+
+/// Holds the ending of a leg against the schema that was asked for. Without a value nothing is completed.
+pub(crate) fn weigh(job: &Job, ending: Ending) -> Weighed {
+    let text = match &ending {
+        Ending::Completed { text } | Ending::Limited { text, .. } => text,
+        Ending::OutOfTime | Ending::Failed { .. } | Ending::Cancelled { .. } => {
+            return Weighed { ending, value: None, notice: None };
         }
-        self.notice(unfit);
-        (ending, None)
+    };
+    let unfit = match value(&job.config, text) {
+        None => return Weighed { ending, value: None, notice: None },
+        Some(Ok(value)) => return Weighed { ending, value: Some(value), notice: None },
+        Some(Err(unfit)) => format!("the answer does not fit the output schema: {unfit}"),
+    };
+    if let Ending::Completed { text } = ending {
+        let ending = Ending::Failed { failure: Failure::new(FailureCode::OutputSchema, unfit), text };
+        return Weighed { ending, value: None, notice: None };
     }
+    Weighed { ending, value: None, notice: Some(unfit) }
 }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use sortie_protocol::{CallOutput, Fault, ToolCall, ToolOutput};
 
-use crate::conversation::replay::Started;
+use crate::conversation::task_record::Started;
 
 /// So much of a call's arguments, and of what it showed, is told of a call whose outcome is not known.
 const GIST_CHARS: usize = 300;

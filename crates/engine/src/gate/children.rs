@@ -13,7 +13,4 @@ pub(crate) trait Children: Send + Sync {
 
     /// Ends the child that answers a refused call, and returns what it came to.
     fn let_go<'a>(&'a self, call: &'a CallId, refusal: &'a str) -> BoxFuture<'a, Option<TaskOutcome>>;
-
-    /// Notices about delegations, for the task's outcome.
-    fn notices(&self) -> Vec<String>;
 }

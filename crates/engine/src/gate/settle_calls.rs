@@ -1,33 +1,31 @@
 //! What becomes of a call that was under way when its task stopped: it is answered from the log, made again, attached to
 //! the child that answers it, or told as unknown. Nothing is done twice that could do harm twice.
 //!
-//! Where nothing can be run any more, because the leg ends, `closing.rs` answers instead.
+//! Where nothing can be run any more, because the leg ends, `close_open_calls.rs` answers instead.
 
 use sortie_journal::JournalError;
-use sortie_protocol::{CallOutput, StopReason, ToolCall, ToolOutput};
+use sortie_protocol::{StopReason, ToolCall, ToolOutput};
 use sortie_tools::{Tool, task_answer};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::conversation::outcome::Tally;
-use crate::conversation::replay::{OpenTurn, Started};
+use crate::conversation::task_record::{OpenTurn, Started};
 use crate::conversation::unanswered_calls::unknown;
 use crate::gate::{Gate, Passage};
 use crate::log::writer::Sink;
 
 impl Gate {
-    /// Answers all calls of a turn that was broken off. Exactly one output for each comes back, in call order.
+    /// Answers all calls of a turn that was broken off. Exactly one output for each is recorded in the end.
     pub(crate) async fn settle_all(
         &self,
         open: &OpenTurn,
-        tally: &mut Tally,
         sink: &Sink,
         cancel: &CancellationToken,
-    ) -> Result<Vec<CallOutput>, JournalError> {
+    ) -> Result<(), JournalError> {
         let calls: Vec<&ToolCall> = open.reply.calls().collect();
         let stop = cancel.child_token();
         let passages = calls.iter().enumerate().map(|(index, call)| self.settle(open, (index, call), sink, &stop));
-        self.all(&calls, passages, tally, (cancel, &stop)).await
+        self.all(&calls, passages, (cancel, &stop)).await
     }
 
     async fn settle(
@@ -37,9 +35,9 @@ impl Gate {
         sink: &Sink,
         stop: &CancellationToken,
     ) -> Result<Passage, JournalError> {
-        if let Some(output) = open.outputs.get(&call.id) {
+        if open.outputs.contains_key(&call.id) {
             // Counted when it was read back.
-            return Ok(Passage { output: output.clone(), ran: false });
+            return Ok(Passage::default());
         }
         let refusal = self.refusal(call, index, StopReason::Calls, stop);
         let tool = self.tool(call);

@@ -24,7 +24,7 @@ pub(crate) struct LightModel {
     pub(crate) account: Arc<Account>,
     pub(crate) sink: Sink,
     pub(crate) deadline: Arc<Deadline>,
-    /// What the outcome should say of who answered.
+    /// What has been noted for the outcome of who answered.
     pub(crate) notices: Mutex<BTreeSet<String>>,
 }
 
@@ -40,11 +40,6 @@ impl Assistant for LightModel {
 }
 
 impl LightModel {
-    /// All that was noticed so far.
-    pub(crate) fn notices(&self) -> Vec<String> {
-        self.notices.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
-    }
-
     async fn ask(&self, system: &str, text: String) -> Result<String, Failure> {
         let chosen = self.models.choose(Some(LIGHT_ROUTE), None);
         let chosen = chosen.map_err(|error| Failure::new(FailureCode::UnknownModel, error.to_string()))?;

@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use sortie_journal::{Durability, Entry, Journal, JournalError};
-use sortie_protocol::{CallId, Event, Fact, Job, TaskId, TaskOutcome};
+use sortie_protocol::{CallId, Event, Fact, Job, TaskId, TaskOutcome, Timestamp};
 use sortie_sandbox::SpillDir;
 
 use crate::Clock;
@@ -23,6 +23,16 @@ impl Hold {
     pub(crate) const FIRST: Self = Self { attempt: 1, leg: 1 };
 }
 
+/// Keeps up with the log of a task that runs here.
+pub(crate) trait Follower: Send + Sync {
+    /// Takes in a fact that the log has taken.
+    fn follow(&self, fact: Fact, time: Timestamp);
+
+    /// The follower itself, to be looked at.
+    #[cfg(test)]
+    fn as_any(&self) -> &dyn std::any::Any;
+}
+
 /// One task's way into the journal.
 #[derive(Clone)]
 pub(crate) struct Sink {
@@ -33,6 +43,68 @@ pub(crate) struct Sink {
     lately: Arc<Lately>,
     /// For people who follow a task in the background.
     output: Arc<OnceLock<OutputFile>>,
+    follower: Arc<OnceLock<Arc<dyn Follower>>>,
+}
+
+/// Facts of several tasks that are recorded together: all of them or none.
+#[derive(Default)]
+pub(crate) struct Batch {
+    entries: Vec<Entry>,
+    followed: Followed,
+}
+
+/// Facts under way into the log, for those that follow it. They hear of these when this is dropped, so that no fact is
+/// missed whose writer is dropped while it waits.
+#[derive(Default)]
+struct Followed(Vec<(Arc<dyn Follower>, Fact, Timestamp)>);
+
+impl Drop for Followed {
+    fn drop(&mut self) {
+        for (follower, fact, time) in self.0.drain(..) {
+            follower.follow(fact, time);
+        }
+    }
+}
+
+impl Batch {
+    /// Adds a fact of the task that this sink is of.
+    pub(crate) fn add(&mut self, sink: &Sink, fact: Fact) {
+        let followed = sink.follower.get().map(|follower| (Arc::clone(follower), fact.clone()));
+        let entry = sink.entry(fact);
+        self.followed.0.extend(followed.map(|(follower, fact)| (follower, fact, entry.time)));
+        self.entries.push(entry);
+    }
+
+    /// Records all of them.
+    pub(crate) async fn append(self, journal: &dyn Journal, durability: Durability) -> Result<(), JournalError> {
+        let Self { entries, mut followed } = self;
+        if entries.is_empty() {
+            return Ok(());
+        }
+        let written = journal.append(entries, durability).await;
+        if written.is_err() {
+            followed.0.clear();
+        }
+        written
+    }
+}
+
+/// How a task is gone on with.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Takeover {
+    pub(crate) prompt: Option<String>,
+    pub(crate) notices: Vec<String>,
+    /// Nobody above has a part in it.
+    pub(crate) alone: bool,
+}
+
+impl Takeover {
+    /// The fact that a task goes on so, with the configuration of this job.
+    pub(crate) fn fact(self, job: &Job) -> Fact {
+        let Self { prompt, notices, alone } = self;
+        let alone = alone && job.parent.is_some();
+        Fact::TaskResumed { prompt, config: Box::new(job.config.clone()), notices, alone }
+    }
 }
 
 /// The word of a child in the log of the one who asked for it.
@@ -55,12 +127,23 @@ pub(crate) struct Orphan {
 
 impl Sink {
     pub(crate) fn new(journal: Arc<dyn Journal>, clock: Arc<dyn Clock>, job: Arc<Job>, hold: Hold) -> Self {
-        Self { journal, clock, job, hold, lately: Arc::default(), output: Arc::default() }
+        Self { journal, clock, job, hold, lately: Arc::default(), output: Arc::default(), follower: Arc::default() }
     }
 
     /// The same, before anything was written.
     pub(crate) fn with_job(&self, job: Arc<Job>) -> Self {
         Self { job, ..self.clone() }
+    }
+
+    /// From here on, all that the log takes is told to this one.
+    pub(crate) fn feed(&self, follower: Arc<dyn Follower>) {
+        self.follower.set(follower).ok();
+    }
+
+    /// Whoever keeps up with the log.
+    #[cfg(test)]
+    pub(crate) fn follower(&self) -> Option<Arc<dyn Follower>> {
+        self.follower.get().cloned()
     }
 
     /// What the task did last.
@@ -126,12 +209,18 @@ impl Sink {
 
     /// Records a fact in its place in the order.
     pub(crate) async fn append(&self, fact: Fact) -> Result<(), JournalError> {
-        self.journal.append(vec![self.entry(fact)], Durability::Ordered).await
+        self.write(fact, Durability::Ordered).await
     }
 
     /// Records a fact and waits until it is on disk.
     pub(crate) async fn append_synced(&self, fact: Fact) -> Result<(), JournalError> {
-        self.journal.append(vec![self.entry(fact)], Durability::Synced).await
+        self.write(fact, Durability::Synced).await
+    }
+
+    async fn write(&self, fact: Fact, durability: Durability) -> Result<(), JournalError> {
+        let mut batch = Batch::default();
+        batch.add(self, fact);
+        batch.append(self.journal.as_ref(), durability).await
     }
 
     /// Records the beginning of a task, together with its parent's word of it: both or neither.
@@ -141,9 +230,10 @@ impl Sink {
     pub(crate) async fn begin(&self, parent: Option<ParentsWord<'_>>) -> Result<(), JournalError> {
         let is_from_outside = self.job.parent.is_none() && self.job.config.depth > 0;
         let durability = if is_from_outside { Durability::Synced } else { Durability::Ordered };
-        let mut entries = vec![self.entry(Fact::TaskStarted { job: Box::new(Job::clone(&self.job)) })];
-        entries.extend(parent.map(|parent| self.start_at(parent)));
-        self.journal.append(entries, durability).await
+        let mut batch = Batch::default();
+        batch.add(self, Fact::TaskStarted { job: Box::new(Job::clone(&self.job)) });
+        self.start_at(parent, &mut batch);
+        batch.append(self.journal.as_ref(), durability).await
     }
 
     /// Records that a task goes on, together with the word of it in the log of a parent that asked for it, and waits
@@ -151,13 +241,14 @@ impl Sink {
     /// since the log was read up to `read`.
     pub(crate) async fn resume(
         &self,
-        (prompt, notices): (Option<String>, Vec<String>),
-        (read, alone): (u64, bool),
+        takeover: Takeover,
+        read: u64,
         parent: Option<ParentsWord<'_>>,
     ) -> Result<(), JournalError> {
-        let mut entries = vec![self.takeover((prompt, notices), (read, alone))];
-        entries.extend(parent.map(|parent| self.start_at(parent)));
-        self.journal.append(entries, Durability::Synced).await
+        // Who goes on with the task has taken this one in: it begins with what came of it.
+        let mut batch = Batch { entries: vec![self.takeover(takeover, read)], ..Batch::default() };
+        self.start_at(parent, &mut batch);
+        batch.append(self.journal.as_ref(), Durability::Synced).await
     }
 
     /// Records the ending of a task, together with its delivery to the parent, who gets the orphans, and waits until all of
@@ -168,35 +259,39 @@ impl Sink {
         parent: Option<ParentsWord<'_>>,
         orphans: Vec<Orphan>,
     ) -> Result<(), JournalError> {
-        let mut entries = vec![self.entry(Fact::TaskEnded { outcome: Box::new(outcome) })];
+        let mut batch = Batch::default();
+        batch.add(self, Fact::TaskEnded { outcome: Box::new(outcome) });
         if let Some(ParentsWord { sink, call, .. }) = parent {
-            entries.push(self.word_for(sink, call.clone()));
+            batch.add(sink, self.word_of_end(call.clone()));
             for Orphan { child, ended_leg, messages } in orphans {
                 let adopted = Fact::ChildAdopted { child, ended_leg };
-                entries.extend([adopted].into_iter().chain(messages).map(|fact| sink.entry(fact)));
+                [adopted].into_iter().chain(messages).for_each(|fact| batch.add(sink, fact));
             }
         }
-        self.journal.append(entries, Durability::Synced).await
+        batch.append(self.journal.as_ref(), Durability::Synced).await
     }
 
-    fn start_at(&self, ParentsWord { sink, call, waits }: ParentsWord<'_>) -> Entry {
-        sink.entry(Fact::ChildStarted { call: call.clone(), child: self.job.task, background: !waits })
+    fn start_at(&self, parent: Option<ParentsWord<'_>>, batch: &mut Batch) {
+        if let Some(ParentsWord { sink, call, waits }) = parent {
+            batch.add(sink, Fact::ChildStarted { call: call.clone(), child: self.job.task, background: !waits });
+        }
     }
 
-    /// A task is taken, from whoever had it: the first that a new attempt writes. `alone`: nobody above has a part in it.
-    pub(crate) fn takeover(
-        &self,
-        (prompt, notices): (Option<String>, Vec<String>),
-        (read, alone): (u64, bool),
-    ) -> Entry {
-        let config = Box::new(self.job.config.clone());
-        let alone = alone && self.job.parent.is_some();
-        Entry { after: Some(read), ..self.entry(Fact::TaskResumed { prompt, config, notices, alone }) }
+    /// Tells the follower of a fact that the log has taken by another way.
+    pub(crate) fn tell_follower(&self, fact: Fact, time: Timestamp) {
+        if let Some(follower) = self.follower.get() {
+            follower.follow(fact, time);
+        }
     }
 
-    /// The word of this task's ending in the log of the parent whose call it answers.
-    pub(crate) fn word_for(&self, parent: &Sink, call: CallId) -> Entry {
-        parent.entry(Fact::ChildEnded { call, child: self.job.task, child_leg: self.hold.leg })
+    /// A task is taken, from whoever had it: the first that a new attempt writes, where the log was read so far.
+    pub(crate) fn takeover(&self, takeover: Takeover, read: u64) -> Entry {
+        Entry { after: Some(read), ..self.entry(takeover.fact(&self.job)) }
+    }
+
+    /// The word of this task's ending for the log of the parent whose call it answers.
+    pub(crate) fn word_of_end(&self, call: CallId) -> Fact {
+        Fact::ChildEnded { call, child: self.job.task, child_leg: self.hold.leg }
     }
 
     /// A fact as it is written in its place in the order.

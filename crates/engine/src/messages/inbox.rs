@@ -1,15 +1,14 @@
 //! What has come for a task and is not yet in its conversation: reports of children that work beside it, and messages.
 //!
-//! It is a copy: the log holds all of it, and a task that goes on gets it back from there. It does not write the log; who
-//! delivers does that first.
+//! The mailbox in it is what the log tells: the log feeds it, and a task that goes on gets it back from there. The rest is not
+//! on record: what is on its way, and whether the task still reads.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use sortie_protocol::{Addressee, CallId, MailMark, ReportMark, Sender, TaskId, TaskOutcome};
+use sortie_protocol::{CallId, Fact, ReportMark, TaskId};
 use tokio::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard, watch};
 
-use crate::messages::inbox_order::{Place, TurnCalls};
-use crate::messages::questions::{OpenQuestion, Questions};
+use crate::messages::mailbox::{Charge, Mailbox, Message, Report};
 
 /// The mail of one task.
 pub(crate) struct Inbox {
@@ -22,52 +21,15 @@ pub(crate) struct Inbox {
 
 #[derive(Default)]
 struct Mail {
-    /// Children that work beside the task, or have done so and are not read yet, in the order of their places. One that
-    /// has gone on before its report was read is here twice.
-    charges: Vec<Charge>,
-    /// Those that start children now.
-    calls: TurnCalls,
-    /// In the order of their numbers.
-    messages: Vec<Message>,
-    questions: Questions,
-    /// Messages that have come so far, and those of them that are not on disk yet.
+    /// What the log of the task says.
+    mailbox: Mailbox,
+    /// Numbers that messages have been given so far, and how many of these messages are not on disk yet.
     numbered: u32,
     arriving: u32,
     /// The leg is over: whoever writes now is told so.
     is_closed: bool,
     /// The task reads, and answers nobody any more.
     is_silent: bool,
-}
-
-/// A child that works beside its parent.
-#[derive(Debug, Clone)]
-pub(crate) struct Charge {
-    pub(crate) child: TaskId,
-    pub(crate) place: Place,
-    /// Its leg that has ended, where only the log knows how.
-    pub(crate) ended_leg: Option<u32>,
-    /// How it ended, if it has.
-    pub(crate) report: Option<Report>,
-}
-
-impl Charge {
-    fn awaits(&self, child: TaskId) -> bool {
-        self.child == child && self.report.is_none()
-    }
-}
-
-/// How a leg of a child ended.
-#[derive(Debug, Clone)]
-pub(crate) struct Report {
-    pub(crate) leg: u32,
-    pub(crate) outcome: Box<TaskOutcome>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Message {
-    pub(crate) number: u32,
-    pub(crate) from: Sender,
-    pub(crate) text: String,
 }
 
 /// All that waits to be read.
@@ -80,42 +42,18 @@ pub(crate) struct Unread {
 impl Mail {
     /// Whether nothing is here, on its way, or expected.
     fn is_empty(&self) -> bool {
-        self.charges.is_empty() && self.messages.is_empty() && self.arriving == 0
+        self.mailbox.charges.is_empty() && self.mailbox.messages.is_empty() && self.arriving == 0
     }
 
     fn is_readable(&self) -> bool {
-        !self.messages.is_empty() || self.charges.iter().any(|charge| charge.report.is_some())
+        !self.mailbox.messages.is_empty() || self.mailbox.charges.iter().any(|charge| charge.report.is_some())
     }
 }
 
-/// A question that is about to be recorded. Nobody above writes meanwhile.
-pub(crate) struct Asking<'a> {
-    inbox: &'a Inbox,
-    _alone: RwLockWriteGuard<'a, ()>,
-}
-
-impl Asking<'_> {
-    /// The question is on disk: what comes from now on may answer it.
-    pub(crate) fn put(self, call: CallId, to: Addressee, text: String) {
-        let mut mail = self.inbox.lock();
-        let asked_at = mail.numbered;
-        mail.questions.put(OpenQuestion { call, to, text, asked_at });
-    }
-}
-
-/// A message on its way. The task does not end before it is here, or given up.
+/// A message on its way. The task does not end before this is dropped.
 pub(crate) struct Arrival<'a> {
     inbox: &'a Inbox,
     pub(crate) number: u32,
-}
-
-impl Arrival<'_> {
-    /// The message is on disk.
-    pub(crate) fn deliver(self, from: Sender, text: String) {
-        let mut mail = self.inbox.lock();
-        let at = mail.messages.partition_point(|earlier| earlier.number < self.number);
-        mail.messages.insert(at, Message { number: self.number, from, text });
-    }
 }
 
 impl Drop for Arrival<'_> {
@@ -132,45 +70,28 @@ impl Default for Inbox {
 }
 
 impl Inbox {
-    /// As it was when the task stopped.
-    pub(crate) fn restored(
-        (charges, calls): (Vec<Charge>, TurnCalls),
-        (messages, numbered): (Vec<Message>, u32),
-        questions: Questions,
-    ) -> Self {
-        let mail = Mail { charges, calls, messages, questions, numbered, ..Mail::default() };
+    /// The inbox of a task whose log has told of this mail so far.
+    pub(crate) fn of(mailbox: Mailbox) -> Self {
+        let mail = Mail { numbered: mailbox.n_messages, mailbox, ..Mail::default() };
         Self { mail: Mutex::new(mail), ..Self::default() }
     }
 
-    /// From now on these are the calls that start children.
-    pub(crate) fn begin_turn(&self, calls: TurnCalls) {
-        self.lock().calls = calls;
-    }
-
-    /// The place of a child that such a call has work beside the task.
-    pub(crate) fn place_of(&self, call: &CallId) -> Place {
-        self.lock().calls.place(call)
-    }
-
-    /// A child works beside the task from now on.
-    pub(crate) fn expect(&self, child: TaskId, place: Place) {
-        let mut mail = self.lock();
-        if !mail.charges.iter().any(|charge| charge.awaits(child)) {
-            let at = mail.charges.partition_point(|earlier| earlier.place <= place);
-            mail.charges.insert(at, Charge { child, place, ended_leg: None, report: None });
-        }
+    /// Takes in a fact that the task's log has taken.
+    pub(crate) fn apply(&self, fact: &Fact) {
+        self.lock().mailbox.apply(fact);
+        self.changed.send_replace(());
     }
 
     /// A child that could not be started, or that somebody else has now. What it has reported stays.
     pub(crate) fn forget(&self, child: TaskId) {
-        self.lock().charges.retain(|charge| !charge.awaits(child));
+        self.lock().mailbox.charges.retain(|charge| !charge.awaits(child));
         self.changed.send_replace(());
     }
 
     /// A child has ended. One that nobody expected here is not reported.
     pub(crate) fn report(&self, child: TaskId, report: Report) {
         let mut mail = self.lock();
-        if let Some(charge) = mail.charges.iter_mut().find(|charge| charge.awaits(child)) {
+        if let Some(charge) = mail.mailbox.charges.iter_mut().find(|charge| charge.awaits(child)) {
             charge.report = Some(report);
         }
         drop(mail);
@@ -191,54 +112,50 @@ impl Inbox {
     /// All that can be read now.
     pub(crate) fn unread(&self) -> Unread {
         let mail = self.lock();
-        let reports = mail.charges.iter().filter_map(|charge| charge.report.clone()).collect();
-        Unread { reports, messages: mail.messages.clone() }
+        let reports = mail.mailbox.charges.iter().filter_map(|charge| charge.report.clone()).collect();
+        Unread { reports, messages: mail.mailbox.messages.clone() }
     }
 
     /// The newest report of a child, if it is here and unread.
     pub(crate) fn mark_of(&self, child: TaskId) -> Option<ReportMark> {
         let mail = self.lock();
-        let charge = mail.charges.iter().rfind(|charge| charge.child == child)?;
+        let charge = mail.mailbox.charges.iter().rfind(|charge| charge.child == child)?;
         charge.report.as_ref().map(|report| ReportMark { child, leg: report.leg })
+    }
+
+    /// Children that work beside the task, or have reported and are not read.
+    pub(crate) fn charges(&self) -> Vec<Charge> {
+        self.lock().mailbox.charges.clone()
+    }
+
+    /// The last command that came as a message.
+    pub(crate) fn last_command(&self) -> i64 {
+        self.lock().mailbox.last_command
     }
 
     /// Children that have not reported here; with their leg, if the log says that it has ended.
     pub(crate) fn unreported(&self) -> Vec<(TaskId, Option<u32>)> {
         let mail = self.lock();
-        let open = mail.charges.iter().filter(|charge| charge.report.is_none());
+        let open = mail.mailbox.charges.iter().filter(|charge| charge.report.is_none());
         open.map(|charge| (charge.child, charge.ended_leg)).collect()
     }
 
     /// The first message of a kind that waits to be read.
     pub(crate) fn first(&self, is_meant: impl Fn(&Message) -> bool) -> Option<Message> {
-        self.lock().messages.iter().find(|message| is_meant(message)).cloned()
-    }
-
-    /// What the log says has reached the conversation.
-    pub(crate) fn mark_read(&self, read: &MailMark) {
-        if read.is_empty() {
-            return;
-        }
-        let mut mail = self.lock();
-        mail.charges.retain(|charge| {
-            !charge
-                .report
-                .as_ref()
-                .is_some_and(|report| read.reports.contains(&ReportMark { child: charge.child, leg: report.leg }))
-        });
-        mail.messages.retain(|message| !read.messages.contains(&message.number));
+        self.lock().mailbox.messages.iter().find(|message| is_meant(message)).cloned()
     }
 
     /// Children that have not ended.
     pub(crate) fn at_work(&self) -> Vec<TaskId> {
         let mail = self.lock();
-        mail.charges.iter().filter(|charge| charge.report.is_none()).map(|charge| charge.child).collect()
+        let charges = mail.mailbox.charges.iter().filter(|charge| charge.report.is_none());
+        charges.map(|charge| charge.child).collect()
     }
 
     /// Whether a child works beside the task because of a message that was sent to it in the newest turn.
     pub(crate) fn has_just_written_to(&self, child: TaskId) -> bool {
-        let mail = self.lock();
-        mail.charges.iter().any(|charge| charge.awaits(child) && mail.calls.have_written(charge.place))
+        let mailbox = &self.lock().mailbox;
+        mailbox.charges.iter().any(|charge| charge.awaits(child) && mailbox.calls.have_written(charge.place))
     }
 
     /// Ends the reading of mail, unless something is here, on its way, or expected.
@@ -257,7 +174,7 @@ impl Inbox {
     pub(crate) fn close(&self) -> Vec<Charge> {
         let mut mail = self.lock();
         mail.is_closed = true;
-        mail.charges.clone()
+        mail.mailbox.charges.clone()
     }
 
     /// Whether there is something to read.
@@ -267,7 +184,7 @@ impl Inbox {
 
     /// Waits until there is something to read, or nothing will come.
     pub(crate) async fn something(&self) {
-        self.until(|mail| mail.is_readable() || mail.charges.is_empty() && mail.arriving == 0).await;
+        self.until(|mail| mail.is_readable() || mail.mailbox.charges.is_empty() && mail.arriving == 0).await;
     }
 
     /// Ends the reading of mail, once what is on its way is here.
@@ -278,13 +195,13 @@ impl Inbox {
 
     /// Waits until no child is at work, or somebody has written: that is not kept waiting.
     pub(crate) async fn all_reports_or_a_message(&self) {
-        let is_whole = |mail: &Mail| mail.charges.iter().all(|charge| charge.report.is_some());
-        self.until(|mail| !mail.messages.is_empty() || is_whole(mail)).await;
+        let is_whole = |mail: &Mail| mail.mailbox.charges.iter().all(|charge| charge.report.is_some());
+        self.until(|mail| !mail.mailbox.messages.is_empty() || is_whole(mail)).await;
     }
 
     /// Waits until no child is at work.
     pub(crate) async fn all_home(&self) {
-        self.until(|mail| mail.charges.iter().all(|charge| charge.report.is_some())).await;
+        self.until(|mail| mail.mailbox.charges.iter().all(|charge| charge.report.is_some())).await;
     }
 
     /// Waits until something has changed since this was called.
@@ -314,13 +231,13 @@ impl Inbox {
     }
 
     /// Waits until what may be taken for an answer is on disk, and keeps all else of the kind back.
-    pub(crate) async fn asking(&self) -> Asking<'_> {
-        Asking { inbox: self, _alone: self.order.write().await }
+    pub(crate) async fn asking(&self) -> RwLockWriteGuard<'_, ()> {
+        self.order.write().await
     }
 
     /// What the task has asked the one above it, and not been answered.
     pub(crate) fn questions_for_parent(&self) -> Vec<String> {
-        self.lock().questions.for_parent()
+        self.lock().mailbox.questions.for_parent()
     }
 
     /// Whether the task has asked the one above it something, and that one has not answered.
@@ -330,42 +247,39 @@ impl Inbox {
 
     /// What it has asked so, by call.
     pub(crate) fn unanswered_by(&self, above: TaskId) -> Vec<CallId> {
-        let mail = self.lock();
-        mail.questions.unanswered_by(above, &mail.messages)
+        let mailbox = &self.lock().mailbox;
+        mailbox.questions.unanswered_by(above, &mailbox.messages)
     }
 
     /// Another one is above the task from now on.
     pub(crate) fn adopt(&self, adopter: TaskId) {
-        self.lock().questions.adopt(adopter);
+        self.lock().mailbox.questions.adopt(adopter);
         self.changed.send_replace(());
     }
 
     /// Whether the question of a call has been put, before the task stopped.
     pub(crate) fn is_put(&self, call: &CallId) -> bool {
-        self.lock().questions.is_put(call)
+        self.lock().mailbox.questions.is_put(call)
     }
 
     /// Whether the task waits for an answer to these words.
     pub(crate) fn waits_for_answer(&self, text: &str) -> bool {
-        self.lock().questions.is_open(text)
+        self.lock().mailbox.questions.is_open(text)
     }
 
     pub(crate) fn close_question(&self, call: &CallId) {
-        let mut mail = self.lock();
-        mail.questions.close(call);
-        mail.calls.has_asked(call);
-        drop(mail);
+        self.lock().mailbox.close_question(call);
         self.changed.send_replace(());
     }
 
     /// Waits until all that the same turn asks before this call has been asked: questions come in the order of the calls.
     pub(crate) async fn may_ask(&self, call: &CallId) {
-        self.until(|mail| mail.calls.may_ask(call)).await;
+        self.until(|mail| mail.mailbox.calls.may_ask(call)).await;
     }
 
     /// A call has asked, or will not.
     pub(crate) fn has_asked(&self, call: &CallId) {
-        if self.lock().calls.has_asked(call) {
+        if self.lock().mailbox.calls.has_asked(call) {
             self.changed.send_replace(());
         }
     }
@@ -398,7 +312,7 @@ impl Inbox {
     }
 
     fn take_answer(&self, call: &CallId, above: &[TaskId]) -> Option<Message> {
-        let Mail { questions, messages, .. } = &mut *self.lock();
+        let Mailbox { questions, messages, .. } = &mut self.lock().mailbox;
         questions.take_answer(call, messages, above)
     }
 
@@ -411,5 +325,20 @@ impl Inbox {
 
     fn lock(&self) -> MutexGuard<'_, Mail> {
         self.mail.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+impl Inbox {
+    /// Fails where this is not what has been read back from the log, but for what no log has.
+    pub(crate) fn assert_is(&self, read: &Mailbox) {
+        let live = &self.lock().mailbox;
+        let charges = |mail: &Mailbox| -> Vec<_> {
+            mail.charges.iter().map(|charge| (charge.child, charge.place, charge.ended_leg)).collect()
+        };
+        assert_eq!(charges(live), charges(read));
+        assert_eq!((&live.messages, live.n_messages), (&read.messages, read.n_messages));
+        assert_eq!((live.last_command, live.oversight), (read.last_command, read.oversight));
+        assert!(live.questions.are_among(&read.questions), "a call that is answered closes its question");
     }
 }

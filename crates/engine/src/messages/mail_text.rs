@@ -12,7 +12,8 @@ use sortie_protocol::{MailMark, ReportMark, Sender, TaskId, TaskOutcome};
 use sortie_tools::essence;
 
 use crate::Ids;
-use crate::messages::inbox::{Message, Report, Unread};
+use crate::messages::inbox::Unread;
+use crate::messages::mailbox::{Message, Report};
 use crate::messages::report_cap::{DIGEST_BYTES, cut};
 use crate::messages::running_tasks::Present;
 use crate::ports::blocking::blocking;

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use sortie_protocol::{Addressee, CallId, Sender, TaskId};
 
-use crate::messages::inbox::{Inbox, Message};
+use crate::messages::inbox::Inbox;
+use crate::messages::mailbox::Message;
 
 /// The tool that asks.
 pub(crate) const ASK: &str = "Ask";
@@ -44,10 +45,6 @@ pub(crate) struct Questions {
 }
 
 impl Questions {
-    pub(crate) fn restored(open: Vec<OpenQuestion>) -> Self {
-        Self { open, ..Self::default() }
-    }
-
     pub(crate) fn put(&mut self, question: OpenQuestion) {
         self.open.push(question);
     }
@@ -108,6 +105,13 @@ impl Questions {
             (question, answer)
         });
         answered.collect()
+    }
+}
+
+#[cfg(test)]
+impl Questions {
+    pub(crate) fn are_among(&self, others: &Self) -> bool {
+        self.open.iter().all(|question| others.open.contains(question))
     }
 }
 

@@ -5,13 +5,13 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use sortie_crash::point;
-use sortie_journal::{CommandId, Durability, Entry, Journal, JournalError};
+use sortie_journal::{CommandId, Durability, Journal, JournalError};
 use sortie_protocol::{Addressee, CallId, Fact, Failure, FailureCode, Job, Sender, TaskId};
 use sortie_sandbox::SpillDir;
 use tokio_util::sync::CancellationToken;
 
 use crate::budget::account::Account;
-use crate::log::writer::Sink;
+use crate::log::writer::{Batch, Sink};
 use crate::messages::inbox::{Arrival, Inbox};
 use crate::messages::mail_text::waits_line;
 use crate::messages::report_target::{Address, Recipient};
@@ -46,11 +46,6 @@ impl PassedOn<'_> {
             command: None,
             call: None,
         }
-    }
-
-    /// It is on disk.
-    pub(crate) fn deliver(self) {
-        self.arrival.deliver(self.from, self.text);
     }
 }
 
@@ -117,11 +112,11 @@ impl Resident {
             Courier::Command(command) => (Some(command.0), None),
             Courier::Call(call) => (None, Some(call)),
         };
-        let fact = Fact::MessageArrived { number, from: from.clone(), text: text.clone(), command, call };
+        let fact = Fact::MessageArrived { number, from, text, command, call };
         match self.sink.append_synced(fact).await {
             Ok(()) => {
                 point("mail.arrived");
-                arrival.deliver(from, text);
+                drop(arrival);
                 Ok(true)
             }
             Err(JournalError::LegOver { .. }) => Ok(false),
@@ -157,8 +152,7 @@ impl Resident {
         if recipient.is_over || !recipient.waits {
             return Ok(false);
         }
-        let word = self.word_of_release(&recipient);
-        self.journal.append(vec![word], Durability::Synced).await?;
+        recipient.sink.append_synced(self.word_of_release(&recipient)).await?;
         point("task.released");
         self.answer_call(address, &mut recipient).await;
         Ok(true)
@@ -187,16 +181,16 @@ impl Resident {
         let inbox = Arc::clone(&recipient.inbox);
         let arrival = inbox.arrival().ok_or_else(|| nobody("the task above is about to end; ask the person"))?;
         let message = PassedOn { arrival, from: self.as_sender(), text: self.worded(&question) };
-        let released = recipient.waits.then(|| self.word_of_release(&recipient));
         let asking = self.inbox.asking().await;
-        let (to, text) = (Addressee::Parent, question.clone());
-        let asked = self.sink.entry(Fact::QuestionAsked { call: call.clone(), to, text });
-        let entries = released.into_iter().chain([asked, recipient.sink.entry(message.fact())]).collect();
-        self.journal.append(entries, Durability::Synced).await.map_err(journal_failure)?;
+        let mut batch = Batch::default();
+        if recipient.waits {
+            batch.add(&recipient.sink, self.word_of_release(&recipient));
+        }
+        batch.add(&self.sink, Fact::QuestionAsked { call, to: Addressee::Parent, text: question });
+        batch.add(&recipient.sink, message.fact());
+        batch.append(self.journal.as_ref(), Durability::Synced).await.map_err(journal_failure)?;
         point("question.asked");
-        // First: whoever reads it sees whether it waits.
-        asking.put(call, to, question);
-        message.deliver();
+        drop((asking, message));
         if recipient.waits {
             self.answer_call(address, &mut recipient).await;
         }
@@ -220,14 +214,12 @@ impl Resident {
         format!("{question}{}", waits_line(self.job.task))
     }
 
-    fn word_of_release(&self, recipient: &Recipient) -> Entry {
-        recipient.sink.entry(Fact::ChildReleased { call: recipient.call.clone(), child: self.job.task })
+    fn word_of_release(&self, recipient: &Recipient) -> Fact {
+        Fact::ChildReleased { call: recipient.call.clone(), child: self.job.task }
     }
 
     /// The call that waits is answered, which is on disk; from here on the report is mail.
     async fn answer_call(&self, address: &Address, recipient: &mut Recipient) {
-        let place = recipient.inbox.place_of(&recipient.call);
-        recipient.inbox.expect(self.job.task, place);
         self.tell_in_a_file().await;
         address.release(recipient);
     }

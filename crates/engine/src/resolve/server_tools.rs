@@ -120,7 +120,7 @@ mod tests {
     use sortie_protocol::{AgentConfig, Event, Fact, Job, Limit, Message, Part, Reply, StopReason, ToolCall, Usage};
 
     use super::*;
-    use crate::conversation::replay::Past;
+    use crate::conversation::task_record::TaskRecord;
     use crate::log::progress_file::tests::job;
 
     fn config(note: &str) -> AgentConfig {
@@ -131,7 +131,7 @@ mod tests {
     }
 
     /// A task that began, did this, and went on; each time with a note.
-    fn past(deeds: Vec<Fact>) -> Past {
+    fn past(deeds: Vec<Fact>) -> TaskRecord {
         let begun = Fact::TaskStarted { job: Box::new(Job { config: config("No bread."), ..job() }) };
         let config = Box::new(config("Bread."));
         let resumed = Fact::TaskResumed { prompt: None, config, notices: Vec::new(), alone: false };
@@ -146,8 +146,8 @@ mod tests {
             time: sortie_protocol::Timestamp(0),
             fact,
         });
-        let mut past = Past::begin(events.next().expect("the first")).expect("a beginning");
-        events.for_each(|event| past.take(event));
+        let mut past = TaskRecord::of(events.next().expect("the first")).expect("a beginning");
+        events.for_each(|event| past.replay(event));
         past
     }
 
@@ -163,7 +163,7 @@ mod tests {
         let read = past(Vec::new());
         let said = ["Where is it?", "No bread.", "Bread."].map(Message::user);
         assert_eq!(read.history.messages(), said);
-        assert_eq!((read.job.config.server_tools.note, read.first.server_tools.note), (None, None), "it is said");
+        assert_eq!((&read.job.config.server_tools.note, &read.first().server_tools.note), (&None, &None), "it is said");
         let open = past(vec![called()]);
         assert_eq!((open.said, open.history.messages().len()), (vec!["Bread.".to_owned()], 3), "outputs come first");
     }

@@ -1,59 +1,92 @@
-//! The one place that decides whether another model call may be paid for.
+//! The one place that decides whether another model call may be paid for: all that it may use is held back for it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use sortie_llm::{Terms, ToolChoice};
 use sortie_protocol::{Fact, Limit, Limits, Need};
 use tokio::time::Instant;
 
-use crate::budget::account::{Bid, Lease};
+use crate::budget::account::{Account, Bid, Lease};
 use crate::budget::deadline::Deadline;
-use crate::conversation::history::History;
-use crate::conversation::outcome::Tally;
-use crate::log::writer::Sink;
+use crate::conversation::task_record::Totals;
+use crate::run::Run;
+use crate::run::context_window::{USUAL_OUTPUT, fitting_cap};
 
-/// What bounds one task, besides its account.
+/// What bounds one task.
 pub(crate) struct Allowance {
     max_turns: Option<u32>,
-    /// Whether going round in a circle is a limit, too.
-    ends_circles: bool,
+    circles: Circles,
+    account: Arc<Account>,
     /// The task's own deadline or its parent's, whichever comes first.
     pub(crate) deadline: Arc<Deadline>,
 }
 
+/// Whether going round in a circle is a limit, too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Circles {
+    AreALimit,
+    MayGoOn,
+}
+
 impl Allowance {
-    /// Starts the clock. A child's deadline never passes its parent's; turns of earlier legs do not count.
-    pub(crate) fn start(limits: Limits, above: Arc<Deadline>, turns_before: u32, ends_circles: bool) -> Self {
+    /// Starts the clock. A child's deadline never passes its parent's.
+    pub(crate) fn start(limits: Limits, circles: Circles, account: &Arc<Account>, above: Arc<Deadline>) -> Self {
         let own = limits.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-        let max_turns = limits.max_turns.map(|max| max.saturating_add(turns_before));
-        Self { max_turns, ends_circles, deadline: Deadline::new(own, Some(above)) }
+        let deadline = Deadline::new(own, Some(above));
+        Self { max_turns: limits.max_turns, circles, account: Arc::clone(account), deadline }
     }
 
-    /// Holds back what the next call may use, or says which limit forbids it. While others of the tree hold what it needs,
-    /// it waits for them, and says so.
-    pub(crate) async fn reserve(
-        &self,
-        (tally, history): (&Tally, &History),
-        bid: Bid,
-        sink: &Sink,
-    ) -> Result<Lease, Limit> {
+    /// The limit that forbids a call whatever it costs. Turns of earlier legs do not count.
+    fn forbidden(&self, run: &Run<'_>, tool_choice: ToolChoice) -> Option<Limit> {
         if self.deadline.has_passed() {
-            return Err(Limit::Deadline);
+            return Some(Limit::Deadline);
         }
-        if !bid.is_report && self.max_turns.is_some_and(|max| tally.turns() >= max) {
-            return Err(Limit::Turns);
+        if tool_choice == ToolChoice::None {
+            return None;
         }
-        if !bid.is_report && self.ends_circles && history.goes_round() {
-            return Err(Limit::Loop);
-        }
-        if let Some(reserved) = tally.account.offer(&bid) {
-            return reserved;
-        }
-        // A journal that is lost is noticed by the next fact that matters.
-        sink.append(Fact::TaskQueued { needs: Need::Tokens }).await.ok();
-        tokio::select! {
-            biased;
-            reserved = tally.account.reserve(bid) => reserved,
-            () = self.deadline.passes() => Err(Limit::Deadline),
-        }
+        let ends_circles = self.circles == Circles::AreALimit;
+        run.record.look(|record| {
+            let Totals { turns, turns_before, .. } = record.totals;
+            let out_of_turns = self.max_turns.is_some_and(|max| turns >= max.saturating_add(turns_before));
+            let goes_round = || (ends_circles && record.history.goes_round()).then_some(Limit::Loop);
+            if out_of_turns { Some(Limit::Turns) } else { goes_round() }
+        })
+    }
+}
+
+/// Holds back what the next call may use, once a retry is due; or says which limit forbids it. While others of the tree hold
+/// what it needs, it waits for them, and says so.
+pub(crate) async fn reserve_after(wait: Duration, run: &Run<'_>, tool_choice: ToolChoice) -> Result<Lease, Limit> {
+    if !wait.is_zero() {
+        tokio::time::sleep(wait).await;
+    }
+    let Allowance { account, deadline, .. } = &run.services.allowance;
+    if let Some(limit) = run.services.allowance.forbidden(run, tool_choice) {
+        return Err(limit);
+    }
+    let bid = bid(run, tool_choice);
+    if let Some(reserved) = account.offer(&bid) {
+        return reserved;
+    }
+    // A journal that is lost is noticed by the next fact that matters.
+    run.sink.append(Fact::TaskQueued { needs: Need::Tokens }).await.ok();
+    tokio::select! {
+        biased;
+        reserved = account.reserve(bid) => reserved,
+        () = deadline.passes() => Err(Limit::Deadline),
+    }
+}
+
+/// What the next call may use.
+fn bid(run: &Run<'_>, tool_choice: ToolChoice) -> Bid {
+    let Terms { output_cap, max_output, prices, window } = run.services.speaker.terms;
+    let input_tokens = run.gauge().measure(&run.reading());
+    let usual = output_cap.or(max_output.map(|most| most.min(USUAL_OUTPUT))).unwrap_or(USUAL_OUTPUT);
+    Bid {
+        input_tokens,
+        max_output: fitting_cap(window, input_tokens).min(usual),
+        prices,
+        is_report: tool_choice == ToolChoice::None,
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use sortie_crash::point;
 use sortie_journal::JournalError;
-use sortie_llm::{Model, ModelError, ModelEvent, ModelRequest, Terms, ToolChoice, estimate};
+use sortie_llm::{ErrorKind, Model, ModelError, ModelEvent, ModelRequest, Terms, ToolChoice, estimate};
 use sortie_policy::Redactor;
 use sortie_protocol::{Fact, Failure, Job, Limit, Reply, ToolSpec, Usage};
 use tokio::sync::mpsc;
@@ -49,13 +49,49 @@ pub(crate) struct Turn {
     pub(crate) lease: Lease,
 }
 
-/// Why a call brought no reply.
+/// How a call has ended.
 #[derive(Debug)]
-pub(crate) enum Unanswered {
+pub(crate) enum CallEnd<T> {
+    Reply(T),
     /// Its tries have used what it had; the retry that was due may be another call, for as much as is left.
     Overdrawn(Retry),
-    /// The leg ends so.
-    Over(Ending),
+    NoReply(NoReply),
+}
+
+/// Why no reply came. `text` is what the model has written in this leg, broken off or whole.
+#[derive(Debug)]
+pub(crate) enum NoReply {
+    /// A limit forbids the call.
+    Limit(Limit),
+    Cancelled {
+        text: String,
+    },
+    OutOfTime {
+        text: String,
+    },
+    /// The model could not answer.
+    Failed {
+        kind: ErrorKind,
+        message: String,
+        text: String,
+    },
+}
+
+impl NoReply {
+    /// The ending of a leg in which no other reply is asked for.
+    pub(crate) fn ending(self) -> Ending {
+        match self {
+            Self::Limit(limit) => Ending::limited(limit, String::new()),
+            Self::Cancelled { text } => Ending::Cancelled { text },
+            Self::OutOfTime { text } => Ending::limited(Limit::Deadline, text),
+            Self::Failed { kind, message, text } => Ending::model_failed(kind, message, text),
+        }
+    }
+
+    /// Whether the conversation does not fit the model's window.
+    pub(crate) fn is_too_long(&self) -> bool {
+        matches!(self, Self::Failed { kind: ErrorKind::ContextLength, .. })
+    }
 }
 
 /// A retry that is due.
@@ -83,11 +119,11 @@ impl Speaker {
         turn: Turn,
         sink: &Sink,
         cancel: &CancellationToken,
-    ) -> Result<Result<Reply, Unanswered>, JournalError> {
+    ) -> Result<CallEnd<Reply>, JournalError> {
         let Turn { number, is_beside, tool_choice, input_tokens, max_output, retries_made, lease } = turn;
         if cancel.is_cancelled() {
             lease.settle(Usage::default());
-            return Ok(Err(Unanswered::Over(Ending::Cancelled { text: history.last_text() })));
+            return Ok(CallEnd::NoReply(NoReply::Cancelled { text: history.last_text() }));
         }
         let called = Fact::ModelCalled { turn: number, input_tokens, reserved: lease.reserved() };
         if lease.reserved().is_nothing() {
@@ -111,31 +147,31 @@ impl Speaker {
         let (retries, mut retried) = mpsc::unbounded_channel();
         let unreported = (!lease.reserved().is_nothing()).then_some(input_tokens);
         let watch = Watch { turn: number, speaker: self, unreported, running: Mutex::default(), retries };
-        let (usage, unanswered) = match self.watch(request, &watch, &mut retried, sink, cancel).await? {
+        let (usage, end) = match self.watch(request, &watch, &mut retried, sink, cancel).await? {
             Watched::Answered(Ok(mut reply)) => {
                 reply.usage = self.terms.prices.priced(reply.usage);
                 // Turns and calls are counted here, whatever a model says of itself.
                 lease.settle(Usage { turns: u64::from(!is_beside), tool_calls: 0, ..reply.usage });
-                return Ok(Ok(reply));
+                return Ok(CallEnd::Reply(reply));
             }
             Watched::Answered(Err(error)) => {
                 let usage = watch.used_by(&error);
                 let message = redacted(&self.redactor, error.message);
                 let text = history.last_text_with(error.partial);
-                (usage, Unanswered::Over(Ending::model_failed((error.kind, message), text)))
+                (usage, CallEnd::NoReply(NoReply::Failed { kind: error.kind, message, text }))
             }
-            Watched::Overdrawn(retry) => (Usage::default(), Unanswered::Overdrawn(retry)),
+            Watched::Overdrawn(retry) => (Usage::default(), CallEnd::Overdrawn(retry)),
             Watched::OutOfTime => {
                 let (usage, text) = watch.broken_off();
-                (usage, Unanswered::Over(Ending::limited(Limit::Deadline, history.last_text_with(text))))
+                (usage, CallEnd::NoReply(NoReply::OutOfTime { text: history.last_text_with(text) }))
             }
             Watched::Cancelled => {
                 let (usage, text) = watch.broken_off();
-                (usage, Unanswered::Over(Ending::Cancelled { text: history.last_text_with(text) }))
+                (usage, CallEnd::NoReply(NoReply::Cancelled { text: history.last_text_with(text) }))
             }
         };
         self.lose(number, lease, usage, sink).await?;
-        Ok(Err(unanswered))
+        Ok(end)
     }
 
     /// Makes the call, and breaks it off when the time is over or nobody wants it any more. That closes its connection.

@@ -1,16 +1,17 @@
 //! What a task does that has ended its turn: it has had its last word, or waits for those that work beside it.
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 use sortie_crash::point;
 use sortie_journal::JournalError;
-use sortie_protocol::{Fact, QuestionMark, Reply, StopReason};
+use sortie_protocol::{Fact, Reply, StopReason};
 use tokio::time::Instant;
 
 use crate::conversation::outcome::Ending;
-use crate::conversation::replay::Past;
 use crate::run::Run;
+use crate::run::final_answer::{final_answer, send_back};
+use crate::run::read_mail::read_mail;
+use crate::run::reminders::remind_of_questions;
 
 /// How long the first report is kept for others to come with it, and how long at the most.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
@@ -25,16 +26,9 @@ pub(crate) struct Rest {
     /// How often it was woken without much time between, and when it was last.
     wakes: u32,
     woken_at: Option<Instant>,
-    /// The questions of others that it was reminded of.
-    reminded_of: Vec<QuestionMark>,
 }
 
 impl Rest {
-    /// Of a task that goes on.
-    pub(crate) fn after(past: &Past) -> Self {
-        Self { reminded_of: past.reminded_of.clone(), ..Self::default() }
-    }
-
     /// How long reports are collected before it is woken with them, where so much time is left to it. The first one wakes it
     /// at once. If each further one did so alone, it would cost a turn, or several.
     fn pause(&self, left: Option<Duration>) -> Duration {
@@ -53,106 +47,73 @@ impl Rest {
     }
 }
 
-impl Run<'_> {
-    /// A reply without calls ends the leg, unless there is mail to read, or to wait for, or it does not fit what was asked
-    /// for. One that the provider withheld ends it in any case.
-    pub(crate) async fn last_word(&mut self, reply: &Reply) -> Result<Option<Ending>, JournalError> {
-        if reply.stop == StopReason::Refusal {
-            return Ok(Some(self.final_answer(reply)));
+/// Takes a reply without calls. It ends the leg, unless there is mail to read, or to wait for, or it does not fit what was
+/// asked for. One that the provider withheld ends it in any case.
+pub(crate) async fn last_word(run: &mut Run<'_>, reply: &Reply) -> Result<Option<Ending>, JournalError> {
+    let answer = |run: &Run<'_>| Ok(Some(run.record.look(|record| final_answer(record, reply, run.cut_by))));
+    if reply.stop == StopReason::Refusal {
+        return answer(run);
+    }
+    loop {
+        let says_something = !reply.parts.is_empty();
+        if says_something && run.services.inbox.is_empty() && send_back(run, reply).await? {
+            return Ok(None);
         }
-        loop {
-            let says_something = !reply.parts.is_empty();
-            if says_something && self.services.inbox.is_empty() && self.send_back(reply).await? {
-                return Ok(None);
-            }
-            if self.services.inbox.close_if_empty() {
-                return Ok(Some(self.final_answer(reply)));
-            }
-            if self.remind_of_questions().await? {
-                return Ok(None);
-            }
-            if let Some(ending) = self.park().await? {
-                return Ok(Some(ending));
-            }
-            if self.services.inbox.has_mail() {
-                self.rest.wake();
-                return Ok(None);
-            }
+        if run.services.inbox.close_if_empty() {
+            return answer(run);
+        }
+        if remind_of_questions(run).await? {
+            return Ok(None);
+        }
+        if let Some(ending) = park(run).await? {
+            return Ok(Some(ending));
+        }
+        if run.services.inbox.has_mail() {
+            run.rest.wake();
+            return Ok(None);
         }
     }
+}
 
-    /// Where all that it waits for wait for its answer, all would wait until that is no longer waited for. It is reminded of
-    /// each question once. If it ends its turn all the same, it is left to a person to answer. True: it has been reminded.
-    async fn remind_of_questions(&mut self) -> Result<bool, JournalError> {
-        let questions = if self.services.inbox.has_mail() { Vec::new() } else { self.open_questions() };
-        if questions.iter().all(|question| self.rest.reminded_of.contains(question)) {
-            return Ok(false);
+/// Waits, without a slot, until there is something to read, or nothing will come; or tells how the leg ends before
+/// that.
+async fn park(run: &Run<'_>) -> Result<Option<Ending>, JournalError> {
+    tell_for_whom(run).await?;
+    let inbox = &run.services.inbox;
+    let mail = async {
+        inbox.something().await;
+        let deadline = run.services.speaker.deadline.at();
+        let pause = run.rest.pause(deadline.map(|at| at.saturating_duration_since(Instant::now())));
+        if !pause.is_zero() {
+            tokio::time::timeout(pause, inbox.all_reports_or_a_message()).await.ok();
         }
-        let askers: BTreeSet<String> = questions.iter().map(|question| question.task.to_string()).collect();
-        let text = format!(
-            "You have ended your turn, and all that you wait for wait for your answer: {}. Answer with SendMessage.",
-            Vec::from_iter(askers).join(", ")
-        );
-        self.rest.reminded_of.extend(questions.iter().cloned());
-        self.sink.append(Fact::Reminded { text: text.clone(), lost_shells: Vec::new(), questions }).await?;
-        self.history.push_reminder(&text);
-        Ok(true)
-    }
+    };
+    let over = run.services.gate.without_slot(mail, run.cancel).await;
+    Ok(over.map(|over| over.ending(run.record.last_text())))
+}
 
-    /// What those that work beside it have asked it, if each of them waits for an answer; else nothing.
-    fn open_questions(&self) -> Vec<QuestionMark> {
-        let mut questions = Vec::new();
-        for task in self.services.inbox.at_work() {
-            let asker = self.services.letterhead.present.find(task);
-            let calls = asker.map(|asker| asker.inbox.unanswered_by(self.job.task)).unwrap_or_default();
-            if calls.is_empty() {
-                return Vec::new();
-            }
-            questions.extend(calls.into_iter().map(|call| QuestionMark { task, call }));
-        }
-        questions
+/// Records for whom it waits, if for anybody.
+async fn tell_for_whom(run: &Run<'_>) -> Result<(), JournalError> {
+    let waits_for = run.services.inbox.at_work();
+    if !waits_for.is_empty() {
+        run.sink.append(Fact::TaskParked { waits_for }).await?;
+        point("task.parked");
     }
+    Ok(())
+}
 
-    /// Waits, without a slot, until there is something to read, or nothing will come; or tells how the leg ends before
-    /// that.
-    async fn park(&mut self) -> Result<Option<Ending>, JournalError> {
-        self.tell_for_whom().await?;
-        let inbox = &self.services.inbox;
-        let mail = async {
-            inbox.something().await;
-            let deadline = self.services.speaker.deadline.at();
-            let pause = self.rest.pause(deadline.map(|at| at.saturating_duration_since(Instant::now())));
-            if !pause.is_zero() {
-                tokio::time::timeout(pause, inbox.all_reports_or_a_message()).await.ok();
-            }
-        };
-        let over = self.services.gate.without_slot(mail, self.cancel).await;
-        Ok(over.map(|over| over.ending(self.history.last_text())))
+/// Waits for the children that work beside the task, at a limit that leaves time: what they ask meanwhile it cannot
+/// answer. From there on it reads nothing more.
+pub(crate) async fn gather(run: &Run<'_>) -> Result<Option<Ending>, JournalError> {
+    let inbox = &run.services.inbox;
+    inbox.fall_silent();
+    tell_for_whom(run).await?;
+    let over = run.services.gate.without_slot(inbox.all_home(), run.cancel).await;
+    inbox.shut().await;
+    while inbox.has_mail() {
+        read_mail(run).await?;
     }
-
-    /// For whom it waits, if for anybody.
-    async fn tell_for_whom(&self) -> Result<(), JournalError> {
-        let waits_for = self.services.inbox.at_work();
-        if !waits_for.is_empty() {
-            self.sink.append(Fact::TaskParked { waits_for }).await?;
-            point("task.parked");
-        }
-        Ok(())
-    }
-
-    /// Waits for the children that work beside the task, at a limit that leaves time: what they ask meanwhile it cannot
-    /// answer. From there on it reads nothing more.
-    pub(crate) async fn gather(&mut self) -> Result<Option<Ending>, JournalError> {
-        let inbox = &self.services.inbox;
-        inbox.fall_silent();
-        self.tell_for_whom().await?;
-        let over = self.services.gate.without_slot(inbox.all_home(), self.cancel).await;
-        inbox.shut().await;
-        while inbox.has_mail() {
-            self.read_mail().await?;
-        }
-        Ok(over.map(|over| over.ending(self.history.last_text())))
-    }
+    Ok(over.map(|over| over.ending(run.record.last_text())))
 }
 
 #[cfg(test)]

@@ -1,14 +1,14 @@
 //! Delegation: a parent's call becomes a child task. It runs in the same loop, with a clean context and a narrower
 //! grant.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use sortie_protocol::{CallId, Fact, Failure, FailureCode, Job, Launched, Resource, TaskId, TaskOutcome, TaskRequest};
 use sortie_tools::{AnswerParts, BoxFuture, Delegated, Delegation};
 
 use crate::conversation::load_task::read;
-use crate::conversation::outcome::{Ending, Tally};
-use crate::conversation::replay::Attached;
+use crate::conversation::outcome::{Ending, Unrecorded};
+use crate::conversation::task_record::Attached;
 use crate::gate::call_order::Words;
 use crate::messages::report_cap::{self, Room};
 use crate::ports::blocking::blocking;
@@ -32,8 +32,6 @@ pub(crate) struct Delegate {
     pub(crate) room: Arc<Room>,
     /// What the calls of its newest turn say to them.
     pub(crate) words: Arc<Words>,
-    /// What the task's outcome should say of its delegations.
-    pub(crate) notices: Mutex<Vec<String>>,
 }
 
 impl Delegation for Delegate {
@@ -123,7 +121,7 @@ impl Delegate {
     async fn wait(&self, call: &CallId, Admitted { task, ticket, .. }: Admitted) -> Result<Delegated, Failure> {
         // Should this future be dropped, the child is told to end, and does so by itself.
         let child_ends_with_us = task.cancel.clone().drop_guard();
-        let (job, account) = (Arc::clone(&task.job), Arc::clone(&task.account));
+        let (job, account, record) = (Arc::clone(&task.job), Arc::clone(&task.account), Arc::clone(&task.record));
         let (sink, address) = (task.sink.clone(), task.address.clone());
         let started = task.start().await.map_err(journal_failure)?;
         self.words.are_said(call);
@@ -147,7 +145,9 @@ impl Delegate {
         let outcome = ended.unwrap_or_else(|error| {
             // It ran, but its ending could not be recorded. What it spent is known all the same.
             let failure = Failure::new(FailureCode::Internal, error.to_string());
-            Tally::new(&account, &job.notices).outcome(&job, Ending::Failed { failure, text: String::new() })
+            let unrecorded = Unrecorded::start(&account, record.look(|record| record.worked.known()));
+            let ending = Ending::Failed { failure, text: String::new() };
+            record.look(|record| ending.outcome(record, unrecorded))
         });
         keep(&self.scope.engine, ticket, &self.scope.approvals).await;
         Ok(Delegated::Ended(Box::new(outcome)))
@@ -159,7 +159,7 @@ impl Delegate {
         let past = blocking(move || read(journal.as_ref(), child)).await?;
         let resident = self.scope.engine.present.find(child);
         let output_file = resident.and_then(|resident| resident.sink.output_path());
-        let job = Job { notices: past.deeds.notices, ..past.job };
+        let job = Job { notices: past.totals.notices, ..Job::clone(&past.job) };
         Ok(Delegated::Launched(Box::new(launched(&job, output_file))))
     }
 
@@ -169,14 +169,8 @@ impl Delegate {
         let given = Fact::OutcomeGiven { call: call.clone(), from: outcome.task_id };
         self.scope.sink.append_synced(given).await.ok();
         let text = format!("“{}” was {}", job.title, whence(outcome));
-        self.notices.lock().unwrap_or_else(PoisonError::into_inner).push(text.clone());
         // A log that is lost ends the task by itself.
         self.scope.sink.append(Fact::Noticed { text }).await.ok();
-    }
-
-    /// Notices about its delegations, for the task's outcome.
-    pub(crate) fn notices(&self) -> Vec<String> {
-        self.notices.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 

@@ -13,11 +13,10 @@ use tokio::sync::OwnedMutexGuard;
 
 use crate::budget::deadline::Deadline;
 use crate::conversation::outcome::Ending;
-use crate::conversation::replay::{IN_BACKGROUND, hands_over};
+use crate::conversation::task_record::IN_BACKGROUND;
 use crate::log::writer::{Orphan, ParentsWord};
-use crate::messages::inbox::{Charge, Report};
-use crate::messages::inbox_order::Place;
 use crate::messages::mail_text::unread_notice;
+use crate::messages::mailbox::{Charge, Oversight, Report};
 use crate::messages::report_target::{Address, Recipient};
 use crate::messages::running_task::{PassedOn, Resident, Stopper};
 use crate::tasks::resume::end_interrupted::report_of;
@@ -28,14 +27,15 @@ impl Task {
     /// Records the ending, and delivers it: with what those beside the task came to until they were stopped.
     pub(crate) async fn deliver(&self, outcome: &mut TaskOutcome) -> Result<(), JournalError> {
         self.end_absent_charges().await;
-        let hands_over = hands_over(self.address.is_none(), outcome.status);
+        let oversight = if self.address.is_some() { Oversight::TaskAbove } else { Oversight::Nobody };
+        let hands_over = oversight.hands_over(outcome.status);
         if !hands_over {
             self.stop_charges().await;
         }
         outcome.usage = Usage { duration_ms: outcome.usage.duration_ms, ..self.account.spent() };
         outcome.files_changed = self.account.files_changed();
         // What is on its way is here, or was refused: whoever was told that it arrived finds it in the outcome.
-        self.inbox.shut().await;
+        self.record.inbox.shut().await;
         outcome.notices.extend(self.left_unread(hands_over));
         let Some(address) = &self.address else {
             self.tell_who_stopped(outcome, None);
@@ -63,14 +63,13 @@ impl Task {
             point("task.adopted");
         }
         for Charge { child, report, .. } in charges {
-            inbox.expect(child, Place::Adopted);
             if let Some(report) = report {
                 inbox.report(child, report);
             } else if let Some(held) = held.get_mut(&child) {
                 held.go_over(&to, &address.deadline);
             }
         }
-        passed_on.into_iter().for_each(PassedOn::deliver);
+        drop(passed_on);
         if !to.waits {
             to.inbox.report(self.job.task, Report { leg: self.sink.leg(), outcome: Box::new(outcome.clone()) });
         }
@@ -80,13 +79,13 @@ impl Task {
 
     /// What it has not read. Reports and questions of those that go over to another one are told there.
     fn left_unread(&self, hands_over: bool) -> Option<String> {
-        let unread = self.inbox.unread();
+        let unread = self.record.inbox.unread();
         if !hands_over {
             // What was stopped with it has nothing to tell that it does not say itself.
             let told = unread.reports.iter().filter(|report| report.outcome.status != Status::Cancelled);
             return unread_notice(told.count(), unread.messages.len());
         }
-        let children: Vec<TaskId> = self.inbox.close().into_iter().map(|charge| charge.child).collect();
+        let children: Vec<TaskId> = self.record.inbox.close().into_iter().map(|charge| charge.child).collect();
         let is_of_child = |from: &Sender| matches!(from, Sender::Task { task, .. } if children.contains(task));
         unread_notice(0, unread.messages.iter().filter(|message| !is_of_child(&message.from)).count())
     }
@@ -118,7 +117,7 @@ impl Task {
         untold.inspect(|error| to.sink.shut_out(error));
         if !to.waits && !to.is_over {
             let failure = Failure::new(FailureCode::Internal, error.to_string());
-            let outcome = self.tally().outcome(&self.job, Ending::Failed { failure, text: String::new() });
+            let outcome = self.outcome(Ending::Failed { failure, text: String::new() });
             to.inbox.report(self.job.task, Report { leg: self.sink.leg(), outcome: Box::new(outcome) });
         }
     }
@@ -127,14 +126,14 @@ impl Task {
     /// end with it, and are reported like all others.
     async fn end_absent_charges(&self) {
         let call = CallId::from(IN_BACKGROUND);
-        for (child, ended_leg) in self.inbox.unreported() {
+        for (child, ended_leg) in self.record.inbox.unreported() {
             if self.engine.present.find(child).is_some() {
                 continue;
             }
             match report_of(&self.engine, child, ended_leg, self.caller(&call)).await {
-                Ok(report) => self.inbox.report(child, report),
+                Ok(report) => self.record.inbox.report(child, report),
                 // Somebody else has it, or it cannot be read.
-                Err(_) => self.inbox.forget(child),
+                Err(_) => self.record.inbox.forget(child),
             }
         }
     }
@@ -142,15 +141,15 @@ impl Task {
     /// Ends what works beside the task, and waits for it.
     async fn stop_charges(&self) {
         loop {
-            let changed = self.inbox.change();
-            let at_work = self.inbox.at_work();
+            let changed = self.record.inbox.change();
+            let at_work = self.record.inbox.at_work();
             if at_work.is_empty() {
                 return;
             }
             for child in at_work {
                 if !self.engine.present.stop(child, Stopper::EndOf(self.job.task)) {
                     // It has ended meanwhile.
-                    self.inbox.forget(child);
+                    self.record.inbox.forget(child);
                 }
             }
             changed.await;
@@ -160,14 +159,14 @@ impl Task {
     /// All that is left of the mail, once nothing of it can change any more: who works stays at work as long as `held` is.
     async fn hold_charges(&self, held: &mut BTreeMap<TaskId, Held>) -> Vec<Charge> {
         loop {
-            let charges = self.inbox.close();
+            let charges = self.record.inbox.close();
             let is_new = |charge: &&Charge| charge.report.is_none() && !held.contains_key(&charge.child);
             let Some(next) = charges.iter().find(is_new).map(|charge| charge.child) else { return charges };
             let resident = self.engine.present.find(next);
             let Some((resident, address)) =
                 resident.and_then(|found| Some((Arc::clone(&found), found.address.clone()?)))
             else {
-                self.inbox.forget(next);
+                self.record.inbox.forget(next);
                 continue;
             };
             let recipient = address.hold().await;

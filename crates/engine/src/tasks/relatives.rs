@@ -60,10 +60,6 @@ impl Children for Relatives {
             }
         })
     }
-
-    fn notices(&self) -> Vec<String> {
-        self.delegate.notices()
-    }
 }
 
 impl Kin for Relatives {
@@ -267,7 +263,7 @@ impl Relatives {
             journal.read_each(task, 1, &mut look).map_err(journal_failure)?;
             let Some(number) = arrived else { return Ok(false) };
             let past = read(journal.as_ref(), task)?;
-            if past.ended.is_some() && past.messages.iter().any(|message| message.number == number) {
+            if past.ended.is_some() && past.mail.messages.iter().any(|message| message.number == number) {
                 let message = format!("{task} had the message, and was ended before it read it");
                 return Err(Failure::new(FailureCode::HasEnded, message));
             }

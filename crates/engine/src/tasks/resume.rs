@@ -15,10 +15,13 @@ pub(crate) mod together;
 use std::sync::Arc;
 
 use sortie_journal::TaskState;
-use sortie_protocol::{Failure, FailureCode, Limits, Status, TaskId, TaskRequest};
+use sortie_protocol::{Failure, FailureCode, Job, Limits, Status, TaskId, TaskRequest};
 use sortie_sandbox::process::KeeperMark;
 
+use crate::conversation::live_record::LiveRecord;
 use crate::conversation::load_task::{Remembered, remember, standing};
+use crate::conversation::task_record::Stamp;
+use crate::log::writer::Takeover;
 use crate::ports::blocking::blocking;
 use crate::ports::failure::journal_failure;
 use crate::tasks::observers::Asked;
@@ -108,7 +111,7 @@ pub(crate) async fn prepare(
 ) -> Result<Task, Failure> {
     let GoingOn { remembered, wish, notices: said, takes_over } = going_on;
     let current = engine.rosters.current();
-    let first = &remembered.past.first;
+    let first = remembered.past.first();
     let definition = definition_of(&current, first)?;
     let stop = origin.cancel();
     let roster = engine.equipping().equipped_again(&current, definition, &first.tools, &stop).await;
@@ -134,24 +137,17 @@ pub(crate) async fn prepare(
     check_prices(engine, &account, &config)?;
     let Remembered { mut past, standing, .. } = remembered;
     let is_new_leg = hold.leg > standing.leg;
-    let turns_before = if is_new_leg { past.deeds.turns } else { past.deeds.turns_before };
-    if is_new_leg {
-        past.begin_leg();
-    }
-    if let Some(prompt) = &prompt {
-        past.ask_more(prompt.clone());
-    }
-    past.remind_of_tools(config.server_tools.note.clone());
-    past.worked.take_over(engine.clock.now());
-    past.shells.lose();
+    past.lose_process();
     notices.extend(past.unknown_effects());
-    (past.job.config, past.job.reach, past.job.notices) = (config, reach, notices.clone());
-    let job = Arc::new(past.job.clone());
-    let inbox = past.inbox();
+    let job = Arc::new(Job { config, reach, notices: notices.clone(), ..Job::clone(&past.job) });
+    let alone = origin.address().is_none();
+    let takeover = Takeover { prompt: prompt.clone(), notices: notices.clone(), alone };
+    past.take(takeover.fact(&job), Stamp { leg: hold.leg, time: engine.clock.now() });
+    let record = LiveRecord::of(past);
     let read = standing.last_seq;
-    let resumed = Resumed { past, prompt, turns_before, notices, is_new_leg, read, takes_over };
+    let resumed = Resumed { prompt, notices, is_new_leg, read, takes_over };
     let asked = Asked::from(&*job);
-    let decided = Decided { roster, asked, job, hold, account, inbox, past: Some(resumed) };
+    let decided = Decided { roster, asked, job, hold, account, record, past: Some(resumed) };
     let mut task = build(engine, origin, decided);
     if let Some(notice) = task.sink.tell_further(&engine.reports) {
         task.notice(notice);

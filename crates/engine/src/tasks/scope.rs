@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::budget::account::Account;
 use crate::budget::deadline::Deadline;
-use crate::conversation::replay::Attached;
+use crate::conversation::task_record::Attached;
 use crate::log::writer::Sink;
 use crate::messages::inbox::Inbox;
 use crate::messages::report_target::{Address, Recipient};

@@ -16,9 +16,9 @@ use sortie_protocol::{AgentConfig, Failure, Job, Limits, TaskRequest};
 
 use crate::budget::account::Account;
 use crate::budget::slots::Slot;
+use crate::conversation::live_record::LiveRecord;
 use crate::conversation::load_task::Remembered;
 use crate::log::writer::Hold;
-use crate::messages::inbox::Inbox;
 use crate::resolve::roster::Roster;
 use crate::resolve::settings::Kind;
 use crate::tasks::observers::Asked;
@@ -36,7 +36,7 @@ pub(crate) struct Decided {
     pub(crate) job: Arc<Job>,
     pub(crate) hold: Hold,
     pub(crate) account: Arc<Account>,
-    pub(crate) inbox: Inbox,
+    pub(crate) record: Arc<LiveRecord>,
     /// The earlier life of a task that goes on.
     pub(crate) past: Option<Resumed>,
 }
@@ -84,7 +84,8 @@ fn new_task(
     check_prices(engine, &account, &config)?;
     origin.count_child()?;
     let job = Arc::new(job(engine, request, config, origin.parent().map(|parent| parent.job.as_ref())));
-    let decided = Decided { roster, asked, job, hold: Hold::FIRST, account, inbox: Inbox::default(), past: None };
+    let record = LiveRecord::begin(&job);
+    let decided = Decided { roster, asked, job, hold: Hold::FIRST, account, record, past: None };
     Ok(build(engine, origin, decided))
 }
 
@@ -112,7 +113,7 @@ pub(crate) fn check_prices(engine: &EngineState, account: &Account, config: &Age
 
 /// The only place that builds a task.
 pub(crate) fn build(engine: &Arc<EngineState>, origin: &Origin<'_>, decided: Decided) -> Task {
-    let Decided { roster, asked, job, hold, account, inbox, past } = decided;
+    let Decided { roster, asked, job, hold, account, record, past } = decided;
     let sink = engine.sink(&job, hold);
     let slot = match Kind::at(job.config.depth) {
         Kind::Main => Slot::unlimited(Arc::clone(&account)),
@@ -129,7 +130,7 @@ pub(crate) fn build(engine: &Arc<EngineState>, origin: &Origin<'_>, decided: Dec
         slot: Arc::new(slot),
         approvals: origin.approvals(),
         address: origin.address(),
-        inbox: Arc::new(inbox),
+        record,
         hook_notices: Vec::new(),
         past,
     }

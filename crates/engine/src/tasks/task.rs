@@ -16,14 +16,12 @@ use self::services::services;
 use crate::budget::account::{Account, Bid};
 use crate::budget::deadline::Deadline;
 use crate::budget::slots::Slot;
-use crate::conversation::history::History;
+use crate::conversation::live_record::LiveRecord;
 use crate::conversation::load_task::read;
-use crate::conversation::outcome::{Ending, Tally};
-use crate::conversation::replay::Past;
-use crate::conversation::request_size::{Correction, Gauge};
+use crate::conversation::outcome::{Ending, Unrecorded};
+use crate::conversation::request_size::Gauge;
 use crate::gate::message;
-use crate::log::writer::{ParentsWord, Sink};
-use crate::messages::inbox::Inbox;
+use crate::log::writer::{Follower, ParentsWord, Sink, Takeover};
 use crate::messages::report_cap;
 use crate::messages::report_target::Address;
 use crate::messages::running_task::CaughtUp;
@@ -57,21 +55,18 @@ pub(crate) struct Task {
     pub(crate) approvals: Arc<Approvals>,
     /// Where its report goes; `None` for a task without a parent here.
     pub(crate) address: Option<Arc<Address>>,
-    /// What comes for it while it works.
-    pub(crate) inbox: Arc<Inbox>,
+    /// Where it stands, with what comes for it while it works.
+    pub(crate) record: Arc<LiveRecord>,
     /// Hooks that did not work at its start. For its outcome, and not for a launch, so that nobody reads them twice.
     pub(crate) hook_notices: Vec<String>,
-    /// Where it stood, if it goes on.
+    /// How it goes on, if it does.
     pub(crate) past: Option<Resumed>,
 }
 
 /// A task that goes on.
 pub(crate) struct Resumed {
-    pub(crate) past: Past,
     /// Has joined the conversation.
     pub(crate) prompt: Option<String>,
-    /// Turns of earlier legs.
-    pub(crate) turns_before: u32,
     pub(crate) notices: Vec<String>,
     /// Whether a leg begins; else the one that was interrupted goes on.
     pub(crate) is_new_leg: bool,
@@ -85,6 +80,10 @@ impl Task {
     /// Records that it exists and sets it going on its own: it runs to its recorded end even if nobody waits any more.
     pub(crate) async fn start(mut self) -> Result<JoinHandle<Result<TaskOutcome, EngineError>>, JournalError> {
         self.engine.audience.announce(self.job.task, &self.asked);
+        if self.past.is_none() {
+            self.record.begin_again(&self.job);
+        }
+        self.sink.feed(Arc::clone(&self.record) as Arc<dyn Follower>);
         let presence = self.engine.present.enter(self.resident(), &self.engine.journal);
         let recipient = match &self.address {
             Some(address) => Some(address.hold().await),
@@ -96,19 +95,17 @@ impl Task {
             Some(resumed) => {
                 // Whoever waits for a leg that was interrupted has had word of it.
                 let word = word.filter(|_| resumed.is_new_leg);
-                let place = (resumed.read, self.address.is_none());
-                self.sink.resume((resumed.prompt.clone(), resumed.notices.clone()), place, word).await?;
+                let Resumed { prompt, notices, read, .. } = resumed;
+                let (prompt, notices, alone) = (prompt.clone(), notices.clone(), self.address.is_none());
+                self.sink.resume(Takeover { prompt, notices, alone }, *read, word).await?;
             }
         }
-        // Whoever holds the address keeps the end of the task off, however soon that is.
-        if let Some(to) = recipient.filter(|to| !to.waits) {
-            to.inbox.expect(self.job.task, to.inbox.place_of(&to.call));
-        }
+        drop(recipient);
         presence.has_it();
         point("task.begun");
         if let Some(resumed) = &mut self.past {
             // Only now: had somebody else gone on with the task, these would be the commands of that one.
-            resumed.notices.extend(end_left_over(std::mem::take(&mut resumed.past.keepers)).await);
+            resumed.notices.extend(end_left_over(self.record.take_keepers()).await);
         }
         Ok(tokio::spawn(async move {
             let ended = self.execute().await;
@@ -151,18 +148,15 @@ impl Task {
         // All that was written before is there to be read then.
         self.sink.append_synced(Fact::Noticed { text: text.clone() }).await?;
         let (journal, task) = (Arc::clone(&self.engine.journal), self.job.task);
-        let mut past = blocking(move || read(journal.as_ref(), task)).await.ok();
-        if let Some(past) = &mut past {
-            past.shells.lose();
+        let mut unrecorded = self.unrecorded();
+        if let Ok(mut read) = blocking(move || read(journal.as_ref(), task)).await {
+            read.lose_process();
+            unrecorded = unrecorded.noting(read.unknown_effects());
+            self.record.replace(read);
+            close(self, &mut unrecorded).await?;
         }
-        let so_far = |past: &Past| Tally::resumed(&self.account, past, &past.unknown_effects());
-        let mut tally = past.as_ref().map_or_else(|| self.tally(), so_far);
-        if let Some(past) = &past {
-            close(self, past, &mut tally).await?;
-        }
-        let written = past.map(|past| past.history.last_text()).unwrap_or_default();
-        Ok(tally
-            .outcome(&self.job, Ending::Failed { failure: Failure::new(FailureCode::Internal, text), text: written }))
+        let ending = Ending::Failed { failure: Failure::new(FailureCode::Internal, text), text: self.written() };
+        Ok(self.record.look(|record| ending.outcome(record, unrecorded)))
     }
 
     async fn admit_and_run(&self) -> Result<TaskOutcome, JournalError> {
@@ -178,6 +172,8 @@ impl Task {
         if let Some(ending) = not_admitted {
             return self.end_unrun(ending).await;
         }
+        // What it works from here on is counted by the clock of this process.
+        let unrecorded = self.unrecorded();
         if self.past.is_none() && self.job.config.depth == 0 {
             // A run is on disk before its model hears of it: what others have seen of it is never gone without a trace.
             self.sink.append_synced(Fact::TaskAdmitted).await?;
@@ -191,36 +187,37 @@ impl Task {
             Ok(services) => services,
             Err(failure) => return self.end_unrun(Ending::Failed { failure, text: self.written() }).await,
         };
-        let mut tally = self.tally();
-        if let Some(Resumed { past, .. }) = &self.past {
-            if past.deeds.turns > 0 {
-                self.engine.counting.note(&self.job.config.model, past.deeds.correction);
+        if self.past.is_some() {
+            let (turns, correction) = self.record.look(|record| (record.totals.turns, record.totals.correction));
+            if turns > 0 {
+                self.engine.counting.note(&self.job.config.model, correction);
             }
-            catch_up(self, past.last_command).await?;
-            for lost in take_up(&scope, &past.charges).await {
-                self.sink.append(Fact::Noticed { text: lost.clone() }).await?;
-                tally.notice(lost);
+            catch_up(self, self.record.inbox.last_command()).await?;
+            for text in take_up(&scope, &self.record.inbox.charges()).await {
+                self.sink.append(Fact::Noticed { text }).await?;
             }
         }
         let run = Run {
             job: &self.job,
-            gauge: self.gauge(&services.speaker.tools),
-            history: self.history(),
+            record: &self.record,
+            unrecorded,
             abridged: None,
-            tally,
-            rest: self.past.as_ref().map_or_else(Rest::default, |resumed| Rest::after(&resumed.past)),
+            // A limit that had lowered the cap is not on record.
+            cut_by: self.record.look(|record| record.totals.has_cut_answer).then_some(Limit::Output),
+            gauge: self.gauge(&services.speaker.tools),
+            rest: Rest::default(),
             services: &services,
             sink: &self.sink,
             cancel: &self.cancel,
         };
-        run.finish(self.past.as_ref().map(|resumed| &resumed.past)).await
+        run.finish().await
     }
 
     /// What the report of a task needs that goes on is its own again before those below it go on.
     fn set_report_aside(&self) {
         if self.past.is_some() && self.account.is_limited() {
             let config = &self.job.config;
-            let input_tokens = self.gauge(&self.roster.offer(&config.tools)).measure(&self.history());
+            let input_tokens = self.gauge(&self.roster.offer(&config.tools)).measure(&self.record.history());
             let prices = self.engine.models.terms(&config.model).prices;
             self.account.set_aside_again(&Bid { input_tokens, max_output: 0, prices, is_report: false });
         }
@@ -228,23 +225,25 @@ impl Task {
 
     /// Ends it before it got to work. What it had open is answered, should it go on one day.
     async fn end_unrun(&self, ending: Ending) -> Result<TaskOutcome, JournalError> {
-        let mut tally = self.tally();
-        if let Some(resumed) = &self.past {
-            close(self, &resumed.past, &mut tally).await?;
-        }
-        Ok(tally.outcome(&self.job, ending))
+        let mut unrecorded = self.unrecorded().noting(self.notices());
+        close(self, &mut unrecorded).await?;
+        Ok(self.record.look(|record| ending.outcome(record, unrecorded)))
     }
 
     /// What it has written in this leg before it went on.
     fn written(&self) -> String {
-        self.past.as_ref().map(|resumed| resumed.past.history.last_text()).unwrap_or_default()
+        self.record.last_text()
     }
 
-    pub(crate) fn tally(&self) -> Tally {
-        match &self.past {
-            None => Tally::new(&self.account, &self.notices()),
-            Some(resumed) => Tally::resumed(&self.account, &resumed.past, &self.notices()),
-        }
+    /// Starts the clock of this process.
+    fn unrecorded(&self) -> Unrecorded {
+        Unrecorded::start(&self.account, self.record.look(|record| record.worked.known()))
+    }
+
+    /// The outcome with which it ends here.
+    pub(crate) fn outcome(&self, ending: Ending) -> TaskOutcome {
+        let unrecorded = self.unrecorded().noting(self.notices());
+        self.record.look(|record| ending.outcome(record, unrecorded))
     }
 
     /// What its outcome should say of how it began.
@@ -262,15 +261,9 @@ impl Task {
         Caller { sink: &self.sink, call, takes_over: self.takes_over(), why: None }
     }
 
-    /// The conversation so far.
-    fn history(&self) -> History {
-        self.past.as_ref().map_or_else(|| History::begin(&self.job), |resumed| resumed.past.history.clone())
-    }
-
     /// The measure of its requests, with what their provider counted last.
     fn gauge(&self, tools: &[ToolSpec]) -> Gauge {
-        let correction = self.past.as_ref().map(|resumed| resumed.past.deeds.correction);
-        Gauge::new(&self.job.config.system, tools, correction.unwrap_or_else(|| Correction::known_to(&self.job)))
+        Gauge::new(&self.job.config.system, tools, self.record.look(|record| record.totals.correction))
     }
 
     /// Adds a notice before it starts.
@@ -295,9 +288,9 @@ impl Task {
             cancel: self.cancel.clone(),
             stopper: OnceLock::new(),
             sink: self.sink.clone(),
-            inbox: Arc::clone(&self.inbox),
+            inbox: Arc::clone(&self.record.inbox),
             account: Arc::clone(&self.account),
-            worked_before: self.past.as_ref().map(|resumed| resumed.past.worked.known()).unwrap_or_default(),
+            worked_before: self.record.look(|record| record.worked.known()),
             journal: Arc::clone(&self.engine.journal),
             reports: Arc::clone(&self.engine.reports),
             address: self.address.clone(),

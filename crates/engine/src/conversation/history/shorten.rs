@@ -1,5 +1,4 @@
-//! A conversation made shorter, the same way when it happens and when its log is read back. What is left out is decided in
-//! `context.rs`.
+//! A conversation made shorter, by the fact that says what is left out. That is decided in `run/compaction.rs`.
 
 use std::collections::HashMap;
 

@@ -45,11 +45,9 @@ pub(super) async fn put_question(
             let message = "there is nobody to ask; go on by your best judgement, and say what you assumed";
             return Err(Failure::new(FailureCode::Nobody, message));
         }
-        let asking = relatives.scope.inbox.asking().await;
-        let fact = Fact::QuestionAsked { call: call.clone(), to: whom, text: text.clone() };
-        relatives.scope.sink.append_synced(fact).await.map_err(journal_failure)?;
-        asking.put(call, whom, text);
-        return Ok(());
+        let _asking = relatives.scope.inbox.asking().await;
+        let fact = Fact::QuestionAsked { call, to: whom, text };
+        return relatives.scope.sink.append_synced(fact).await.map_err(journal_failure);
     }
     let own = relatives.scope.engine.present.find(relatives.scope.job.task);
     let own = own.ok_or_else(|| Failure::new(FailureCode::OwnTask, "this task is not at work any more"))?;

@@ -3,7 +3,8 @@
 use sortie_protocol::{CallId, Failure, FailureCode};
 use sortie_tools::BoxFuture;
 
-use crate::conversation::replay::{Attached, IN_BACKGROUND, PastCharge};
+use crate::conversation::task_record::{Attached, IN_BACKGROUND};
+use crate::messages::mailbox::Charge;
 use crate::tasks::delegate::launch;
 use crate::tasks::resume::end_interrupted::{Caller, report_of};
 use crate::tasks::resume::reattach::{Found, Persistence, again};
@@ -12,20 +13,20 @@ use crate::tasks::scope::{LaunchMode, TaskScope};
 /// Takes all of them up again, before the task's next turn. What to say of those that cannot go on.
 ///
 /// A task is started within one that is being started: hence a type that ends.
-pub(crate) fn take_up<'a>(scope: &'a TaskScope, charges: &'a [PastCharge]) -> BoxFuture<'a, Vec<String>> {
+pub(crate) fn take_up<'a>(scope: &'a TaskScope, charges: &'a [Charge]) -> BoxFuture<'a, Vec<String>> {
     Box::pin(async move {
         let mut lost = Vec::new();
         for charge in charges {
-            if let Err(why) = take_up_one(scope, *charge).await {
+            if let Err(why) = take_up_one(scope, charge).await {
                 lost.push(format!("{} worked in the background and cannot go on: {why}", charge.child));
-                end_one(scope, *charge, &why).await;
+                end_one(scope, charge, &why).await;
             }
         }
         lost
     })
 }
 
-async fn take_up_one(scope: &TaskScope, PastCharge { child, ended_leg, .. }: PastCharge) -> Result<(), Failure> {
+async fn take_up_one(scope: &TaskScope, &Charge { child, ended_leg, .. }: &Charge) -> Result<(), Failure> {
     let call = CallId::from(IN_BACKGROUND);
     let persistence = Persistence::new();
     loop {
@@ -48,7 +49,7 @@ async fn take_up_one(scope: &TaskScope, PastCharge { child, ended_leg, .. }: Pas
 }
 
 /// One that does not go on is ended, and reported as such. If even that cannot be, nobody waits for it any more.
-async fn end_one(scope: &TaskScope, PastCharge { child, ended_leg, .. }: PastCharge, why: &Failure) {
+async fn end_one(scope: &TaskScope, &Charge { child, ended_leg, .. }: &Charge, why: &Failure) {
     let call = CallId::from(IN_BACKGROUND);
     let caller = Caller { why: Some(why), ..scope.caller(&call) };
     match report_of(&scope.engine, child, ended_leg, caller).await {

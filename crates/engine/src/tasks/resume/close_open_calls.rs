@@ -7,23 +7,25 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sortie_journal::{Durability, JournalError};
-use sortie_protocol::{CallOutput, Fact, TaskId, TaskOutcome};
+use sortie_protocol::{CallOutput, Fact, Job, TaskId, TaskOutcome};
 use sortie_tools::{AnswerParts, task_answer};
 
-use crate::conversation::outcome::Tally;
-use crate::conversation::replay::{Attached, Past};
+use crate::budget::account::Account;
+use crate::conversation::outcome::Unrecorded;
+use crate::conversation::task_record::{Attached, OpenTurn, TaskRecord};
 use crate::conversation::unanswered_calls::unanswered;
 use crate::gate::output_text::Wording;
+use crate::log::writer::Batch;
 use crate::ports::redaction::without_secrets;
 use crate::tasks::resume::end_interrupted::end_attached;
 use crate::tasks::state::EngineState;
 use crate::tasks::task::Task;
 
 /// Answers all that is open in the log of a task that this process has, and counts it.
-pub(crate) async fn close(task: &Task, past: &Past, tally: &mut Tally) -> Result<(), JournalError> {
-    let (engine, sink) = (&task.engine, &task.sink);
+pub(crate) async fn close(task: &Task, unrecorded: &mut Unrecorded) -> Result<(), JournalError> {
+    let (engine, record) = (&task.engine, &task.record);
     let mut reports = HashMap::new();
-    for (call, Attached { child, ended_leg, .. }) in past.awaited() {
+    for (call, Attached { child, ended_leg, .. }) in record.look(TaskRecord::awaited) {
         // One that still runs here was told to end when its call was given up.
         if let Some(resident) = engine.present.find(child) {
             resident.cancel.cancel();
@@ -32,25 +34,29 @@ pub(crate) async fn close(task: &Task, past: &Past, tally: &mut Tally) -> Result
         // One that cannot be ended stays as it is; its parent ends all the same.
         match end_attached(engine, child, ended_leg, task.caller(&call)).await {
             Ok(outcome) => drop(reports.insert(child, outcome)),
-            Err(failure) => tally.notice(format!("{child} could not be ended: {}", failure.message)),
+            Err(failure) => unrecorded.notice(format!("{child} could not be ended: {}", failure.message)),
         }
     }
-    let answers = answers(engine, past, &reports, tally).await;
-    let entries: Vec<_> = answers.into_iter().map(|fact| sink.entry(fact)).collect();
-    if entries.is_empty() { Ok(()) } else { engine.journal.append(entries, Durability::Ordered).await }
+    let open = record.look(|record| record.open.clone());
+    let mut batch = Batch::default();
+    for fact in answers(engine, open.as_ref(), &task.job, &reports, &task.account).await {
+        batch.add(&task.sink, fact);
+    }
+    batch.append(engine.journal.as_ref(), Durability::Ordered).await
 }
 
 /// The answers to all calls of a task that have none, as facts; those that ran are counted. `reports` are the outcomes
 /// of the children that answer some of them.
 pub(crate) async fn answers(
     engine: &EngineState,
-    past: &Past,
+    open: Option<&OpenTurn>,
+    job: &Job,
     reports: &HashMap<TaskId, TaskOutcome>,
-    tally: &mut Tally,
+    account: &Account,
 ) -> Vec<Fact> {
-    let Some(open) = &past.open else { return Vec::new() };
-    let contract = sortie_contract::contract(&past.job.contract).unwrap_or_else(|| Arc::clone(&engine.contract));
-    let spill = Arc::new(engine.reports.of(past.job.task));
+    let Some(open) = open else { return Vec::new() };
+    let contract = sortie_contract::contract(&job.contract).unwrap_or_else(|| Arc::clone(&engine.contract));
+    let spill = Arc::new(engine.reports.of(job.task));
     let wording = Wording { contract, cwd: engine.rules.cwd.clone(), spill };
     let mut facts = Vec::new();
     for call in open.unanswered() {
@@ -67,7 +73,7 @@ pub(crate) async fn answers(
         let output = wording.word(call, output, Duration::ZERO).await;
         let ran = started.is_some_and(|started| !started.idempotent);
         if ran {
-            tally.add_call(&call.tool, &output.files_changed);
+            account.book_call(&output.files_changed);
         }
         let output = CallOutput { call: call.id.clone(), output };
         facts.push(Fact::CallFinished { output, refused: !ran });

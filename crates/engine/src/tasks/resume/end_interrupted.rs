@@ -11,11 +11,11 @@ use sortie_protocol::{CallId, Fact, Failure, FailureCode, Limits, Status, TaskId
 
 use crate::budget::account::Footprint;
 use crate::conversation::load_task::{Remembered, expecting, recall, standing};
-use crate::conversation::outcome::{Ending, Tally};
-use crate::conversation::replay::{Attached, Past};
-use crate::log::writer::{Hold, Sink};
-use crate::messages::inbox::Report;
+use crate::conversation::outcome::{Ending, Unrecorded};
+use crate::conversation::task_record::{Attached, Stamp, TaskRecord};
+use crate::log::writer::{Hold, Sink, Takeover};
 use crate::messages::mail_text::unread_notice;
+use crate::messages::mailbox::Report;
 use crate::messages::report_cap;
 use crate::ports::blocking::blocking;
 use crate::ports::failure::journal_failure;
@@ -69,40 +69,53 @@ pub(crate) async fn abandon(
     let left = blocking(move || Left::find(journal.as_ref(), task, takes_over)).await?;
     let mut taken = Vec::new();
     for (mut remembered, notices) in left.tasks {
-        remembered.past.worked.take_over(engine.clock.now());
-        remembered.past.shells.lose();
-        let sink = engine.sink(&Arc::new(remembered.past.job.clone()), remembered.hold()?);
+        let hold = remembered.hold()?;
+        let sink = engine.sink(&remembered.past.job, hold);
+        let stamp = Stamp { leg: hold.leg, time: engine.clock.now() };
+        remembered.past.take(taken_over().fact(&remembered.past.job), stamp);
         taken.push(Taken { remembered, sink, notices });
     }
     if taken.is_empty() {
         return Ok(Vec::new());
     }
-    let takeover = |one: &Taken| one.sink.takeover((None, Vec::new()), (one.remembered.standing.last_seq, true));
+    let takeover = |one: &Taken| one.sink.takeover(taken_over(), one.remembered.standing.last_seq);
     let takeovers = taken.iter().map(takeover).collect();
     engine.journal.append(takeovers, Durability::Synced).await.map_err(journal_failure)?;
 
     let asked_by = left.waiting.map(|Waiting { parent, call }| {
         let hold = Hold { attempt: parent.standing.attempt, leg: parent.standing.leg };
-        (engine.sink(&Arc::new(parent.past.job), hold), call)
+        (engine.sink(&parent.past.job, hold), call)
     });
     let asker = caller.map(|caller| (caller.sink, caller.call));
     let (mut entries, mut outcomes, mut reports) = (Vec::new(), Vec::new(), left.reports);
-    for one in taken.iter().rev() {
-        let job = &one.remembered.past.job;
+    let mut heard = Vec::new();
+    for at in (0..taken.len()).rev() {
+        let job = Arc::clone(&taken[at].remembered.past.job);
         let why = caller.and_then(|caller| caller.why).map(|why| could_not_go_on(job.task, task, why));
-        let outcome = ended(engine, one, why, &reports, &mut entries).await;
+        let outcome = ended(engine, &mut taken[at], why, &reports, &mut entries).await;
+        let one = &taken[at];
         // Not always its parent: one that failed has left it to another.
         let waiting = taken.iter().find_map(|above| Some((&above.sink, above.call_of(job.task)?)));
         let asker = asker.filter(|_| job.task == task);
         let told = waiting.or(asker.map(|(sink, call)| (sink, call.clone())));
-        entries.extend(told.map(|(parent, call)| one.sink.word_for(parent, call)));
+        if let Some((parent, call)) = told {
+            let word = one.sink.word_of_end(call);
+            let entry = parent.entry(word.clone());
+            heard.push((parent.clone(), word, entry.time));
+            entries.push(entry);
+        }
         reports.insert(job.task, outcome.clone());
         outcomes.push(outcome);
     }
     let own = taken.iter().find(|one| one.remembered.past.job.task == task);
     let asked_by = asked_by.filter(|_| asker.is_none()).zip(own);
-    let word = asked_by.map(|((above, call), own)| own.sink.word_for(&above, call));
+    let word = asked_by.map(|((above, call), own)| above.entry(own.sink.word_of_end(call)));
     end_together(engine, entries, word).await?;
+    // One of them may be the log of a task that runs.
+    for (parent, word, time) in heard {
+        let parent: Sink = parent;
+        parent.tell_follower(word, time);
+    }
     for (one, outcome) in taken.iter().rev().zip(&outcomes) {
         engine.hooks.ended(&one.remembered.past.job, one.sink.leg(), outcome);
     }
@@ -125,27 +138,31 @@ async fn end_together(engine: &EngineState, entries: Vec<Entry>, word: Option<En
 /// How a task ends that was taken, with all that is to be written of it.
 async fn ended(
     engine: &EngineState,
-    Taken { remembered, sink, notices }: &Taken,
+    Taken { remembered, sink, notices }: &mut Taken,
     why: Option<Failure>,
     reports: &HashMap<TaskId, TaskOutcome>,
     entries: &mut Vec<Entry>,
 ) -> TaskOutcome {
-    let past = &remembered.past;
-    let left = end_left_over(past.keepers.clone()).await;
     let account = remembered.account(Limits::default(), None);
-    let mut tally = Tally::resumed(&account, past, &[&notices[..], &left, &past.unknown_effects()].concat());
-    let answers = answers(engine, past, reports, &mut tally).await;
-    entries.extend(answers.into_iter().map(|fact| sink.entry(fact)));
+    let past = &mut remembered.past;
+    let left = end_left_over(past.keepers.clone()).await;
+    let notices: Vec<String> = notices.drain(..).chain(left).chain(past.unknown_effects()).collect();
+    let unrecorded = Unrecorded::start(&account, past.worked.known()).noting(notices);
+    for fact in answers(engine, past.open.as_ref(), &past.job, reports, &account).await {
+        let entry = sink.entry(fact.clone());
+        past.take(fact, Stamp { leg: entry.leg, time: entry.time });
+        entries.push(entry);
+    }
     let text = past.history.last_text();
     let ending = match why {
         Some(failure) => Ending::Failed { failure, text },
         None => Ending::Cancelled { text },
     };
-    let mut outcome = tally.outcome(&past.job, ending);
+    let mut outcome = ending.outcome(past, unrecorded);
     if outcome.status == Status::Cancelled {
         outcome.notices.push("it was interrupted, and was stopped before it went on".to_owned());
     }
-    outcome.notices.extend(unread_notice(0, past.messages.len()));
+    outcome.notices.extend(unread_notice(0, past.mail.messages.len()));
     report_cap::cap(&mut outcome, &past.job, &engine.reports).await;
     entries.push(sink.entry(Fact::TaskEnded { outcome: Box::new(outcome.clone()) }));
     outcome
@@ -216,11 +233,16 @@ impl Left {
 }
 
 impl Waiting {
-    fn find(journal: &dyn Journal, past: Past, call: CallId) -> Option<Self> {
+    fn find(journal: &dyn Journal, past: TaskRecord, call: CallId) -> Option<Self> {
         let standing = journal.standing(past.job.task).ok();
         let standing = standing.filter(|standing| standing.state == TaskState::Interrupted)?;
         Some(Self { parent: Remembered { past, standing, below: Footprint::default() }, call })
     }
+}
+
+/// A task that is taken to be ended.
+fn taken_over() -> Takeover {
+    Takeover { alone: true, ..Takeover::default() }
 }
 
 /// Why a task fails that nobody has stopped: it cannot go on, or the one above it that is ended cannot.

@@ -5,7 +5,7 @@
 use sortie_agents::AgentDefinition;
 use sortie_protocol::{AgentConfig, Failure, FailureCode, GrantLayer, Job, Mode, Reach};
 
-use crate::conversation::replay::Past;
+use crate::conversation::task_record::TaskRecord;
 use crate::resolve::configuration::tools_at;
 use crate::resolve::roster::Roster;
 use crate::resolve::server_tools::{Change, Lost};
@@ -25,10 +25,10 @@ pub(crate) struct Renewed {
 pub(crate) fn renewed(
     engine: &EngineState,
     roster: &Roster,
-    past: &Past,
+    past: &TaskRecord,
     parent: Option<&AgentConfig>,
 ) -> Result<Renewed, Failure> {
-    let Past { job, first, .. } = past;
+    let (job, first) = (&past.job, past.first());
     let definition = definition_of(roster, first)?;
     refuse_elsewhere(engine, job)?;
     let now: &[_] = parent.map_or(&engine.permissions.layers, |parent| &parent.grant.layers);

@@ -41,7 +41,7 @@ pub(crate) fn limits_of_leg(
     };
     let unsaid = match (by, &past.ended) {
         (Wisher::Call, _) => Limits::default(),
-        (Wisher::Person, Some(_)) => beyond_now(remembered, past.first.limits),
+        (Wisher::Person, Some(_)) => beyond_now(remembered, past.first().limits),
         (Wisher::Person, None) => past.limits_left(engine.clock.now()),
     };
     Ok((or(beyond_now(remembered, from_now_on), unsaid), fewer_turns))
@@ -50,9 +50,9 @@ pub(crate) fn limits_of_leg(
 /// Limits from now on, as they are counted: turns since the leg began, tokens and sub-agents since the task did.
 fn beyond_now(remembered: &Remembered, limits: Limits) -> Limits {
     let Remembered { past, below, .. } = remembered;
-    let mut used = past.deeds.footprint().usage;
+    let mut used = past.totals.footprint().usage;
     used += below.usage;
-    let turns = if past.ended.is_some() { 0 } else { past.deeds.turns - past.deeds.turns_before };
+    let turns = if past.ended.is_some() { 0 } else { past.totals.turns - past.totals.turns_before };
     Limits {
         max_turns: limits.max_turns.map(|max| max.saturating_add(turns)),
         max_tokens: limits.max_tokens.map(|max| max.saturating_add(used.total_tokens())),

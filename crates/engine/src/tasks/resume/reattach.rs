@@ -11,8 +11,8 @@ use tokio::time::Instant;
 
 use crate::budget::account::Account;
 use crate::conversation::load_task::{Remembered, read_what_is_whole, remember, standing};
-use crate::conversation::outcome::{Ending, Tally};
-use crate::conversation::replay::Attached;
+use crate::conversation::outcome::{Ending, Unrecorded};
+use crate::conversation::task_record::Attached;
 use crate::ports::blocking::blocking;
 use crate::ports::failure::journal_failure;
 use crate::tasks::resume::end_interrupted::{Caller, end_attached};
@@ -165,9 +165,9 @@ fn known_of(journal: &dyn Journal, child: TaskId, held: Failure) -> TaskOutcome 
         let header = journal.find(child.letters()).ok().and_then(|mut found| found.pop());
         return nothing_known(child, header.map(|header| header.agent).unwrap_or_default(), failure);
     };
-    let account = Account::restored(Limits::default(), past.deeds.footprint(), None);
+    let account = Account::restored(Limits::default(), past.totals.footprint(), None);
     let text = past.history.last_text();
-    Tally::resumed(&account, &past, &[]).outcome(&past.job, Ending::Failed { failure, text })
+    Ending::Failed { failure, text }.outcome(&past, Unrecorded::start(&account, past.worked.known()))
 }
 
 /// Outcome of a child whose log cannot be read at all.

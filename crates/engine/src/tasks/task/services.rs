@@ -7,7 +7,7 @@ use sortie_protocol::{Failure, FailureCode};
 use sortie_tools::{Seen, Shells};
 
 use crate::budget::deadline::Deadline;
-use crate::conversation::replay::Past;
+use crate::conversation::task_record::TaskRecord;
 use crate::gate::Gate;
 use crate::gate::approval_timeout::Patience;
 use crate::gate::call_order::Words;
@@ -18,7 +18,7 @@ use crate::gate::side_model::LightModel;
 use crate::messages::mail_text::Letterhead;
 use crate::messages::report_cap::Room;
 use crate::run::Services;
-use crate::run::allowance::Allowance;
+use crate::run::allowance::{Allowance, Circles};
 use crate::run::model_call::Speaker;
 use crate::tasks::delegate::Delegate;
 use crate::tasks::relatives::Relatives;
@@ -28,9 +28,9 @@ use crate::tasks::task::Task;
 /// Puts together what the loop of a task works with, and how others see the task. `above` is the deadline over its own.
 pub(super) fn services(task: &Task, above: Arc<Deadline>) -> Result<(Services, Arc<TaskScope>), Failure> {
     let config = &task.job.config;
-    let turns_before = task.past.as_ref().map_or(0, |resumed| resumed.turns_before);
     let ends_circles = task.engine.contract.defaults().ends_circles;
-    let allowance = Allowance::start(config.limits, above, turns_before, ends_circles);
+    let circles = if ends_circles { Circles::AreALimit } else { Circles::MayGoOn };
+    let allowance = Allowance::start(config.limits, circles, &task.account, above);
     let workspace = task.engine.workspace_of(&task.job.reach);
     let places = task.engine.permissions.places(&workspace);
     // A grant that cannot be read grants nothing.
@@ -38,12 +38,7 @@ pub(super) fn services(task: &Task, above: Arc<Deadline>) -> Result<(Services, A
     let judge = Arc::new(judge.map_err(|error| Failure::new(FailureCode::Grant, error.to_string()))?);
     let scope = Arc::new(scope(task, judge, &allowance.deadline));
     let (room, words) = (Arc::<Room>::default(), Arc::<Words>::default());
-    let delegate = Delegate {
-        scope: Arc::clone(&scope),
-        room: Arc::clone(&room),
-        words: Arc::clone(&words),
-        notices: Mutex::default(),
-    };
+    let delegate = Delegate { scope: Arc::clone(&scope), room: Arc::clone(&room), words: Arc::clone(&words) };
     let speaker = speaker(task, &allowance.deadline)?;
     let redactor = &task.engine.permissions.redactor;
     let gate = Gate {
@@ -65,16 +60,15 @@ pub(super) fn services(task: &Task, above: Arc<Deadline>) -> Result<(Services, A
         words,
         report_room: room,
         slot: Arc::clone(&task.slot),
+        account: Arc::clone(&task.account),
         deadline: Arc::clone(&allowance.deadline),
         wording: wording(task),
-        inbox: Arc::clone(&task.inbox),
     };
-    let (inbox, letterhead) = (Arc::clone(&task.inbox), letterhead(task));
+    let (inbox, letterhead) = (Arc::clone(&task.record.inbox), letterhead(task));
     Ok((Services { speaker, gate, allowance, inbox, letterhead }, scope))
 }
 
 fn scope(task: &Task, judge: Arc<Judge>, deadline: &Arc<Deadline>) -> TaskScope {
-    let past = task.past.as_ref().map(|resumed| &resumed.past);
     TaskScope {
         engine: Arc::clone(&task.engine),
         job: Arc::clone(&task.job),
@@ -84,9 +78,9 @@ fn scope(task: &Task, judge: Arc<Judge>, deadline: &Arc<Deadline>) -> TaskScope 
         sink: task.sink.clone(),
         cancel: task.cancel.clone(),
         deadline: Arc::clone(deadline),
-        inbox: Arc::clone(&task.inbox),
-        attached: past.map(Past::attached).unwrap_or_default(),
-        begun: past.map(Past::begun).unwrap_or_default(),
+        inbox: Arc::clone(&task.record.inbox),
+        attached: task.record.look(TaskRecord::attached),
+        begun: task.record.look(TaskRecord::begun),
         takes_over: task.takes_over(),
     }
 }
@@ -128,8 +122,7 @@ fn shells(task: &Task, judge: &Arc<Judge>, places: &Places) -> Option<Shells> {
     let reach = TaskReach::new(Arc::clone(judge), places.clone(), permissions.private.clone());
     let (changes, redactor) = (Arc::clone(&task.engine.changes), Arc::clone(&permissions.redactor));
     let shells = Shells::new(setup, Arc::new(reach), changes, redactor, task.job.task);
-    let earlier = task.past.as_ref().map(|resumed| resumed.past.shells.earlier());
-    Some(shells.after(earlier.unwrap_or_default()))
+    Some(shells.after(task.record.look(|record| record.shells.earlier())))
 }
 
 fn wording(task: &Task) -> Wording {

@@ -11,13 +11,14 @@ use sortie_tools::{EarlierShells, shell_name};
 use crate::conversation::unanswered_calls::gist_of;
 
 /// Commands in the background, by number.
-#[derive(Default)]
+#[derive(Debug, Default, PartialEq)]
 pub(crate) struct PastShells {
     newest: u32,
     running: BTreeMap<u32, String>,
     lost: BTreeMap<u32, Lost>,
 }
 
+#[derive(Debug, PartialEq)]
 struct Lost {
     line: String,
     /// The model knows.

@@ -1,0 +1,344 @@
+//! The record of a task: all that its log says of it, built fact by fact.
+//!
+//! One function takes in the facts, while the task runs and when its log is read back, so that a task which goes on stands
+//! where it stood. Nothing that lived in a process is needed for it. It decides nothing: what becomes of a call that was
+//! under way is the business of `settle_calls.rs`. The conversation that comes out is always one that a model accepts.
+
+mod open_turn;
+mod past_shells;
+mod totals;
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use sortie_journal::Worked;
+use sortie_protocol::{
+    AgentConfig, CallId, CallOutput, Event, Fact, Job, Limit, Limits, QuestionMark, Reply, TaskId, TaskOutcome,
+    Timestamp,
+};
+use sortie_sandbox::process::KeeperMark;
+
+use crate::conversation::history::History;
+use crate::conversation::unanswered_calls;
+use crate::messages::mailbox::Mailbox;
+
+pub(crate) use self::open_turn::{Attached, OpenTurn, Started};
+use self::past_shells::PastShells;
+pub(crate) use self::totals::{Totals, is_cut_answer};
+
+/// What is left at least of the time of a task that goes on: enough to say that it is over.
+const LEAST_TIME: Duration = Duration::from_secs(1);
+
+/// Stands for the call that started a child in the background, where that is long answered.
+pub(crate) const IN_BACKGROUND: &str = "background";
+
+/// All that the log of a task says of it.
+pub(crate) struct TaskRecord {
+    /// As it was started, with the configuration that holds now.
+    pub(crate) job: Arc<Job>,
+    pub(crate) leg: u32,
+    /// Shared with the request that is under way.
+    pub(crate) history: Arc<History>,
+    /// The turn whose calls have not all been answered.
+    pub(crate) open: Option<OpenTurn>,
+    /// Words said while calls were open: they join the conversation behind the outputs.
+    pub(crate) said: Vec<String>,
+    /// The reply with which the leg was about to end: without calls, or the report that was asked for at a limit.
+    pub(crate) last_word: Option<Arc<Reply>>,
+    /// The limit at which the leg's report has been asked for.
+    pub(crate) limit: Option<Limit>,
+    pub(crate) totals: Totals,
+    /// Keepers of all its commands since somebody last ended those that were left. Most have ended; one may live on.
+    pub(crate) keepers: Vec<KeeperMark>,
+    pub(crate) shells: PastShells,
+    /// The mail, of a task whose log is read back. While a task runs, its inbox has it.
+    pub(crate) mail: Mailbox,
+    /// Questions of others that it was reminded of.
+    pub(crate) reminded_of: Vec<QuestionMark>,
+    /// How the newest leg ended, if it has.
+    pub(crate) ended: Option<TaskOutcome>,
+    /// The job that it was started with: nothing that goes on has more, and a new leg has its limits again.
+    first: Arc<Job>,
+    pub(crate) worked: Worked,
+}
+
+/// Where in a log a fact stands.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Stamp {
+    pub(crate) leg: u32,
+    pub(crate) time: Timestamp,
+}
+
+impl TaskRecord {
+    /// The record of a task that begins with this job.
+    pub(crate) fn begin(first: &Arc<Job>, Stamp { leg, time }: Stamp) -> Self {
+        let mut job = Arc::clone(first);
+        if job.config.server_tools.note.is_some() {
+            // The conversation begins with it; it is said once.
+            Arc::make_mut(&mut job).config.server_tools.note = None;
+        }
+        Self {
+            history: Arc::new(History::begin(first)),
+            leg,
+            open: None,
+            said: Vec::new(),
+            last_word: None,
+            limit: None,
+            totals: Totals::begin(first),
+            keepers: Vec::new(),
+            shells: PastShells::default(),
+            mail: Mailbox::begin(first),
+            reminded_of: Vec::new(),
+            ended: None,
+            worked: Worked::begin(time),
+            first: Arc::clone(&job),
+            job,
+        }
+    }
+
+    /// Begins with the first event of a log; `None` where no task begins with that.
+    pub(crate) fn of(first: Event) -> Option<Self> {
+        let Event { fact: Fact::TaskStarted { job }, leg, time, .. } = first else { return None };
+        Some(Self::begin(&Arc::new(*job), Stamp { leg, time }))
+    }
+
+    /// Takes in the next event of a log that is read back.
+    pub(crate) fn replay(&mut self, event: Event) {
+        let Event { fact, leg, time, .. } = event;
+        self.take(fact, Stamp { leg, time });
+    }
+
+    /// Takes in a fact, and what it means for the mail.
+    pub(crate) fn take(&mut self, fact: Fact, stamp: Stamp) {
+        self.mail.apply(&fact);
+        self.apply(fact, stamp);
+    }
+
+    /// Takes in a fact, but for what it means for the mail. This names every fact there is.
+    pub(crate) fn apply(&mut self, fact: Fact, Stamp { leg, time }: Stamp) {
+        self.worked.hear(&fact, time);
+        self.totals.apply(&fact, self.open.as_ref());
+        match fact {
+            Fact::TaskStarted { .. } => self.worked = Worked::begin(time),
+            Fact::TaskResumed { prompt, config, notices, .. } => self.go_on(leg, *config, notices, prompt),
+            // Whoever goes on ends what others have left, before it gets to work.
+            Fact::TaskAdmitted => self.keepers.clear(),
+            Fact::ProcessStarted { pid, started, .. } => self.keepers.push(KeeperMark { pid, started }),
+            Fact::ModelReplied { reply, .. } => self.take_reply(reply),
+            Fact::Compacted { compaction, .. } => Arc::make_mut(&mut self.history).shorten(&compaction),
+            Fact::TaskEnded { outcome } => self.end_leg(*outcome),
+            Fact::CallFinished { output, .. } => self.take_output(output),
+            Fact::CallStarted { .. }
+            | Fact::CallProgressed { .. }
+            | Fact::ChildStarted { .. }
+            | Fact::ChildReleased { .. }
+            | Fact::ChildEnded { .. } => {
+                if let Some(open) = &mut self.open {
+                    open.apply(fact, time);
+                }
+            }
+            Fact::LimitReached { .. } | Fact::AnswerReturned { .. } | Fact::MailRead { .. } | Fact::Reminded { .. } => {
+                self.listen(fact);
+            }
+            // The totals or the mail have them, or nobody needs them to go on.
+            Fact::ModelCalled { .. }
+            | Fact::ModelLost { .. }
+            | Fact::ModelRetried { .. }
+            | Fact::Assisted { .. }
+            | Fact::Noticed { .. }
+            | Fact::ChildAdopted { .. }
+            | Fact::MessageArrived { .. }
+            | Fact::QuestionAsked { .. }
+            | Fact::ApprovalAsked { .. }
+            | Fact::ApprovalAnswered { .. }
+            | Fact::OutcomeGiven { .. }
+            | Fact::NotePosted { .. }
+            | Fact::TaskParked { .. }
+            | Fact::TaskQueued { .. }
+            | Fact::Unknown => {}
+        }
+    }
+
+    /// Takes in a fact by which somebody says something to the task.
+    fn listen(&mut self, fact: Fact) {
+        match fact {
+            Fact::LimitReached { limit, text } => {
+                self.say(text);
+                self.limit = Some(limit);
+            }
+            Fact::AnswerReturned { text } => self.say(text),
+            Fact::MailRead { mail, text } => self.join(text, |history, text| history.push_mail(&mail, text)),
+            Fact::Reminded { text, lost_shells, questions } => {
+                if !questions.is_empty() {
+                    // It had ended its turn, and is to go on.
+                    self.last_word = None;
+                }
+                self.reminded_of.extend(questions);
+                self.shells.tell(&lost_shells);
+                self.remind(text);
+            }
+            _ => {}
+        }
+    }
+
+    /// Somebody goes on with the task, in its open leg or in a new one.
+    fn go_on(&mut self, leg: u32, mut config: AgentConfig, notices: Vec<String>, prompt: Option<String>) {
+        self.shells.lose();
+        if leg > self.leg {
+            // How the leg before was about to end, what it had written and what was to be known of it is done with.
+            (self.leg, self.ended) = (leg, None);
+            (self.last_word, self.limit) = (None, None);
+            self.totals.begin_leg();
+            Arc::make_mut(&mut self.history).begin_leg();
+        }
+        for notice in notices {
+            self.totals.notice(notice);
+        }
+        let note = config.server_tools.note.take();
+        Arc::make_mut(&mut self.job).config = config;
+        if let Some(prompt) = prompt {
+            self.ask_more(prompt);
+        }
+        self.remind_of_tools(note);
+    }
+
+    /// More is asked. What was answered before is done with, unless mail was waited for: then it belongs to the result.
+    fn ask_more(&mut self, prompt: String) {
+        if self.last_word.is_some() && self.mail.charges.is_empty() && self.mail.messages.is_empty() {
+            Arc::make_mut(&mut self.history).begin_answers();
+            self.totals.has_cut_answer = false;
+        }
+        self.say(prompt);
+    }
+
+    /// Somebody says something: it joins the conversation, behind the outputs of calls that are open. A task that is spoken
+    /// to has not had its last word.
+    fn say(&mut self, text: String) {
+        self.join(text, History::push_user);
+    }
+
+    /// The engine itself says something.
+    fn remind(&mut self, text: String) {
+        if self.open.is_none() {
+            Arc::make_mut(&mut self.history).push_reminder(&text);
+        } else {
+            self.say(text);
+        }
+    }
+
+    /// The model is told what has become of its tools, unless its leg is over with the calls that it made at a limit: nobody
+    /// asks it any more then.
+    fn remind_of_tools(&mut self, note: Option<String>) {
+        if let Some(text) = note.filter(|_| self.limit.is_none() || self.open.is_none()) {
+            self.remind(text);
+        }
+    }
+
+    fn join(&mut self, text: String, push: impl FnOnce(&mut History, &str)) {
+        self.last_word = None;
+        if self.open.is_some() {
+            self.said.push(text);
+        } else {
+            self.limit = None;
+            push(Arc::make_mut(&mut self.history), &text);
+        }
+    }
+
+    fn take_reply(&mut self, reply: Reply) {
+        // Logs of versions that ended legs without answering their calls.
+        self.close_turn();
+        Arc::make_mut(&mut self.history).push_reply(&reply);
+        let reply = Arc::new(reply);
+        let has_calls = reply.calls().next().is_some();
+        self.last_word = (!has_calls || self.limit.is_some()).then(|| Arc::clone(&reply));
+        self.open = has_calls.then(|| OpenTurn::of(reply));
+    }
+
+    fn take_output(&mut self, output: CallOutput) {
+        let Some(open) = &mut self.open else { return };
+        if let (Some(mark), Some(call)) = (output.output.shell, open.call(&output.call)) {
+            self.shells.see(mark, call);
+        }
+        open.outputs.insert(output.call.clone(), output);
+        if open.unanswered().next().is_none() {
+            self.close_turn();
+        }
+    }
+
+    /// Gives each call of the open turn its output, that of a call which nobody answered included.
+    fn close_turn(&mut self) {
+        let Some(open) = self.open.take() else { return };
+        Arc::make_mut(&mut self.history).push_outputs(open.into_outputs());
+        for text in std::mem::take(&mut self.said) {
+            self.say(text);
+        }
+    }
+
+    /// The leg is over.
+    fn end_leg(&mut self, outcome: TaskOutcome) {
+        self.keepers.clear();
+        self.shells.end_leg();
+        self.ended = Some(outcome);
+    }
+
+    /// The process that ran the task is gone, with all that lived in it.
+    pub(crate) fn lose_process(&mut self) {
+        self.shells.lose();
+    }
+
+    /// The configuration that it was started with.
+    pub(crate) fn first(&self) -> &AgentConfig {
+        &self.first.config
+    }
+
+    /// The limits of the leg that goes on now: what is left of them.
+    pub(crate) fn limits_left(&self, now: Timestamp) -> Limits {
+        let limits = self.job.config.limits;
+        let worked = self.worked.possibly_in_last_process(now);
+        let timeout = limits.timeout.map(|timeout| timeout.saturating_sub(worked).max(LEAST_TIME));
+        Limits { timeout, ..limits }
+    }
+
+    /// What the outcome should say of commands and changes of files that were cut off: nobody knows what they did.
+    pub(crate) fn unknown_effects(&self) -> Vec<String> {
+        let open =
+            self.open.iter().flat_map(|open| open.unanswered().map(move |call| (call, open.started.get(&call.id))));
+        let cut_off = open.filter_map(|(call, started)| unanswered_calls::unknown_changes(call, started?));
+        cut_off.chain(self.shells.notice()).collect()
+    }
+
+    /// The children that answer calls which have no output yet.
+    pub(crate) fn attached(&self) -> HashMap<CallId, Attached> {
+        self.open.as_ref().map(OpenTurn::attached).unwrap_or_default()
+    }
+
+    /// Those of them that their calls wait for.
+    pub(crate) fn awaited(&self) -> HashMap<CallId, Attached> {
+        self.attached().into_iter().filter(|(_, attached)| !attached.is_released).collect()
+    }
+
+    /// The calls that were about to run.
+    pub(crate) fn begun(&self) -> HashSet<CallId> {
+        self.open.iter().flat_map(|open| open.started.keys().cloned()).collect()
+    }
+
+    /// The call with which it waits for a child that has not answered it; one in the background is waited for by none in
+    /// particular.
+    pub(crate) fn waits_for(&self, child: TaskId) -> Option<CallId> {
+        let mut open = self.awaited().into_iter().filter(|_| self.ended.is_none());
+        let by_call = open.find(|(_, attached)| attached.child == child && attached.ended_leg.is_none());
+        let beside = || self.mail.has_at_work(child).then(|| CallId::from(IN_BACKGROUND));
+        by_call.map(|(call, _)| call).or_else(beside)
+    }
+
+    /// The reply that came last, as long as its turn is open or it may be the last word.
+    pub(crate) fn newest_reply(&self) -> Option<Arc<Reply>> {
+        self.open.as_ref().map(|open| Arc::clone(&open.reply)).or_else(|| self.last_word.clone())
+    }
+
+    /// Whether somebody must say something before the model can be asked again.
+    pub(crate) fn needs_word(&self) -> bool {
+        self.open.is_none() && self.history.ends_with_a_reply()
+    }
+}

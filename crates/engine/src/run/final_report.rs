@@ -1,0 +1,79 @@
+//! The report of a task that has reached a limit: one more call asks for it, with no tools allowed.
+
+use sortie_journal::JournalError;
+use sortie_llm::{ErrorKind, ToolChoice};
+use sortie_protocol::{Fact, Limit, ToolCall};
+
+use crate::conversation::outcome::Ending;
+use crate::run::Run;
+use crate::run::compaction::abridge;
+use crate::run::model_call::NoReply;
+use crate::run::next_reply::{Response, next_reply};
+use crate::run::parked::gather;
+
+/// Asked for at a limit, as the one message that is appended to the conversation then.
+const REPORT_NOW: &str = "You have reached a limit: no more tool calls are possible. Write your report now, from what \
+                          you have found so far, and say what is missing.";
+
+/// Said where the time that was left did not suffice.
+const TOO_LATE: &str = "the time ran out before the report that was asked for at the limit";
+
+/// Ends the leg at a limit. Where that leaves time, the report is asked for: the same tools in the request, none allowed.
+pub(crate) async fn at_limit(run: &mut Run<'_>, limit: Limit) -> Result<Ending, JournalError> {
+    if limit == Limit::Deadline {
+        return Ok(Ending::limited(limit, run.record.last_text()));
+    }
+    if let Some(ending) = gather(run).await? {
+        return Ok(ending);
+    }
+    run.sink.append(Fact::LimitReached { limit, text: REPORT_NOW.to_owned() }).await?;
+    report_at_limit(run, limit).await
+}
+
+/// Has the model write the report that it has been asked for.
+pub(crate) async fn report_at_limit(run: &mut Run<'_>, limit: Limit) -> Result<Ending, JournalError> {
+    let mut response = next_reply(run, ToolChoice::None).await?;
+    if matches!(response, Response::None(NoReply::Limit(_))) && abridge(run).await? {
+        response = next_reply(run, ToolChoice::None).await?;
+    }
+    let (text, notice) = match response {
+        Response::Reply(reply) => {
+            refuse_all(run, limit, reply.calls()).await?;
+            return Ok(Ending::limited(limit, run.record.last_text()));
+        }
+        Response::None(NoReply::Cancelled { text }) => return Ok(Ending::Cancelled { text }),
+        Response::None(NoReply::Limit(short)) => {
+            (run.record.last_text(), format!("nothing was left for the report: the {short} limit was reached"))
+        }
+        Response::None(NoReply::OutOfTime { text }) => (text, TOO_LATE.to_owned()),
+        Response::None(NoReply::Failed { kind, message, text }) => {
+            let has_text = !text.trim().is_empty();
+            let notice = match kind {
+                ErrorKind::Stalled if has_text => TOO_LATE.to_owned(),
+                ErrorKind::ContextLength if has_text => {
+                    "the conversation did not fit the model's window any more: there is no report".to_owned()
+                }
+                kind => {
+                    let failure = Ending::failure_of_model(kind, message);
+                    format!("the report that was asked for at the limit did not come: {failure}")
+                }
+            };
+            (text, notice)
+        }
+    };
+    run.unrecorded.notice(notice);
+    Ok(Ending::limited(limit, text))
+}
+
+/// Refuses the calls of a task that has no turn left to act in.
+pub(crate) async fn refuse_all(
+    run: &Run<'_>,
+    limit: Limit,
+    calls: impl Iterator<Item = &ToolCall>,
+) -> Result<(), JournalError> {
+    for call in calls {
+        let refusal = format!("{} was not run: the {limit} limit was reached", call.tool);
+        run.services.gate.refuse(call, refusal, run.sink).await?;
+    }
+    Ok(())
+}

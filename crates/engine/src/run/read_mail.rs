@@ -1,0 +1,42 @@
+//! Mail that joins the conversation between two turns, within the room that there is for it.
+
+use sortie_crash::point;
+use sortie_journal::JournalError;
+use sortie_llm::estimate;
+use sortie_protocol::Fact;
+
+use crate::messages::mail_text::Delivery;
+use crate::run::context_window::{USUAL_WINDOW, most_input};
+use crate::run::{Run, Services, compaction};
+
+/// Reports that come together have this share of what is left of the window.
+const SHARE_OF_REPORTS: u64 = 4;
+
+/// Has what has come join the conversation, as one message; what is too much of it, at the next turn.
+pub(crate) async fn read_mail(run: &Run<'_>) -> Result<(), JournalError> {
+    let Services { inbox, letterhead, .. } = run.services;
+    if !inbox.has_mail() {
+        return Ok(());
+    }
+    let delivery = letterhead.deliver(&inbox.unread(), room_for_reports(run, 0)).await;
+    let Some(Delivery { mail, text }) = delivery else { return Ok(()) };
+    run.sink.append(Fact::MailRead { mail, text }).await?;
+    point("mail.read");
+    Ok(())
+}
+
+/// How many bytes of reports may join the conversation now, if all its outputs have joined it but for these. Old outputs
+/// make way for them.
+pub(crate) fn room_for_reports(run: &Run<'_>, not_joined: usize) -> usize {
+    let terms = &run.services.speaker.terms;
+    let (history, gauge) = (run.record.history(), run.gauge());
+    // What a provider has read fits its window, however much it is.
+    let at_least = || USUAL_WINDOW.max(gauge.measure(&history).saturating_mul(2));
+    let most = gauge.room(most_input(terms.window.unwrap_or_else(at_least), terms));
+    let tokens = history.tokens();
+    // Where there is room anyway, nobody goes through the whole conversation for it.
+    let is_short = terms.window.is_some() && tokens > most / 2;
+    let spared = if is_short { compaction::spared_by_stubs(&history, most, &run.services.gate) } else { 0 };
+    let left = most.saturating_sub(tokens.saturating_sub(spared));
+    estimate::bytes(left / SHARE_OF_REPORTS).saturating_sub(not_joined)
+}
