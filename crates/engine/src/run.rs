@@ -33,7 +33,7 @@ use crate::run::allowance::Allowance;
 use crate::run::final_report::at_limit;
 use crate::run::model_call::{NoReply, Speaker};
 use crate::run::next_reply::{Response, next_reply};
-use crate::run::parked::{Rest, last_word};
+use crate::run::parked::{WakeUps, last_word};
 use crate::run::read_mail::{read_mail, room_for_reports};
 use crate::run::reminders::remind_of_circle;
 use crate::run::resuming::pick_up;
@@ -48,7 +48,7 @@ pub(crate) struct Run<'a> {
     /// The limit that has cut the first answer of this leg that is not whole.
     pub(crate) cut_by: Option<Limit>,
     pub(crate) gauge: Gauge,
-    pub(crate) rest: Rest,
+    pub(crate) wake_ups: WakeUps,
     pub(crate) services: &'a Services,
     pub(crate) sink: &'a Sink,
     pub(crate) cancel: &'a CancellationToken,

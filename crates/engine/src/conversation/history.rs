@@ -1,5 +1,5 @@
-//! The conversation of one task. It only grows at its end, but where it is shortened, and every call in it gets exactly one
-//! output.
+//! The conversation of one task. It only grows at its end, but where it is shortened, and every call in it gets exactly
+//! one output.
 
 mod shorten;
 
@@ -125,8 +125,8 @@ impl History {
         self.gone.answers.clear();
     }
 
-    /// What the model has answered in this leg, in order: the texts of all replies without calls, each text once. Each but
-    /// the last would have ended the leg, had there been no mail to wait for.
+    /// What the model has answered in this leg, in order: the texts of all replies without calls, each text once. Each
+    /// but the last would have ended the leg, had there been no mail to wait for.
     pub(crate) fn answers(&self) -> String {
         self.answers_and(None)
     }

@@ -1,4 +1,5 @@
-//! A task as its log tells of it, with what its children have used: what everybody needs who goes on with it or ends it.
+//! A task as its log tells of it, with what its children have used: what everybody needs who goes on with it or ends
+//! it.
 
 use std::sync::Arc;
 
@@ -9,6 +10,14 @@ use crate::budget::account::{Account, Footprint};
 use crate::conversation::task_record::TaskRecord;
 use crate::log::writer::Hold;
 use crate::ports::failure::journal_failure;
+
+/// Processes that cannot be seen from here and that have a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unseen {
+    MayRun,
+    /// The user knows that they are gone, and takes over what they had.
+    AreGone,
+}
 
 /// A task as its log tells of it.
 pub(crate) struct Remembered {
@@ -37,13 +46,16 @@ impl Remembered {
 }
 
 /// Where a task stands. Who takes over knows that a process which cannot be seen from here is gone.
-pub(crate) fn standing(journal: &dyn Journal, task: TaskId, takes_over: bool) -> Result<Standing, Failure> {
+pub(crate) fn standing(journal: &dyn Journal, task: TaskId, unseen: Unseen) -> Result<Standing, Failure> {
     let standing = journal.standing(task).map_err(journal_failure)?;
-    Ok(if takes_over { standing.given_up() } else { standing })
+    Ok(match unseen {
+        Unseen::AreGone => standing.given_up(),
+        Unseen::MayRun => standing,
+    })
 }
 
-/// Reads a task back that stands so, and says what of its children is not known. Refused, before anything is read, is one
-/// that somebody has, and while it is read one that somebody takes.
+/// Reads a task back that stands so, and says what of its children is not known. Refused, before anything is read, is
+/// one that somebody has, and while it is read one that somebody takes.
 pub(crate) fn remember(journal: &dyn Journal, standing: Standing) -> Result<(Remembered, Vec<String>), Failure> {
     standing.next_attempt().map_err(journal_failure)?;
     let (past, damage) = folded(standing.task_id, |each| journal.read_standing(&standing, each))?;
@@ -96,8 +108,8 @@ fn folded(
     }
 }
 
-/// Who waits for a task, and with which call: its parent, or who has it since that one failed. Whoever cannot be read waits
-/// for nobody any more.
+/// Who waits for a task, and with which call: its parent, or who has it since that one failed. Whoever cannot be read
+/// waits for nobody any more.
 pub(crate) fn expecting(journal: &dyn Journal, parent: Option<TaskId>, task: TaskId) -> Option<(TaskRecord, CallId)> {
     let mut next = parent;
     while let Some(above) = next {
@@ -123,8 +135,8 @@ fn with_children(journal: &dyn Journal, past: TaskRecord, standing: Standing) ->
     (Remembered { past, standing, below }, notices)
 }
 
-/// What a task with all below it has come to by now, over all its legs, as far as their logs can be read. How long it has
-/// worked is not among it: its header tells that.
+/// What a task with all below it has come to by now, over all its legs, as far as their logs can be read. How long it
+/// has worked is not among it: its header tells that.
 pub fn footprint_so_far(journal: &dyn Journal, task: TaskId) -> Result<Footprint, Failure> {
     let (past, _) = read_what_is_whole(journal, task)?;
     let mut so_far = past.totals.footprint();
@@ -132,8 +144,8 @@ pub fn footprint_so_far(journal: &dyn Journal, task: TaskId) -> Result<Footprint
     Ok(so_far)
 }
 
-/// What a task with all below it has come to, itself among those that were started. Of one that has ended its ending tells,
-/// unless what it had started went on when it failed.
+/// What a task with all below it has come to, itself among those that were started. Of one that has ended its ending
+/// tells, unless what it had started went on when it failed.
 fn left_by(journal: &dyn Journal, task: TaskId) -> Result<Footprint, Failure> {
     let standing = journal.standing(task).map_err(journal_failure)?;
     if matches!(standing.state, TaskState::Ended(_))

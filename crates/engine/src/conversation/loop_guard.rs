@@ -1,7 +1,7 @@
 //! Whether a task goes round in circles: the same calls with the same outputs, turn after turn.
 //!
-//! It belongs to the conversation, so a task that goes on after a crash has it as it was. What becomes of a circle is the
-//! loop's business.
+//! It belongs to the conversation, so a task that goes on after a crash has it as it was. What becomes of a circle is
+//! the loop's business.
 
 use std::collections::{HashSet, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -15,8 +15,8 @@ const TOLD_AFTER: usize = 3;
 /// Rounds of a circle in a row that are too many where none of them waited.
 const MOST_ROUNDS: usize = 5;
 
-/// Rounds of any circle that are too many. One that waits may wait for something that takes a while, and has been told how to
-/// do so in fewer turns.
+/// Rounds of any circle that are too many. One that waits may wait for something that takes a while, and has been told
+/// how to do so in fewer turns.
 const MOST_WAITING_ROUNDS: usize = 20;
 
 /// Turns of the longest circle that is noticed.
@@ -85,8 +85,8 @@ impl Repeats {
         }
     }
 
-    /// A turn that looks whether something has come is no round: afterwards the same calls may bring something else. Not so
-    /// where sub-agents alone were started and are looked at.
+    /// A turn that looks whether something has come is no round: afterwards the same calls may bring something else.
+    /// Not so where sub-agents alone were started and are looked at.
     fn look(&mut self, outputs: &[CallOutput], at_sub_agents: bool) {
         if !at_sub_agents || !self.turns.iter().all(|turn| turn.only_delegates) {
             self.turns.clear();
@@ -172,8 +172,8 @@ mod tests {
 
     use super::*;
 
-    /// Arguments that begin with a tool's name are for that one, others for `Bash`. An output in brackets is what a sub-agent
-    /// came to, with an id before it. A `>` before it says that it took its time, and is no part of it.
+    /// Arguments that begin with a tool's name are for that one, others for `Bash`. An output in brackets is what a
+    /// sub-agent came to, with an id before it. A `>` before it says that it took its time, and is no part of it.
     fn turn(repeats: &mut Repeats, calls: &[(&str, &str)]) {
         let call = |(arguments, _): &(&str, &str)| {
             let named = ["BashOutput", "TaskOutput", "Task"].into_iter().find(|tool| arguments.starts_with(tool));

@@ -11,8 +11,8 @@ use crate::budget::account::Account;
 use crate::conversation::schema_answer::weigh;
 use crate::conversation::task_record::TaskRecord;
 
-/// What an outcome tells that is not on record: the time of this process, the account with all that was booked below the
-/// task, and notices that only the outcome has.
+/// What an outcome tells that is not on record: the time of this process, the account with all that was booked below
+/// the task, and notices that only the outcome has.
 pub(crate) struct Unrecorded {
     started: Instant,
     /// What the task has worked in other processes and in legs before this one.

@@ -1,5 +1,5 @@
-//! How large a task's next request is: estimated from its bytes, corrected by what its provider has counted so far, for it
-//! and for others before it.
+//! How large a task's next request is: estimated from its bytes, corrected by what its provider has counted so far, for
+//! it and for others before it.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -9,8 +9,8 @@ use sortie_protocol::{Job, ModelChoice, ToolSpec};
 
 use crate::conversation::history::History;
 
-/// However a provider counts, an estimate from bytes is not off by more than this. It is on the high side, so it is not much
-/// too high.
+/// However a provider counts, an estimate from bytes is not off by more than this. It is on the high side, so it is not
+/// much too high.
 const LEAST_OFF: f64 = 0.6;
 const MOST_OFF: f64 = 4.0;
 
@@ -47,8 +47,8 @@ impl Gauge {
     }
 }
 
-/// How each model counts, as the tasks of this process have found. A new task begins with it: of many that begin at once
-/// none has heard anything itself, and together they would spend what nobody held back.
+/// How each model counts, as the tasks of this process have found. A new task begins with it: of many that begin at
+/// once none has heard anything itself, and together they would spend what nobody held back.
 #[derive(Debug, Default)]
 pub(crate) struct Counting(Mutex<HashMap<ModelChoice, Correction>>);
 
@@ -61,8 +61,8 @@ impl Counting {
         }
     }
 
-    /// What a model counts for a hundred tokens that are estimated, where it is more. Less is not passed on: what others
-    /// wrote may have been easier to count.
+    /// What a model counts for a hundred tokens that are estimated, where it is more. Less is not passed on: what
+    /// others wrote may have been easier to count.
     pub(crate) fn percent(&self, model: &ModelChoice) -> Option<u32> {
         let correction = *self.0.lock().unwrap_or_else(PoisonError::into_inner).get(model)?;
         let percent = u32::try_from(correction.applied(100)).unwrap_or(u32::MAX);

@@ -1,8 +1,9 @@
 //! The record of a task: all that its log says of it, built fact by fact.
 //!
-//! One function takes in the facts, while the task runs and when its log is read back, so that a task which goes on stands
-//! where it stood. Nothing that lived in a process is needed for it. It decides nothing: what becomes of a call that was
-//! under way is the business of `settle_calls.rs`. The conversation that comes out is always one that a model accepts.
+//! One function takes in the facts, while the task runs and when its log is read back, so that a task which goes on
+//! stands where it stood. Nothing that lived in a process is needed for it. It decides nothing: what becomes of a call
+//! that was under way is the business of `settle_calls.rs`. The conversation that comes out is always one that a model
+//! accepts.
 
 mod open_turn;
 mod past_shells;
@@ -212,8 +213,8 @@ impl TaskRecord {
         self.say(prompt);
     }
 
-    /// Somebody says something: it joins the conversation, behind the outputs of calls that are open. A task that is spoken
-    /// to has not had its last word.
+    /// Somebody says something: it joins the conversation, behind the outputs of calls that are open. A task that is
+    /// spoken to has not had its last word.
     fn say(&mut self, text: String) {
         self.join(text, History::push_user);
     }
@@ -227,8 +228,8 @@ impl TaskRecord {
         }
     }
 
-    /// The model is told what has become of its tools, unless its leg is over with the calls that it made at a limit: nobody
-    /// asks it any more then.
+    /// The model is told what has become of its tools, unless its leg is over with the calls that it made at a limit:
+    /// nobody asks it any more then.
     fn remind_of_tools(&mut self, note: Option<String>) {
         if let Some(text) = note.filter(|_| self.limit.is_none() || self.open.is_none()) {
             self.remind(text);
@@ -323,8 +324,8 @@ impl TaskRecord {
         self.open.iter().flat_map(|open| open.started.keys().cloned()).collect()
     }
 
-    /// The call with which it waits for a child that has not answered it; one in the background is waited for by none in
-    /// particular.
+    /// The call with which it waits for a child that has not answered it; one in the background is waited for by none
+    /// in particular.
     pub(crate) fn waits_for(&self, child: TaskId) -> Option<CallId> {
         let mut open = self.awaited().into_iter().filter(|_| self.ended.is_none());
         let by_call = open.find(|(_, attached)| attached.child == child && attached.ended_leg.is_none());

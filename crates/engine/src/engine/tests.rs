@@ -201,6 +201,7 @@ async fn tools_children_and_mail_are_known_live_as_they_stand_in_the_log() {
     let task = running.task;
     let writes = async {
         for number in 1..4 {
+            // Sleeps on purpose: the clock is paused, and messages come while the task works.
             tokio::time::sleep(std::time::Duration::from_millis(15)).await;
             let Some(resident) = world.engine.state.present.find(task) else { return };
             let message = (Sender::Person, format!("Word {number}."));

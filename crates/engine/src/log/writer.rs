@@ -151,8 +151,8 @@ impl Sink {
         &self.lately
     }
 
-    /// From here on what happens is told in a file, too, for people, unless it is already; behind what happened `before`. What
-    /// to say if it cannot be.
+    /// From here on what happens is told in a file, too, for people, unless it is already; behind what happened
+    /// `before`. What to say if it cannot be.
     pub(crate) fn tell_in(&self, reports: &SpillDir, before: &[Event]) -> Option<String> {
         if self.output.get().is_some() {
             return None;
@@ -225,8 +225,8 @@ impl Sink {
 
     /// Records the beginning of a task, together with its parent's word of it: both or neither.
     ///
-    /// One that was delegated from outside is on disk when this returns: whoever did so may be told its id and ask for it at
-    /// once.
+    /// One that was delegated from outside is on disk when this returns: whoever did so may be told its id and ask for
+    /// it at once.
     pub(crate) async fn begin(&self, parent: Option<ParentsWord<'_>>) -> Result<(), JournalError> {
         let is_from_outside = self.job.parent.is_none() && self.job.config.depth > 0;
         let durability = if is_from_outside { Durability::Synced } else { Durability::Ordered };
@@ -237,8 +237,8 @@ impl Sink {
     }
 
     /// Records that a task goes on, together with the word of it in the log of a parent that asked for it, and waits
-    /// until both are on disk: from here on no earlier attempt writes any more. Refused is what others have gone on with
-    /// since the log was read up to `read`.
+    /// until both are on disk: from here on no earlier attempt writes any more. Refused is what others have gone on
+    /// with since the log was read up to `read`.
     pub(crate) async fn resume(
         &self,
         takeover: Takeover,
@@ -251,8 +251,8 @@ impl Sink {
         batch.append(self.journal.as_ref(), Durability::Synced).await
     }
 
-    /// Records the ending of a task, together with its delivery to the parent, who gets the orphans, and waits until all of
-    /// it is on disk.
+    /// Records the ending of a task, together with its delivery to the parent, who gets the orphans, and waits until
+    /// all of it is on disk.
     pub(crate) async fn end(
         &self,
         outcome: TaskOutcome,

@@ -1,7 +1,7 @@
 //! What has come for a task and is not yet in its conversation: reports of children that work beside it, and messages.
 //!
-//! The mailbox in it is what the log tells: the log feeds it, and a task that goes on gets it back from there. The rest is not
-//! on record: what is on its way, and whether the task still reads.
+//! The mailbox in it is what the log tells: the log feeds it, and a task that goes on gets it back from there. The rest
+//! is not on record: what is on its way, and whether the task still reads.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -14,8 +14,8 @@ use crate::messages::mailbox::{Charge, Mailbox, Message, Report};
 pub(crate) struct Inbox {
     mail: Mutex<Mail>,
     changed: watch::Sender<()>,
-    /// Held together by those that write and alone by one that asks, until it is on disk: what has a higher number than a
-    /// question had stands behind it in the log, too.
+    /// Held together by those that write and alone by one that asks, until it is on disk: what has a higher number than
+    /// a question had stands behind it in the log, too.
     order: RwLock<()>,
 }
 
@@ -165,7 +165,8 @@ impl Inbox {
         mail.is_closed
     }
 
-    /// Whether nothing is here, on its way, or expected: the task has what it will have, unless somebody writes just now.
+    /// Whether nothing is here, on its way, or expected: the task has what it will have, unless somebody writes just
+    /// now.
     pub(crate) fn is_empty(&self) -> bool {
         self.lock().is_empty()
     }
@@ -272,7 +273,8 @@ impl Inbox {
         self.changed.send_replace(());
     }
 
-    /// Waits until all that the same turn asks before this call has been asked: questions come in the order of the calls.
+    /// Waits until all that the same turn asks before this call has been asked: questions come in the order of the
+    /// calls.
     pub(crate) async fn may_ask(&self, call: &CallId) {
         self.until(|mail| mail.mailbox.calls.may_ask(call)).await;
     }

@@ -1,7 +1,7 @@
 //! The mail of one task as its log tells it: messages, children in the background with their reports, and questions.
 //!
-//! One function takes in the facts. The inbox of a running task uses it as they are written, and whoever reads a log back
-//! uses it then.
+//! One function takes in the facts. The inbox of a running task uses it as they are written, and whoever reads a log
+//! back uses it then.
 
 use sortie_protocol::{CallId, Fact, Job, MailMark, ReportMark, Sender, Status, TaskId, TaskOutcome};
 

@@ -55,8 +55,8 @@ impl Allowance {
     }
 }
 
-/// Holds back what the next call may use, once a retry is due; or says which limit forbids it. While others of the tree hold
-/// what it needs, it waits for them, and says so.
+/// Holds back what the next call may use, once a retry is due; or says which limit forbids it. While others of the tree
+/// hold what it needs, it waits for them, and says so.
 pub(crate) async fn reserve_after(wait: Duration, run: &Run<'_>, tool_choice: ToolChoice) -> Result<Lease, Limit> {
     if !wait.is_zero() {
         tokio::time::sleep(wait).await;

@@ -1,8 +1,9 @@
-//! Keeps a conversation within its model's window: shortened before it outgrows it, or when the provider says that it has.
+//! Keeps a conversation within its model's window: shortened before it outgrows it, or when the provider says that it
+//! has.
 //!
-//! Old outputs go first; if that is not enough, all but the newest turns become a summary; if even these are too long, their
-//! outputs are cut. The brief stays as it is, and so does what every request begins with. What was left out is in the log.
-//! What is too dear for a report is left out of that one request, and stays in the conversation.
+//! Old outputs go first; if that is not enough, all but the newest turns become a summary; if even these are too long,
+//! their outputs are cut. The brief stays as it is, and so does what every request begins with. What was left out is in
+//! the log. What is too dear for a report is left out of that one request, and stays in the conversation.
 
 mod outputs;
 mod summary;
@@ -56,8 +57,8 @@ impl Bounds {
         Self { most, enough: brief + beside / 2, part: beside / 4, readable }
     }
 
-    /// Whether so many tokens are worth a summary of which so many are the summary before: to sum up little else would bring
-    /// no room, unless that one is too long.
+    /// Whether so many tokens are worth a summary of which so many are the summary before: to sum up little else would
+    /// bring no room, unless that one is too long.
     fn are_worth_a_summary(self, tokens: u64, before: u64) -> bool {
         let before = before.min(self.part);
         tokens.saturating_sub(before) >= LEAST_HEAD.max(before)
@@ -144,8 +145,8 @@ fn in_few_words(history: &History, room: u64) -> History {
     shortened
 }
 
-/// How many tokens fewer a conversation has once it is shortened, by its old outputs alone: that is what is done as soon
-/// as it outgrows the window, before the next request.
+/// How many tokens fewer a conversation has once it is shortened, by its old outputs alone: that is what is done as
+/// soon as it outgrows the window, before the next request.
 pub(crate) fn spared_by_stubs(history: &History, most: u64, gate: &Gate) -> u64 {
     let bounds = Bounds::within(most, history.brief_tokens(), most);
     let tail = history.tail(bounds.part);
@@ -190,8 +191,8 @@ async fn shorter(run: &Run<'_>, bounds: Bounds, tool_choice: ToolChoice) -> Resu
     Ok((!compaction.is_nothing()).then_some(Shorter { history, compaction, usage }))
 }
 
-/// What stands for all between the brief and the tail: in the model's words, or, where these are not to be had, in few of
-/// ours.
+/// What stands for all between the brief and the tail: in the model's words, or, where these are not to be had, in few
+/// of ours.
 async fn sum_up(
     run: &Run<'_>,
     history: &History,

@@ -1,4 +1,5 @@
-//! The meaning of a reply without calls: the answer of the leg, or one that is sent back because it does not fit its schema.
+//! The meaning of a reply without calls: the answer of the leg, or one that is sent back because it does not fit its
+//! schema.
 
 use sortie_journal::JournalError;
 use sortie_protocol::{Fact, Failure, FailureCode, Limit, Reply, StopReason};
@@ -35,8 +36,8 @@ pub(crate) fn final_answer(record: &TaskRecord, reply: &Reply, cut_by: Option<Li
     }
 }
 
-/// Sends an answer back that does not fit, and says what is wrong with it; tells whether it did. An answer that has been sent
-/// back often enough is left as it is.
+/// Sends an answer back that does not fit, and says what is wrong with it; tells whether it did. An answer that has
+/// been sent back often enough is left as it is.
 pub(crate) async fn send_back(run: &Run<'_>, reply: &Reply) -> Result<bool, JournalError> {
     let is_whole = matches!(reply.stop, StopReason::End | StopReason::Calls) && !reply.text().trim().is_empty();
     if !is_whole || run.record.look(|record| record.totals.answers_returned) == MOST_RETURNED {

@@ -18,7 +18,8 @@ const REPORT_NOW: &str = "You have reached a limit: no more tool calls are possi
 /// Said where the time that was left did not suffice.
 const TOO_LATE: &str = "the time ran out before the report that was asked for at the limit";
 
-/// Ends the leg at a limit. Where that leaves time, the report is asked for: the same tools in the request, none allowed.
+/// Ends the leg at a limit. Where that leaves time, the report is asked for: the same tools in the request, none
+/// allowed.
 pub(crate) async fn at_limit(run: &mut Run<'_>, limit: Limit) -> Result<Ending, JournalError> {
     if limit == Limit::Deadline {
         return Ok(Ending::limited(limit, run.record.last_text()));

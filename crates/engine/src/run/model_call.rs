@@ -1,7 +1,7 @@
 //! One model call: streamed, watched by the deadline and by cancellation, and recorded.
 //!
-//! What it used is booked here: that of tries without a reply as far as their provider has said it, or else, where a limit
-//! is to be kept, as much as they are taken to have used.
+//! What it used is booked here: that of tries without a reply as far as their provider has said it, or else, where a
+//! limit is to be kept, as much as they are taken to have used.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -236,8 +236,8 @@ impl Watch<'_> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What the call's last try has used, which was broken off, and what it has written. While none is under way, there is
-    /// nothing to pay for.
+    /// What the call's last try has used, which was broken off, and what it has written. While none is under way, there
+    /// is nothing to pay for.
     fn broken_off(&self) -> (Usage, String) {
         match self.running().take() {
             Some(Try { text, used }) => (self.used(used, true, &text), text),
@@ -255,8 +255,8 @@ impl Watch<'_> {
         }
     }
 
-    /// What a try has used that brought no reply, with its price. Where a limit is to be kept and its provider has not said
-    /// it, that is estimated.
+    /// What a try has used that brought no reply, with its price. Where a limit is to be kept and its provider has not
+    /// said it, that is estimated.
     fn used(&self, reported: Usage, may_have_cost: bool, written: &str) -> Usage {
         let unreported = self.unreported.filter(|_| may_have_cost && reported.total_tokens() == 0);
         let usage = unreported.map_or(reported, |input_tokens| Usage {

@@ -22,8 +22,8 @@ pub(crate) enum Response {
     None(NoReply),
 }
 
-/// Asks for the next reply. A conversation that does not fit the model's window is shortened before, and once more if its
-/// provider says that it does not fit.
+/// Asks for the next reply. A conversation that does not fit the model's window is shortened before, and once more if
+/// its provider says that it does not fit.
 pub(crate) async fn next_reply(run: &mut Run<'_>, tool_choice: ToolChoice) -> Result<Response, JournalError> {
     make_room(run, tool_choice).await?;
     let (mut is_second, mut retry) = (false, Retry::default());

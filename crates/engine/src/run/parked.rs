@@ -20,17 +20,17 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 /// After so long a time without a wake-up the next report wakes at once again.
 const QUIET: Duration = Duration::from_secs(10);
 
-/// How a task rests between its turns.
+/// The wake-ups of a task that rests between its turns.
 #[derive(Default)]
-pub(crate) struct Rest {
+pub(crate) struct WakeUps {
     /// How often it was woken without much time between, and when it was last.
     wakes: u32,
     woken_at: Option<Instant>,
 }
 
-impl Rest {
-    /// How long reports are collected before it is woken with them, where so much time is left to it. The first one wakes it
-    /// at once. If each further one did so alone, it would cost a turn, or several.
+impl WakeUps {
+    /// How long reports are collected before it is woken with them, where so much time is left to it. The first one
+    /// wakes it at once. If each further one did so alone, it would cost a turn, or several.
     fn pause(&self, left: Option<Duration>) -> Duration {
         if self.woken_at.is_none_or(|woken_at| woken_at.elapsed() > QUIET) {
             return Duration::ZERO;
@@ -47,8 +47,8 @@ impl Rest {
     }
 }
 
-/// Takes a reply without calls. It ends the leg, unless there is mail to read, or to wait for, or it does not fit what was
-/// asked for. One that the provider withheld ends it in any case.
+/// Takes a reply without calls. It ends the leg, unless there is mail to read, or to wait for, or it does not fit what
+/// was asked for. One that the provider withheld ends it in any case.
 pub(crate) async fn last_word(run: &mut Run<'_>, reply: &Reply) -> Result<Option<Ending>, JournalError> {
     let answer = |run: &Run<'_>| Ok(Some(run.record.look(|record| final_answer(record, reply, run.cut_by))));
     if reply.stop == StopReason::Refusal {
@@ -69,7 +69,7 @@ pub(crate) async fn last_word(run: &mut Run<'_>, reply: &Reply) -> Result<Option
             return Ok(Some(ending));
         }
         if run.services.inbox.has_mail() {
-            run.rest.wake();
+            run.wake_ups.wake();
             return Ok(None);
         }
     }
@@ -83,7 +83,7 @@ async fn park(run: &Run<'_>) -> Result<Option<Ending>, JournalError> {
     let mail = async {
         inbox.something().await;
         let deadline = run.services.speaker.deadline.at();
-        let pause = run.rest.pause(deadline.map(|at| at.saturating_duration_since(Instant::now())));
+        let pause = run.wake_ups.pause(deadline.map(|at| at.saturating_duration_since(Instant::now())));
         if !pause.is_zero() {
             tokio::time::timeout(pause, inbox.all_reports_or_a_message()).await.ok();
         }
@@ -122,21 +122,21 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn the_first_report_wakes_at_once_and_later_ones_are_collected_for_a_while() {
-        let mut rest = Rest::default();
+        let mut wake_ups = WakeUps::default();
         let mut pauses = Vec::new();
         for _ in 0..6 {
-            pauses.push(rest.pause(None).as_millis());
-            rest.wake();
+            pauses.push(wake_ups.pause(None).as_millis());
+            wake_ups.wake();
         }
         assert_eq!(pauses, [0, 250, 500, 1000, 2000, 2000]);
         assert_eq!(
-            rest.pause(Some(Duration::from_secs(4))).as_millis(),
+            wake_ups.pause(Some(Duration::from_secs(4))).as_millis(),
             500,
             "there is something left to do with them"
         );
         tokio::time::advance(QUIET + Duration::from_millis(1)).await;
-        assert_eq!(rest.pause(None), Duration::ZERO);
-        rest.wake();
-        assert_eq!(rest.pause(None), FIRST_PAUSE);
+        assert_eq!(wake_ups.pause(None), Duration::ZERO);
+        wake_ups.wake();
+        assert_eq!(wake_ups.pause(None), FIRST_PAUSE);
     }
 }

@@ -25,8 +25,8 @@ pub(crate) async fn read_mail(run: &Run<'_>) -> Result<(), JournalError> {
     Ok(())
 }
 
-/// How many bytes of reports may join the conversation now, if all its outputs have joined it but for these. Old outputs
-/// make way for them.
+/// How many bytes of reports may join the conversation now, if all its outputs have joined it but for these. Old
+/// outputs make way for them.
 pub(crate) fn room_for_reports(run: &Run<'_>, not_joined: usize) -> usize {
     let terms = &run.services.speaker.terms;
     let (history, gauge) = (run.record.history(), run.gauge());

@@ -21,8 +21,9 @@ pub(crate) async fn remind_of_circle(run: &Run<'_>) -> Result<(), JournalError> 
     run.sink.append(Fact::Reminded { text, lost_shells: Vec::new(), questions: Vec::new() }).await
 }
 
-/// Reminds a task of questions, once of each, and tells whether it did. Where all that it waits for wait for its answer, all
-/// would wait until that is no longer waited for. If it ends its turn all the same, the answer is left to a person.
+/// Reminds a task of questions, once of each, and tells whether it did. Where all that it waits for wait for its
+/// answer, all would wait until that is no longer waited for. If it ends its turn all the same, the answer is left to a
+/// person.
 pub(crate) async fn remind_of_questions(run: &Run<'_>) -> Result<bool, JournalError> {
     let questions = if run.services.inbox.has_mail() { Vec::new() } else { open_questions(run) };
     if run.record.look(|record| questions.iter().all(|question| record.reminded_of.contains(question))) {

@@ -1,5 +1,5 @@
-//! What a task does first that goes on: an answer that was its last word ends the leg now, and calls that were under way are
-//! settled before it works on.
+//! What a task does first that goes on: an answer that was its last word ends the leg now, and calls that were under
+//! way are settled before it works on.
 
 use sortie_journal::JournalError;
 

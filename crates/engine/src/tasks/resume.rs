@@ -19,7 +19,7 @@ use sortie_protocol::{Failure, FailureCode, Job, Limits, Status, TaskId, TaskReq
 use sortie_sandbox::process::KeeperMark;
 
 use crate::conversation::live_record::LiveRecord;
-use crate::conversation::load_task::{Remembered, remember, standing};
+use crate::conversation::load_task::{Remembered, Unseen, remember, standing};
 use crate::conversation::task_record::Stamp;
 use crate::log::writer::Takeover;
 use crate::ports::blocking::blocking;
@@ -58,8 +58,8 @@ pub(crate) struct GoingOn {
     pub(crate) wish: Wish,
     /// What should be known of how it goes on.
     pub(crate) notices: Vec<String>,
-    /// Processes that cannot be seen from here and have those below it are known to be gone.
-    pub(crate) takes_over: bool,
+    /// Processes that cannot be seen from here and have those below it.
+    pub(crate) unseen: Unseen,
 }
 
 /// What is wished of a task that goes on.
@@ -79,7 +79,8 @@ pub(crate) async fn resume(
     task: TaskId,
     resumption: Resumption,
 ) -> Result<Running, Failure> {
-    let Resumption { prompt, limits, take_over: takes_over } = resumption;
+    let Resumption { prompt, limits, take_over } = resumption;
+    let unseen = if take_over { Unseen::AreGone } else { Unseen::MayRun };
     let roster = engine.rosters.current();
     let in_full = |prompt| {
         let request = TaskRequest { prompt, ..TaskRequest::default() };
@@ -88,9 +89,9 @@ pub(crate) async fn resume(
     let asked = prompt.map(in_full).transpose()?;
     let journal = Arc::clone(&engine.journal);
     let read = move || {
-        let (remembered, notices) = remember(journal.as_ref(), standing(journal.as_ref(), task, takes_over)?)?;
-        refuse_alone(journal.as_ref(), &remembered, takes_over)?;
-        refuse_without(journal.as_ref(), task, takes_over)?;
+        let (remembered, notices) = remember(journal.as_ref(), standing(journal.as_ref(), task, unseen)?)?;
+        refuse_alone(journal.as_ref(), &remembered, unseen)?;
+        refuse_without(journal.as_ref(), task, unseen)?;
         Ok((remembered, notices))
     };
     let (remembered, mut notices) = blocking(read).await?;
@@ -99,7 +100,7 @@ pub(crate) async fn resume(
     }
     let wish = Wish::Leg { prompt: asked.map(|asked| asked.prompt), limits, by: Wisher::Person };
     let origin = Origin::Person;
-    let task = prepare(engine, &origin, GoingOn { remembered, wish, notices, takes_over }).await?;
+    let task = prepare(engine, &origin, GoingOn { remembered, wish, notices, unseen }).await?;
     Running::start(admit(task, &origin, LaunchMode::Foreground).await?).await.map_err(journal_failure)
 }
 
@@ -109,7 +110,7 @@ pub(crate) async fn prepare(
     origin: &Origin<'_>,
     going_on: GoingOn,
 ) -> Result<Task, Failure> {
-    let GoingOn { remembered, wish, notices: said, takes_over } = going_on;
+    let GoingOn { remembered, wish, notices: said, unseen } = going_on;
     let current = engine.rosters.current();
     let first = remembered.past.first();
     let definition = definition_of(&current, first)?;
@@ -145,7 +146,7 @@ pub(crate) async fn prepare(
     past.take(takeover.fact(&job), Stamp { leg: hold.leg, time: engine.clock.now() });
     let record = LiveRecord::of(past);
     let read = standing.last_seq;
-    let resumed = Resumed { prompt, notices, is_new_leg, read, takes_over };
+    let resumed = Resumed { prompt, notices, is_new_leg, read, unseen };
     let asked = Asked::from(&*job);
     let decided = Decided { roster, asked, job, hold, account, record, past: Some(resumed) };
     let mut task = build(engine, origin, decided);

@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::budget::account::Account;
 use crate::budget::deadline::Deadline;
+use crate::conversation::load_task::Unseen;
 use crate::conversation::task_record::Attached;
 use crate::log::writer::Sink;
 use crate::messages::inbox::Inbox;
@@ -33,8 +34,8 @@ pub(crate) struct TaskScope {
     pub(crate) attached: HashMap<CallId, Attached>,
     /// All calls that were under way then.
     pub(crate) begun: HashSet<CallId>,
-    /// Processes that cannot be seen from here and have its children are known to be gone.
-    pub(crate) takes_over: bool,
+    /// Processes that cannot be seen from here and have its children.
+    pub(crate) unseen: Unseen,
 }
 
 /// How a task is started, as its starter sees it.
@@ -62,6 +63,6 @@ impl TaskScope {
 
     /// This task, as the one whose call a child answers.
     pub(crate) fn caller<'a>(&'a self, call: &'a CallId) -> Caller<'a> {
-        Caller { sink: &self.sink, call, takes_over: self.takes_over, why: None }
+        Caller { sink: &self.sink, call, unseen: self.unseen, why: None }
     }
 }

@@ -17,7 +17,7 @@ use crate::budget::account::{Account, Bid};
 use crate::budget::deadline::Deadline;
 use crate::budget::slots::Slot;
 use crate::conversation::live_record::LiveRecord;
-use crate::conversation::load_task::read;
+use crate::conversation::load_task::{Unseen, read};
 use crate::conversation::outcome::{Ending, Unrecorded};
 use crate::conversation::request_size::Gauge;
 use crate::gate::message;
@@ -30,7 +30,7 @@ use crate::ports::approval::Approvals;
 use crate::ports::blocking::blocking;
 use crate::resolve::roster::Roster;
 use crate::run::Run;
-use crate::run::parked::Rest;
+use crate::run::parked::WakeUps;
 use crate::tasks::observers::Asked;
 use crate::tasks::resume::background_children::take_up;
 use crate::tasks::resume::close_open_calls::close;
@@ -72,8 +72,8 @@ pub(crate) struct Resumed {
     pub(crate) is_new_leg: bool,
     /// How far the log was read: if it is longer by now, somebody else has gone on with the task.
     pub(crate) read: u64,
-    /// Processes that cannot be seen from here and have its children are known to be gone.
-    pub(crate) takes_over: bool,
+    /// Processes that cannot be seen from here and have its children.
+    pub(crate) unseen: Unseen,
 }
 
 impl Task {
@@ -205,7 +205,7 @@ impl Task {
             // A limit that had lowered the cap is not on record.
             cut_by: self.record.look(|record| record.totals.has_cut_answer).then_some(Limit::Output),
             gauge: self.gauge(&services.speaker.tools),
-            rest: Rest::default(),
+            wake_ups: WakeUps::default(),
             services: &services,
             sink: &self.sink,
             cancel: &self.cancel,
@@ -252,13 +252,13 @@ impl Task {
         [&said[..], &self.hook_notices].concat()
     }
 
-    pub(crate) fn takes_over(&self) -> bool {
-        self.past.as_ref().is_some_and(|resumed| resumed.takes_over)
+    pub(crate) fn unseen(&self) -> Unseen {
+        self.past.as_ref().map_or(Unseen::MayRun, |resumed| resumed.unseen)
     }
 
     /// This task, as the one whose call somebody answers.
     pub(crate) fn caller<'a>(&'a self, call: &'a CallId) -> Caller<'a> {
-        Caller { sink: &self.sink, call, takes_over: self.takes_over(), why: None }
+        Caller { sink: &self.sink, call, unseen: self.unseen(), why: None }
     }
 
     /// The measure of its requests, with what their provider counted last.

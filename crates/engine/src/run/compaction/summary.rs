@@ -21,8 +21,8 @@ pub(super) fn by_the_model(text: &str, most: usize) -> String {
     format!("Earlier turns of this conversation were left out to make room. You have summed them up so:\n{kept}{mark}")
 }
 
-/// The same in few words, made from the messages that are left out: what was said, and what was done. If it has too many
-/// bytes, the oldest that was done goes first.
+/// The same in few words, made from the messages that are left out: what was said, and what was done. If it has too
+/// many bytes, the oldest that was done goes first.
 pub(super) fn digest(messages: &[Message], most: usize) -> String {
     let mut lines: Vec<(bool, String)> = messages.iter().flat_map(lines_of).collect();
     let mut n_bytes: usize = lines.iter().map(|(_, line)| line.len() + 1).sum();

@@ -10,7 +10,7 @@ use sortie_journal::{Durability, Entry, Journal, JournalError, TaskState};
 use sortie_protocol::{CallId, Fact, Failure, FailureCode, Limits, Status, TaskId, TaskOutcome};
 
 use crate::budget::account::Footprint;
-use crate::conversation::load_task::{Remembered, expecting, recall, standing};
+use crate::conversation::load_task::{Remembered, Unseen, expecting, recall, standing};
 use crate::conversation::outcome::{Ending, Unrecorded};
 use crate::conversation::task_record::{Attached, Stamp, TaskRecord};
 use crate::log::writer::{Hold, Sink, Takeover};
@@ -29,8 +29,8 @@ use crate::tasks::state::EngineState;
 pub(crate) struct Caller<'a> {
     pub(crate) sink: &'a Sink,
     pub(crate) call: &'a CallId,
-    /// Processes that cannot be seen from here are known to be gone.
-    pub(crate) takes_over: bool,
+    /// Processes that cannot be seen from here.
+    pub(crate) unseen: Unseen,
     /// Why the task cannot go on; without that, it is stopped.
     pub(crate) why: Option<&'a Failure>,
 }
@@ -65,8 +65,8 @@ pub(crate) async fn abandon(
     caller: Option<Caller<'_>>,
 ) -> Result<Vec<TaskOutcome>, Failure> {
     let journal = Arc::clone(&engine.journal);
-    let takes_over = caller.is_some_and(|caller| caller.takes_over);
-    let left = blocking(move || Left::find(journal.as_ref(), task, takes_over)).await?;
+    let unseen = caller.map_or(Unseen::MayRun, |caller| caller.unseen);
+    let left = blocking(move || Left::find(journal.as_ref(), task, unseen)).await?;
     let mut taken = Vec::new();
     for (mut remembered, notices) in left.tasks {
         let hold = remembered.hold()?;
@@ -208,11 +208,11 @@ impl Taken {
 }
 
 impl Left {
-    fn find(journal: &dyn Journal, task: TaskId, takes_over: bool) -> Result<Self, Failure> {
+    fn find(journal: &dyn Journal, task: TaskId, unseen: Unseen) -> Result<Self, Failure> {
         let (mut tasks, mut reports) = (Vec::new(), HashMap::new());
         let tree = journal.tree(task).map_err(journal_failure)?;
         for header in tree.iter().filter(|header| !matches!(header.state, TaskState::Ended(_))) {
-            let standing = standing(journal, header.task_id, takes_over)?;
+            let standing = standing(journal, header.task_id, unseen)?;
             let (remembered, notices) = match recall(journal, standing) {
                 Ok(found) => found,
                 Err(failure) if header.task_id == task => return Err(failure),

@@ -10,7 +10,7 @@ use sortie_agents::AgentDefinition;
 use sortie_journal::{Journal, TaskState};
 use sortie_protocol::{Event, Fact, Failure, FailureCode, Resource, Sender, TaskId, TaskRequest};
 
-use crate::conversation::load_task::{Remembered, remember};
+use crate::conversation::load_task::{Remembered, Unseen, remember};
 use crate::messages::mailbox::Message;
 use crate::ports::blocking::blocking;
 use crate::ports::failure::journal_failure;
@@ -42,7 +42,7 @@ pub(crate) async fn prepare(
     }
     notices.extend(otherwise(engine, &request, &remembered));
     let wish = Wish::Leg { prompt: Some(request.prompt), limits: request.limits, by: Wisher::Call };
-    resume::prepare(engine, origin, GoingOn { remembered, wish, notices, takes_over: false }).await
+    resume::prepare(engine, origin, GoingOn { remembered, wish, notices, unseen: Unseen::MayRun }).await
 }
 
 /// A child that goes on with a message of the same turn comes to its end first: what is said to it is said one after the

@@ -84,7 +84,7 @@ async fn go_on(
     let checks = Checks::of(engine, &origin, &roster)?;
     checks.depth(origin.requester())?;
     checks.stored_agent(&remembered.past.job.config.agent)?;
-    let going_on = GoingOn { remembered, wish: Wish::AsItWas, notices, takes_over: scope.takes_over };
+    let going_on = GoingOn { remembered, wish: Wish::AsItWas, notices, unseen: scope.unseen };
     let task = resume::prepare(engine, &origin, going_on).await?;
     admit(task, &origin, mode).await
 }
@@ -96,10 +96,10 @@ async fn look_for(
 ) -> Result<Result<Recalled, TaskOutcome>, Failure> {
     let persistence = Persistence::new();
     loop {
-        let (journal, takes_over) = (Arc::clone(&scope.engine.journal), scope.takes_over);
+        let (journal, unseen) = (Arc::clone(&scope.engine.journal), scope.unseen);
         let read = move || match outcome_for(journal.as_ref(), child, ended_leg)? {
             Some(outcome) => Ok(Err(outcome)),
-            None => remember(journal.as_ref(), standing(journal.as_ref(), child, takes_over)?).map(Ok),
+            None => remember(journal.as_ref(), standing(journal.as_ref(), child, unseen)?).map(Ok),
         };
         match blocking(read).await {
             Err(held) if persistence.tries_again_after(&held).await => {}

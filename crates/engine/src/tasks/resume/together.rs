@@ -8,23 +8,23 @@ use std::collections::HashSet;
 use sortie_journal::{Journal, TaskHeader, TaskState};
 use sortie_protocol::{Failure, FailureCode, TaskId};
 
-use crate::conversation::load_task::{Remembered, expecting, standing};
+use crate::conversation::load_task::{Remembered, Unseen, expecting, standing};
 use crate::ports::failure::journal_failure;
 
 /// A child that was interrupted together with the parent that waits for it goes on with that one, not alone.
-pub(crate) fn refuse_alone(journal: &dyn Journal, remembered: &Remembered, takes_over: bool) -> Result<(), Failure> {
+pub(crate) fn refuse_alone(journal: &dyn Journal, remembered: &Remembered, unseen: Unseen) -> Result<(), Failure> {
     let (job, standing) = (&remembered.past.job, &remembered.standing);
     let parent = job.parent.filter(|_| standing.state == TaskState::Interrupted);
     let Some((parent, _)) = expecting(journal, parent, job.task) else { return Ok(()) };
     let (task, root) = (job.task, job.root);
-    let how = if takes_over { "take over" } else { "resume" };
+    let how = if unseen == Unseen::AreGone { "take over" } else { "resume" };
     let message =
         format!("{task} works for {}, which waits for it; {how} {root}, and it goes on, too", parent.job.task);
     Err(Failure::new(FailureCode::WaitedFor, message).about([root.to_string()]))
 }
 
 /// A task does not go on as long as another process has one of those that it, or one that would go on with it, waits for.
-pub(crate) fn refuse_without(journal: &dyn Journal, task: TaskId, takes_over: bool) -> Result<(), Failure> {
+pub(crate) fn refuse_without(journal: &dyn Journal, task: TaskId, unseen: Unseen) -> Result<(), Failure> {
     let mut below = journal.tree(task).map_err(journal_failure)?;
     below.retain(|header| header.task_id != task && !matches!(header.state, TaskState::Ended(_)));
     if below.iter().all(|header| header.state == TaskState::Interrupted) {
@@ -35,7 +35,7 @@ pub(crate) fn refuse_without(journal: &dyn Journal, task: TaskId, takes_over: bo
     for TaskHeader { task_id, parent_id, .. } in below {
         let waiting = expecting(journal, parent_id, task_id).map(|(past, _)| past.job.task);
         let Some(waiting) = waiting.filter(|waiting| going_on.contains(waiting)) else { continue };
-        standing(journal, task_id, takes_over)?.next_attempt().map_err(journal_failure).map_err(|held| {
+        standing(journal, task_id, unseen)?.next_attempt().map_err(journal_failure).map_err(|held| {
             let message = format!("{waiting} waits for a sub-agent that another process has: {held}");
             Failure { message, ..held }
         })?;

@@ -81,7 +81,7 @@ fn scope(task: &Task, judge: Arc<Judge>, deadline: &Arc<Deadline>) -> TaskScope 
         inbox: Arc::clone(&task.record.inbox),
         attached: task.record.look(TaskRecord::attached),
         begun: task.record.look(TaskRecord::begun),
-        takes_over: task.takes_over(),
+        unseen: task.unseen(),
     }
 }
 
