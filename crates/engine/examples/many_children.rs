@@ -1,11 +1,12 @@
 //! Thousands of children alive at once: `many_children COUNT JOURNAL_DIR REPORT_FILE [--stopped]`.
 //!
-//! A main agent sends out relays, and each relay sends out a hundred of the COUNT children in one reply. The model lives
-//! in memory and holds every child's first reply back until all of them have asked; then each makes five tool turns on
-//! real files and reports. Every event goes to a SQLite journal. What it took is written to `REPORT_FILE`; `cargo xtask bench` reads it.
+//! A main agent sends out relays, and each relay sends out a hundred of the COUNT children in one reply. The model
+//! lives in memory and holds every child's first reply back until all of them have asked; then each makes five tool
+//! turns on real files and reports. Every event goes to a SQLite journal. What it took is written to `REPORT_FILE`;
+//! `cargo xtask bench` reads it.
 //!
-//! With `--stopped` the replies never come: it prints the main agent's id when all are alive, and waits until another process
-//! has had all of them stopped.
+//! With `--stopped` the replies never come: it prints the main agent's id when all are alive, and waits until another
+//! process has had all of them stopped.
 
 #![expect(clippy::print_stdout, reason = "it is a program that reports")]
 

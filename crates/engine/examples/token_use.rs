@@ -1,8 +1,8 @@
 //! How many tokens an exploration takes: `token_use`, which prints one JSON object; `cargo xtask bench` reads it.
 //!
-//! The same search and the same reads are made by the main agent itself, or by a sub-agent that reports; then the main agent
-//! goes on with work of its own. What is counted is what a provider is sent: tools, system prompt and messages, by the
-//! tokeniser o200k.
+//! The same search and the same reads are made by the main agent itself, or by a sub-agent that reports; then the main
+//! agent goes on with work of its own. What is counted is what a provider is sent: tools, system prompt and messages,
+//! by the tokeniser o200k.
 
 #![expect(clippy::print_stdout, reason = "it is a program that reports")]
 
@@ -140,7 +140,8 @@ async fn run((prompt, agent): (&str, &str)) -> Result<Value, Box<dyn Error>> {
     Ok(counted(&server.requests(), prompt))
 }
 
-/// What the requests of a run have: the context of the one that it began with, all of it, and what of it was sent before.
+/// What the requests of a run have: the context of the one that it began with, all of it, and what of it was sent
+/// before.
 fn counted(requests: &[Arc<RecordedRequest>], prompt: &str) -> Value {
     let texts: Vec<String> = requests.iter().map(|request| sent(request)).collect();
     let (parents, children): (Vec<&String>, Vec<&String>) = texts.iter().partition(|text| text.contains(prompt));

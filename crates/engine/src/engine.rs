@@ -112,8 +112,8 @@ impl Engine {
         Box::pin(self.start(&Origin::Person, request)).await
     }
 
-    /// Starts one delegated task without a parent model: the limits, depth and report of a child. A request that names a
-    /// task goes on with that one, if it has ended.
+    /// Starts one delegated task without a parent model: the limits, depth and report of a child. A request that names
+    /// a task goes on with that one, if it has ended.
     pub async fn task(&self, request: TaskRequest) -> Result<Running, Failure> {
         Box::pin(self.start(&Origin::Host, request)).await
     }
@@ -125,8 +125,8 @@ impl Engine {
 
     /// Ends an interrupted task as cancelled, and all below it that were interrupted with it, children first. What they
     /// had written and changed is kept, and calls that were under way are answered. A parent that waits for the task is
-    /// told. Tasks that have ended, and those of which the log cannot be read, are left as they are; if the task itself is
-    /// one of the latter, that is the failure.
+    /// told. Tasks that have ended, and those of which the log cannot be read, are left as they are; if the task itself
+    /// is one of the latter, that is the failure.
     pub async fn abandon(&self, task: TaskId) -> Result<Vec<TaskOutcome>, Failure> {
         abandon(&self.state, task, None).await
     }

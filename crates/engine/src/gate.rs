@@ -1,4 +1,5 @@
-//! The one path to a tool: known → offered → cleared → recorded → run → redacted → recorded. Nothing else in Sortie calls a tool.
+//! The one path to a tool: known → offered → cleared → recorded → run → redacted → recorded. Nothing else in Sortie
+//! calls a tool.
 
 pub(crate) mod approval_timeout;
 pub(crate) mod call_order;

@@ -1,4 +1,5 @@
-//! What a task and all below it have spent, changed and started, counted at every ancestor, so that no branch goes round a limit.
+//! What a task and all below it have spent, changed and started, counted at every ancestor, so that no branch goes
+//! round a limit.
 //!
 //! Before a call is made, all that it may use is held back at every level; afterwards what it did use is booked there.
 
@@ -99,8 +100,8 @@ impl Account {
         Arc::new(Self { limits, book, files_changed, started, above, tree })
     }
 
-    /// Holds back what a call may use, here and at every ancestor, or says which limit forbids it. While others hold what
-    /// it needs, it waits.
+    /// Holds back what a call may use, here and at every ancestor, or says which limit forbids it. While others hold
+    /// what it needs, it waits.
     pub(crate) async fn reserve(self: &Arc<Self>, bid: Bid) -> Result<Lease, Limit> {
         let _rest = self.rest();
         loop {

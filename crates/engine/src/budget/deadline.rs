@@ -1,7 +1,7 @@
 //! When a task's time is over: by its own limit, or by that of whoever has it.
 //!
-//! A child whose parent fails has its adopter's time from then on, so nobody keeps the moment: whoever wants to know asks
-//! anew. It only ever moves away: who adopts stands above, where there is no less time.
+//! A child whose parent fails has its adopter's time from then on, so nobody keeps the moment: whoever wants to know
+//! asks anew. It only ever moves away: who adopts stands above, where there is no less time.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -55,8 +55,8 @@ impl Deadline {
     }
 }
 
-/// Until when the answer to one question can be waited for: whoever gets none must have time to go on without. It is the same
-/// moment while the question stands behind others and while it is shown, and moves only with the deadline.
+/// Until when the answer to one question can be waited for: whoever gets none must have time to go on without. It is
+/// the same moment while the question stands behind others and while it is shown, and moves only with the deadline.
 #[derive(Debug)]
 pub(crate) struct TimeToAsk {
     deadline: Arc<Deadline>,

@@ -1,5 +1,5 @@
-//! The place that a task occupies while it works. Admission queues in order; it never refuses. Who wants its place back says
-//! that it waits.
+//! The place that a task occupies while it works. Admission queues in order; it never refuses. Who wants its place back
+//! says that it waits.
 
 use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -63,9 +63,9 @@ impl Slot {
         }
     }
 
-    /// Gives the slot back for as long as `waiting` takes: whoever waits for children or for a person must not keep others
-    /// out. Once no call of the task waits any more, it queues for a slot again, until `give_up` says that it must end
-    /// anyway.
+    /// Gives the slot back for as long as `waiting` takes: whoever waits for children or for a person must not keep
+    /// others out. Once no call of the task waits any more, it queues for a slot again, until `give_up` says that it
+    /// must end anyway.
     pub(crate) async fn lend<T>(&self, waiting: impl Future<Output = T>, give_up: impl Future<Output = ()>) -> T {
         let _rest = self.account.rest();
         let loan = Loan::of(self);

@@ -137,8 +137,8 @@ impl Visitor {
 
     /// Calls one of the tools beside the one that delegates; `None` if there is none of this name.
     ///
-    /// There is no grant to judge by but the user's own rules, and nobody to ask: whoever delegates from outside has said
-    /// yes by doing so, but what the user denies stays denied.
+    /// There is no grant to judge by but the user's own rules, and nobody to ask: whoever delegates from outside has
+    /// said yes by doing so, but what the user denies stays denied.
     pub async fn call(&self, tool: &str, arguments: &str, cancel: &CancellationToken) -> Option<ToolOutput> {
         let state = &self.engine.state;
         let roster = state.rosters.current();

@@ -90,8 +90,8 @@ impl Subagents {
     }
 
     /// Makes a sub-agent of this configuration, whichever was asked for. A failure means that it cannot come into
-    /// being: an empty or too long prompt, a model that nobody knows, an agent that nobody may delegate to, one that a rule
-    /// denies. It has no remote tools: to look for them takes a while, and nothing waits here.
+    /// being: an empty or too long prompt, a model that nobody knows, an agent that nobody may delegate to, one that a
+    /// rule denies. It has no remote tools: to look for them takes a while, and nothing waits here.
     pub fn create(&self, configuration: &AgentDefinition, parameters: Parameters) -> Result<Subagent, Failure> {
         let state = &self.engine.state;
         let Parameters { description, prompt, subagent_type } = parameters;

@@ -32,8 +32,8 @@ use crate::tasks::resume::Resumption;
 use crate::tasks::state::EngineState;
 use crate::{Clock, NoHooks, NoRemoteTools, RandomIds};
 
-/// Looks at all running tasks whenever somebody asks for the time, which is so before each event. What others do meanwhile
-/// in their own threads is not looked at.
+/// Looks at all running tasks whenever somebody asks for the time, which is so before each event. What others do
+/// meanwhile in their own threads is not looked at.
 struct Inspector {
     journal: Arc<MemoryJournal>,
     engine: OnceLock<Arc<EngineState>>,

@@ -1,5 +1,6 @@
-//! How long a question whether a call may run waits for a person: as long as it takes where somebody waits for the task, a
-//! bounded time where it works in the background; and never so long that the task has no time left to go on without.
+//! How long a question whether a call may run waits for a person: as long as it takes where somebody waits for the
+//! task, a bounded time where it works in the background; and never so long that the task has no time left to go on
+//! without.
 
 use std::sync::Arc;
 use std::time::Duration;

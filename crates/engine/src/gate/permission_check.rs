@@ -103,8 +103,8 @@ impl Clearance {
         Arc::new(workspace.guarded(Arc::new(DoorGuard { tool: call.tool.clone(), judge, approvals, approved })))
     }
 
-    /// Asks when no other question is open, in the order in which the calls came, as long as there is time for it. What was
-    /// approved in the meantime may cover this one.
+    /// Asks when no other question is open, in the order in which the calls came, as long as there is time for it. What
+    /// was approved in the meantime may cover this one.
     async fn in_turn(&self, asked: &Asked<'_>, sink: &Sink) -> Result<Result<(), ToolOutput>, JournalError> {
         let Asked { call, tool, context, resource, ground } = *asked;
         let time = self.deadline.time_to_ask();

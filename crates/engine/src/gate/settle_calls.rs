@@ -1,5 +1,5 @@
-//! What becomes of a call that was under way when its task stopped: it is answered from the log, made again, attached to
-//! the child that answers it, or told as unknown. Nothing is done twice that could do harm twice.
+//! What becomes of a call that was under way when its task stopped: it is answered from the log, made again, attached
+//! to the child that answers it, or told as unknown. Nothing is done twice that could do harm twice.
 //!
 //! Where nothing can be run any more, because the leg ends, `close_open_calls.rs` answers instead.
 
@@ -44,7 +44,8 @@ impl Gate {
         let delegates = tool.is_some_and(|tool| tool.delegates());
         match (open.started.get(&call.id), tool) {
             (Some(Started { child: Some(_), .. }), Some(tool)) if refusal.is_none() => {
-                // A question was answered when the child was started; whether a rule forbids it now is asked again there.
+                // A question was answered when the child was started; whether a rule forbids it now is asked again
+                // there.
                 let output = self.run(call, tool.as_ref(), &self.workspace, (sink, stop)).await;
                 self.record(call, output, (Instant::now(), true), sink).await
             }

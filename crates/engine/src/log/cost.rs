@@ -23,7 +23,8 @@ pub struct Bill {
 }
 
 impl Bill {
-    /// Reads a task's log. Where that is damaged, what is known from before the damage counts, and the damage comes with it.
+    /// Reads a task's log. Where that is damaged, what is known from before the damage counts, and the damage comes
+    /// with it.
     pub fn read(journal: &dyn Journal, task: TaskId) -> (Self, Result<(), JournalError>) {
         let mut reading = Reading::default();
         let read = journal.read_each(task, 1, &mut |event| reading.see(event.fact));

@@ -1,5 +1,5 @@
-//! What the tasks of one tree have noted for each other. The log holds all of it, also what other processes have written;
-//! this is the part that is read, and how far it was.
+//! What the tasks of one tree have noted for each other. The log holds all of it, also what other processes have
+//! written; this is the part that is read, and how far it was.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -85,8 +85,8 @@ impl Board {
 }
 
 impl Read {
-    /// Reads the logs of a tree one by one: in the log of all, others may stand before it. Notes are put in the order of
-    /// their times.
+    /// Reads the logs of a tree one by one: in the log of all, others may stand before it. Notes are put in the order
+    /// of their times.
     fn begin(journal: &dyn Journal, root: TaskId) -> Result<Self, JournalError> {
         let mut read = Self { up_to: journal.end()?, tasks: HashMap::new(), notes: VecDeque::new(), n_notes: 0 };
         let mut notes = Vec::new();

@@ -1,5 +1,5 @@
-//! Where a child stands in the mail of the task that it works beside: as the calls stood that had it work there, however
-//! they raced; and behind all of those if it was adopted.
+//! Where a child stands in the mail of the task that it works beside: as the calls stood that had it work there,
+//! however they raced; and behind all of those if it was adopted.
 
 use sortie_protocol::{CallId, Reply};
 

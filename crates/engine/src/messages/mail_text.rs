@@ -1,7 +1,7 @@
 //! How a task reads what has come for it: as one message between two turns, bounded, each piece fenced and named by us.
 //!
-//! What an agent wrote is data. Its words stand between random marks, its name is from the log and not from the text, and
-//! it is said that it approves of nothing.
+//! What an agent wrote is data. Its words stand between random marks, its name is from the log and not from the text,
+//! and it is said that it approves of nothing.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,8 +19,8 @@ use crate::messages::running_tasks::Present;
 use crate::ports::blocking::blocking;
 use crate::ports::text::one_line;
 
-/// All reports that are told whole in one delivery, at most, and all messages of one. A report that does not fit is told in
-/// a few lines, and `TaskOutput` has it; messages wait for the next delivery.
+/// All reports that are told whole in one delivery, at most, and all messages of one. A report that does not fit is
+/// told in a few lines, and `TaskOutput` has it; messages wait for the next delivery.
 const MAX_BYTES: usize = 32_000;
 
 /// What is said of what a child is about, at most.

@@ -1,5 +1,5 @@
-//! Keeps a report small for the one who asked: above the contract's cap it is cut, marked, and spilled in full; and so it is
-//! where it comes together with others, and the conversation has no room for all of them.
+//! Keeps a report small for the one who asked: above the contract's cap it is cut, marked, and spilled in full; and so
+//! it is where it comes together with others, and the conversation has no room for all of them.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -50,8 +50,8 @@ pub(crate) async fn cap(outcome: &mut TaskOutcome, job: &Job, reports: &SpillDir
     shorten(outcome, &full, has_pages, |mark| allowed(&full, job, mark));
 }
 
-/// Cuts a report further, if there is no room for all of it beside others. A contract that gives reports word for word has
-/// them so.
+/// Cuts a report further, if there is no room for all of it beside others. A contract that gives reports word for word
+/// has them so.
 pub(crate) async fn fit(outcome: &mut TaskOutcome, room: &Room, in_contract: &dyn Contract, reports: &SpillDir) {
     let wanted = outcome.text.len();
     let taken = room.take(wanted).max(DIGEST_BYTES);
@@ -72,7 +72,8 @@ pub(crate) async fn leave_room(outcome: &mut TaskOutcome, job: &Job, in_contract
     cut_further(outcome, can_page, reports, |full, mark| allowed(full, job, &format!("{mark}{behind}"))).await;
 }
 
-/// Cuts a report that may have been cut before. `allowed` says how many bytes of a text there is room for beside a mark.
+/// Cuts a report that may have been cut before. `allowed` says how many bytes of a text there is room for beside a
+/// mark.
 async fn cut_further(
     outcome: &mut TaskOutcome,
     can_page: bool,

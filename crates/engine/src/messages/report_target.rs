@@ -1,7 +1,7 @@
 //! Where a child's report goes: to the call that waits for it, or into the mail of the task that has it.
 //!
-//! Its end, its release and its adoption are one after the other, never at the same time: whoever changes where the report
-//! goes holds the address.
+//! Its end, its release and its adoption are one after the other, never at the same time: whoever changes where the
+//! report goes holds the address.
 
 use std::sync::Arc;
 

@@ -99,8 +99,9 @@ impl Resident {
         self.cancel.cancel();
     }
 
-    /// Writes to the task. Once this says true, it is on disk, and the task has read it when it is completed; should it end
-    /// otherwise before it has, its outcome says so. False: it is about to end, or is being stopped, and reads nothing more.
+    /// Writes to the task. Once this says true, it is on disk, and the task has read it when it is completed; should it
+    /// end otherwise before it has, its outcome says so. False: it is about to end, or is being stopped, and reads
+    /// nothing more.
     pub(crate) async fn write(&self, (from, text): (Sender, String), by: Courier) -> Result<bool, JournalError> {
         let _in_order = self.inbox.writing().await;
         if self.cancel.is_cancelled() {
@@ -124,8 +125,8 @@ impl Resident {
         }
     }
 
-    /// Why it takes no message, if it is being stopped. One that has ended by itself may go on with it; who was just stopped
-    /// does not go on because of words that were meant for it before.
+    /// Why it takes no message, if it is being stopped. One that has ended by itself may go on with it; who was just
+    /// stopped does not go on because of words that were meant for it before.
     pub(crate) fn refuse_when_stopping(&self) -> Result<(), Failure> {
         if !self.cancel.is_cancelled() {
             return Ok(());
@@ -137,8 +138,8 @@ impl Resident {
         Err(Failure::new(FailureCode::IsStopping, message))
     }
 
-    /// Answers the call that waits for the task, which goes on by itself. False if no call waits, or the contract has no
-    /// words for it.
+    /// Answers the call that waits for the task, which goes on by itself. False if no call waits, or the contract has
+    /// no words for it.
     ///
     /// It is done to the end, whether or not somebody waits for it: half of it would be a report that nobody delivers.
     pub(crate) async fn release(self: &Arc<Self>) -> Result<bool, JournalError> {

@@ -46,8 +46,8 @@ pub(crate) struct Presence {
 }
 
 impl Present {
-    /// Notes a task that is about to run, before anybody can know of it: from here on a wish for it is heard. The first one
-    /// opens the ear.
+    /// Notes a task that is about to run, before anybody can know of it: from here on a wish for it is heard. The first
+    /// one opens the ear.
     pub(crate) fn enter(self: &Arc<Self>, resident: Resident, journal: &Arc<dyn Journal>) -> Presence {
         let task = resident.job.task;
         let mut tasks = self.lock();
@@ -105,7 +105,8 @@ impl Present {
 }
 
 impl Presence {
-    /// The journal has let this one have the task: of several that try, or that have tried, it is the one that is found.
+    /// The journal has let this one have the task: of several that try, or that have tried, it is the one that is
+    /// found.
     pub(crate) fn has_it(&self) {
         let mut tasks = self.present.lock();
         if let Some(running) = tasks.running.get_mut(&self.task) {
@@ -167,8 +168,8 @@ fn obey(present: &Present, journal: &dyn Journal, heard: CommandId, runtime: &Ha
 }
 
 impl Present {
-    /// Delivers the messages behind `after` that nobody has withdrawn, and leaves later ones to the ear, which does not listen meanwhile. The inner
-    /// text says why some may be missing.
+    /// Delivers the messages behind `after` that nobody has withdrawn, and leaves later ones to the ear, which does not
+    /// listen meanwhile. The inner text says why some may be missing.
     pub(crate) fn catch_up(
         &self,
         resident: &Resident,

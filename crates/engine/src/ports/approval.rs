@@ -22,11 +22,12 @@ pub trait Approver: Send + Sync {
     /// (the task was stopped, its time is over), it drops the future.
     fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Approval>;
 
-    /// The task of a question that is being asked was let go into the background meanwhile: from now on it waits so long.
+    /// The task of a question that is being asked was let go into the background meanwhile: from now on it waits so
+    /// long.
     fn hurry(&self, _question: &Question, _within: Duration) {}
 
-    /// Puts an agent's own question to the person, who may answer in any words; `None` if nobody does. It is dropped like
-    /// [`ask`](Self::ask).
+    /// Puts an agent's own question to the person, who may answer in any words; `None` if nobody does. It is dropped
+    /// like [`ask`](Self::ask).
     fn inquire<'a>(&'a self, _inquiry: &'a Inquiry<'a>) -> BoxFuture<'a, Option<String>> {
         Box::pin(std::future::ready(None))
     }

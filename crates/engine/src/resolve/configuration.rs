@@ -1,5 +1,5 @@
-//! The configuration of a task: its grant and tools, from the agent's definition, the contract, the rules and the one who
-//! asks.
+//! The configuration of a task: its grant and tools, from the agent's definition, the contract, the rules and the one
+//! who asks.
 
 use serde_json::Value;
 use sortie_agents::{AgentDefinition, Resolution};

@@ -1,4 +1,5 @@
-//! What a contract has a say in: which agents can be named, what the built-in ones may do there, and what no sub-agent gets.
+//! What a contract has a say in: which agents can be named, what the built-in ones may do there, and what no sub-agent
+//! gets.
 
 use sortie_agents::{AgentDefinition, Origin, Registry};
 use sortie_contract::{AtMaxDepth, Contract, Defaults, SystemPrompt, TypeDefaults, Visible};

@@ -1,7 +1,7 @@
 //! Instruction files: what a project tells every agent that works in it.
 //!
-//! They are read when a task starts and become part of its system prompt: nearest first, each text once, within a bound.
-//! What is left out is said. They are words for the model and nothing more: no setting is ever taken from them.
+//! They are read when a task starts and become part of its system prompt: nearest first, each text once, within a
+//! bound. What is left out is said. They are words for the model and nothing more: no setting is ever taken from them.
 
 use std::fmt::Display;
 use std::path::{Path, PathBuf};

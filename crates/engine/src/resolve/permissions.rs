@@ -76,8 +76,8 @@ impl Default for Permissions {
     }
 }
 
-/// Nobody starts an agent that a rule denies. A question has been answered by then, or was never asked: whoever starts a
-/// task of their own has said yes by doing so.
+/// Nobody starts an agent that a rule denies. A question has been answered by then, or was never asked: whoever starts
+/// a task of their own has said yes by doing so.
 pub(crate) fn refuse_denied(judge: &Judge, contract: &dyn Contract, agent: &AgentDefinition) -> Result<(), Failure> {
     match judge.decide(contract.tool_name(), &agent.as_resource()) {
         Decision::Deny(ground) => {

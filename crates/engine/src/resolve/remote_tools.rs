@@ -1,7 +1,7 @@
 //! Tools that are not known when an engine is made: those of servers that others run, found when a task needs them.
 //!
-//! The engine says for which task, and what its grant leaves of them. Where they come from, and how long that may take, is
-//! the other side's business; a task starts with those that are there and is told of those that are not.
+//! The engine says for which task, and what its grant leaves of them. Where they come from, and how long that may take,
+//! is the other side's business; a task starts with those that are there and is told of those that are not.
 
 use std::sync::Arc;
 
@@ -19,8 +19,8 @@ use crate::resolve::settings::{Kind, Requester, Rules};
 
 /// Whoever has such tools.
 pub trait RemoteTools: Send + Sync {
-    /// The tools for a task that is about to start. Takes a bounded time, whatever the servers do, and never fails: what is
-    /// missing is told.
+    /// The tools for a task that is about to start. Takes a bounded time, whatever the servers do, and never fails:
+    /// what is missing is told.
     fn gather<'a>(&'a self, wanted: Wanted<'a>) -> BoxFuture<'a, Gathered>;
 
     /// Ends what was started for them. To be called before the program ends.
@@ -41,8 +41,8 @@ pub struct Wanted<'a> {
 pub struct Gathered {
     /// Each by its whole name, in the order in which they are offered.
     pub tools: Vec<Arc<dyn Tool>>,
-    /// What is missing though it should be there, and why. The task's model is told, so that it can say what it could not
-    /// do.
+    /// What is missing though it should be there, and why. The task's model is told, so that it can say what it could
+    /// not do.
     pub missing: Vec<String>,
     /// What else there is to say of them. It is for people, who can change it.
     pub notices: Vec<String>,
@@ -71,7 +71,8 @@ pub(crate) struct Equipping<'a> {
 }
 
 impl Equipping<'_> {
-    /// The roster of a new task, with what remote tools its grant leaves to it. One that is stopped meanwhile gets none.
+    /// The roster of a new task, with what remote tools its grant leaves to it. One that is stopped meanwhile gets
+    /// none.
     pub(crate) async fn equipped(
         &self,
         roster: &Arc<Roster>,

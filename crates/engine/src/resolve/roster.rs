@@ -125,8 +125,8 @@ const MAX_LINES_BYTES: usize = 12_000;
 const MAX_NAMES: usize = 500;
 const MAX_NAMES_BYTES: usize = 16 << 10;
 
-/// The tool that delegates, with these agents in its description and its schema. An agent that is in neither can be used
-/// by name all the same. What the rules switch off is not in the schema.
+/// The tool that delegates, with these agents in its description and its schema. An agent that is in neither can be
+/// used by name all the same. What the rules switch off is not in the schema.
 pub fn task_tool(contract: &Arc<dyn Contract>, agents: &sortie_agents::Registry, rules: &Rules) -> TaskTool {
     let lines = agent_lines(agents);
     let left_out = agents.delegable().count() - lines.len();

@@ -1,7 +1,8 @@
-//! What a task keeps of servers' tools, and what its model is told of them: which are missing, and why, or are there again.
+//! What a task keeps of servers' tools, and what its model is told of them: which are missing, and why, or are there
+//! again.
 //!
-//! A server may change a tool, or be gone, while a task is stopped. What was offered in a conversation stays what it is, or
-//! is offered no more.
+//! A server may change a tool, or be gone, while a task is stopped. What was offered in a conversation stays what it
+//! is, or is offered no more.
 
 use std::collections::BTreeMap;
 

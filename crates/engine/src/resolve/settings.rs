@@ -202,8 +202,9 @@ impl Rules {
 
 /// What bounds the turns of an agent for a request that asks for so many, and what to say where that is fewer.
 ///
-/// What a file says of its agent is its author's bound. Where it says nothing, and of a built-in agent, the number is only
-/// what is usual, and a call may choose up to the most that the contract lets it ask for. A main agent's number is its own.
+/// What a file says of its agent is its author's bound. Where it says nothing, and of a built-in agent, the number is
+/// only what is usual, and a call may choose up to the most that the contract lets it ask for. A main agent's number is
+/// its own.
 pub(crate) fn turns(
     definition: &AgentDefinition,
     asked: Option<u32>,

@@ -100,11 +100,11 @@ impl Task {
         outcome.notices.extend(stopper.map(Stopper::notice));
     }
 
-    /// The journal is lost, or somebody else has the task. What works below it ends, and a parent that nobody would tell
-    /// otherwise is told; a call that waits is answered by itself.
+    /// The journal is lost, or somebody else has the task. What works below it ends, and a parent that nobody would
+    /// tell otherwise is told; a call that waits is answered by itself.
     ///
-    /// Where the journal did not take its ending, its parent cannot go on, either: it would tell of an ending that there is
-    /// not. So the whole tree stops as in a crash, and can be resumed.
+    /// Where the journal did not take its ending, its parent cannot go on, either: it would tell of an ending that
+    /// there is not. So the whole tree stops as in a crash, and can be resumed.
     pub(crate) async fn deliver_unrecorded(&self, error: &EngineError) {
         self.cancel.cancel();
         let untold = match error {
@@ -122,8 +122,8 @@ impl Task {
         }
     }
 
-    /// Children that are expected here and that nobody runs, since the task ends before it could take them up again: they
-    /// end with it, and are reported like all others.
+    /// Children that are expected here and that nobody runs, since the task ends before it could take them up again:
+    /// they end with it, and are reported like all others.
     async fn end_absent_charges(&self) {
         let call = CallId::from(IN_BACKGROUND);
         for (child, ended_leg) in self.record.inbox.unreported() {
@@ -156,7 +156,8 @@ impl Task {
         }
     }
 
-    /// All that is left of the mail, once nothing of it can change any more: who works stays at work as long as `held` is.
+    /// All that is left of the mail, once nothing of it can change any more: who works stays at work as long as `held`
+    /// is.
     async fn hold_charges(&self, held: &mut BTreeMap<TaskId, Held>) -> Vec<Charge> {
         loop {
             let charges = self.record.inbox.close();

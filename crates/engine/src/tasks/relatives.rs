@@ -246,8 +246,8 @@ impl Relatives {
         }
     }
 
-    /// Whether a message has reached a task by a call of this one, before that was broken off. One that was ended before it
-    /// read it is a failure.
+    /// Whether a message has reached a task by a call of this one, before that was broken off. One that was ended
+    /// before it read it is a failure.
     async fn has_arrived(&self, task: TaskId, call: &CallId) -> Result<bool, Failure> {
         let (journal, own, call) = (Arc::clone(&self.scope.engine.journal), self.scope.job.task, call.clone());
         let look_it_up = move || {

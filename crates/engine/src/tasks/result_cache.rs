@@ -97,9 +97,9 @@ impl Cache {
         }
     }
 
-    /// Keeps the outcome of a task that has ended, if it may be given again: it is completed, it and all below it only read,
-    /// nothing that it did depends on a person, and the files are as they were when it began. Returns what a person should
-    /// know, once. Blocks.
+    /// Keeps the outcome of a task that has ended, if it may be given again: it is completed, it and all below it only
+    /// read, nothing that it did depends on a person, and the files are as they were when it began. Returns what a
+    /// person should know, once. Blocks.
     pub(crate) fn remember(
         &self,
         journal: &dyn Journal,

@@ -45,10 +45,11 @@ const GO_ON: &str = "Go on with your work where you stopped.";
 pub struct Resumption {
     /// A follow-up. A task that was completed needs one.
     pub prompt: Option<String>,
-    /// What bounds it from now on. What is not said is as the task began with, or, where it was interrupted, what is left.
+    /// What bounds it from now on. What is not said is as the task began with, or, where it was interrupted, what is
+    /// left.
     pub limits: Limits,
-    /// The user knows that the process which has the task, or one of those below it, is gone, though it cannot be seen from
-    /// here.
+    /// The user knows that the process which has the task, or one of those below it, is gone, though it cannot be seen
+    /// from here.
     pub take_over: bool,
 }
 

@@ -1,5 +1,5 @@
-//! Reports at a limit that could not be paid for if their model read all of the conversation: what is left out is left out of
-//! that one request, and comes back for whoever goes on with more.
+//! Reports at a limit that could not be paid for if their model read all of the conversation: what is left out is left
+//! out of that one request, and comes back for whoever goes on with more.
 
 use expect_test::expect;
 use serde_json::json;

@@ -1,5 +1,6 @@
-//! What becomes of those beside a sub-agent that fails where nobody above takes them: in a leg that a person asked for they
-//! are stopped, and what they reported is there for the next one; where it cannot go on after a crash they fail with it.
+//! What becomes of those beside a sub-agent that fails where nobody above takes them: in a leg that a person asked for
+//! they are stopped, and what they reported is there for the next one; where it cannot go on after a crash they fail
+//! with it.
 
 use expect_test::expect;
 use serde_json::json;

@@ -131,7 +131,8 @@ async fn a_call_whose_tries_use_the_tokens_up_is_not_tried_again() {
     assert!((20_000..23_000).contains(&outcome.usage.total_tokens()), "{outcome:?}");
 }
 
-/// A try that breaks off after a seventh of the tokens of [`ask_within`] 14,000: the second one uses up what its call had.
+/// A try that breaks off after a seventh of the tokens of [`ask_within`] 14,000: the second one uses up what its call
+/// had.
 fn a_seventh() -> ScriptedReply {
     reply::text("Half a sentence").fault(Fault::CutAfter(4)).usage(Usage { input_tokens: 2000, ..Usage::default() })
 }

@@ -1,5 +1,5 @@
-//! Tokens and money: what a tree may spend is held back before each call, and no race, no crash and no provider makes it
-//! more.
+//! Tokens and money: what a tree may spend is held back before each call, and no race, no crash and no provider makes
+//! it more.
 
 use expect_test::expect;
 use serde_json::json;
@@ -356,7 +356,8 @@ fn counted_thrice(estimated: &[u64; 2]) -> Plan {
     Plan::script(script).rules(Rules { max_concurrent: 12, ..Rules::default() })
 }
 
-/// What is estimated for the first calls of the one above and of those below, where nobody has heard how they are counted.
+/// What is estimated for the first calls of the one above and of those below, where nobody has heard how they are
+/// counted.
 async fn first_estimates() -> [u64; 2] {
     let world = counted_thrice(&[0, 0]).build();
     assert_eq!(world.run(ask("MAIN")).await.status, Status::Completed);

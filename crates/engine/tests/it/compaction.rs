@@ -1,5 +1,5 @@
-//! Conversations that outgrow their model's window: shortened before they do, the same after a crash, and never so that a
-//! provider refuses them.
+//! Conversations that outgrow their model's window: shortened before they do, the same after a crash, and never so that
+//! a provider refuses them.
 
 use expect_test::expect;
 use serde_json::json;
@@ -242,7 +242,8 @@ async fn where_no_summary_comes_what_was_done_is_told_in_short() {
     assert!(usage.is_nothing());
 }
 
-/// What had been used when the first summary was asked for, what the call before it and what its own were estimated to read.
+/// What had been used when the first summary was asked for, what the call before it and what its own were estimated to
+/// read.
 fn before_the_summary(events: &[Event]) -> (u64, u64, u64) {
     let is_paid = |event: &Event| matches!(&event.fact, Fact::Compacted { usage, .. } if !usage.is_nothing());
     let before = &events[..events.iter().position(is_paid).expect("there is a summary")];

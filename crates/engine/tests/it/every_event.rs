@@ -1,5 +1,5 @@
-//! At every step of a long history: what is left when the process is killed there can be gone on with, and a task that is
-//! stopped there ends once.
+//! At every step of a long history: what is left when the process is killed there can be gone on with, and a task that
+//! is stopped there ends once.
 
 use std::collections::HashMap;
 use std::fs;

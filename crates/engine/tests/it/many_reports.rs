@@ -1,5 +1,5 @@
-//! Many children that end at once, whatever their parent does meanwhile: each report once, in the order of the starts, and
-//! within a size.
+//! Many children that end at once, whatever their parent does meanwhile: each report once, in the order of the starts,
+//! and within a size.
 
 use std::sync::Arc;
 use std::time::Duration;

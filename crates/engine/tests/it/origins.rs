@@ -1,4 +1,5 @@
-//! One recipe starts every task: whoever asks meets the same hooks, rules and limits, as far as they have a meaning there.
+//! One recipe starts every task: whoever asks meets the same hooks, rules and limits, as far as they have a meaning
+//! there.
 
 use std::sync::Arc;
 

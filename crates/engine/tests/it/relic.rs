@@ -1,5 +1,5 @@
-//! A journal in memory that keeps what it was given, piece by piece, and that can be begun with what a process left which
-//! is gone.
+//! A journal in memory that keeps what it was given, piece by piece, and that can be begun with what a process left
+//! which is gone.
 
 use std::collections::HashMap;
 use std::pin::Pin;

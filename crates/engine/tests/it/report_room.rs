@@ -1,5 +1,5 @@
-//! Many reports that come together: as many as the parent's window has room for, and of the others enough to know that they
-//! are there and where.
+//! Many reports that come together: as many as the parent's window has room for, and of the others enough to know that
+//! they are there and where.
 
 use serde_json::{Value, json};
 use sortie_engine::Rules;

@@ -1,5 +1,5 @@
-//! Sub-agents side by side: what befalls one takes nothing from the others, nobody waits for what another one holds, and
-//! whoever works in the background is what it would be in the foreground.
+//! Sub-agents side by side: what befalls one takes nothing from the others, nobody waits for what another one holds,
+//! and whoever works in the background is what it would be in the foreground.
 
 use std::time::Duration;
 
@@ -13,7 +13,8 @@ use crate::permissions::{user, usual};
 use crate::support::{Plan, World, ask};
 use crate::told::Told;
 
-/// One is stuck, one fails and one breaks down beside two others; the stuck one is stopped once the last one has reported.
+/// One is stuck, one fails and one breaks down beside two others; the stuck one is stopped once the last one has
+/// reported.
 fn mishaps(asked: &Asked<'_>) -> ScriptedReply {
     match (asked.who, asked.turn) {
         ("MAIN", 0) => reply::calls(["FIRST", "STUCK", "FAILING", "BREAKING", "LAST"].map(|part| task(part, true))),

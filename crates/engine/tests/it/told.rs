@@ -1,5 +1,5 @@
-//! What the tasks of a tree were told by others, as their logs have it, and what must hold of that: each report and each
-//! message once, to the one whom it was for, and one output for each call.
+//! What the tasks of a tree were told by others, as their logs have it, and what must hold of that: each report and
+//! each message once, to the one whom it was for, and one output for each call.
 
 use std::collections::{HashMap, HashSet};
 
@@ -29,8 +29,8 @@ impl Told {
         log.iter().map(|event| told(&event.fact).matches(text).count()).sum()
     }
 
-    /// How often a task was told the report of a child without asking for one that it had read: by its mail, by the call
-    /// that waited for the child, or by one that has read it instead.
+    /// How often a task was told the report of a child without asking for one that it had read: by its mail, by the
+    /// call that waited for the child, or by one that has read it instead.
     fn count_report(log: &[Event], child: TaskId, text: &str) -> usize {
         let is_own = |call: &CallId| {
             let started = |fact: &Fact| matches!(fact, Fact::ChildStarted { call: by, child: who, .. } if by == call && *who == child);
@@ -68,7 +68,8 @@ impl Told {
         open.map(|(task, ..)| *task).collect()
     }
 
-    /// All that is not as it must be, once all have ended. `all_read`: nobody was stopped before it could read its mail.
+    /// All that is not as it must be, once all have ended. `all_read`: nobody was stopped before it could read its
+    /// mail.
     pub(crate) fn breaches(&self, all_read: bool) -> Vec<String> {
         let mut breaches: Vec<String> = self.open().iter().map(|task| format!("{task} has not ended")).collect();
         breaches.extend(self.sent_too_often());
@@ -124,7 +125,8 @@ impl Told {
         (!is_right).then(|| format!("{text:?} of {report:?} is {holder}'s, and was told {counts:?}"))
     }
 
-    /// Messages that came more often than they were sent, as what is read between two turns or as what a task goes on with.
+    /// Messages that came more often than they were sent, as what is read between two turns or as what a task goes on
+    /// with.
     fn sent_too_often(&self) -> Vec<String> {
         let mut counts: HashMap<String, (usize, usize)> = HashMap::new();
         for event in self.logs.iter().flat_map(|(_, _, log)| log) {

@@ -194,8 +194,8 @@ async fn whoever_gets_no_answer_whether_it_may_has_time_to_say_so_in_its_report(
     }
 }
 
-/// Sub-agents in the background that ask one after the other, within a second of each other: three whether they may, and one
-/// what to do. Each has 100 s.
+/// Sub-agents in the background that ask one after the other, within a second of each other: three whether they may,
+/// and one what to do. Each has 100 s.
 fn a_queue(silent: &Arc<Silent>, answer_within: Duration) -> World {
     let write = || reply::call("Write", json!({"file_path": "a.md", "content": "new"}));
     let calls = [write(), write(), write(), reply::call("Ask", json!({"question": "Which?", "to": "person"}))];

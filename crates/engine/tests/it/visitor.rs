@@ -92,7 +92,8 @@ async fn what_the_user_denies_is_denied_to_a_visitor_too() {
     assert!(refused.starts_with("TaskList was not run: "), "{refused}");
 }
 
-/// A task that was delegated from outside and whose process was killed before it ended; and the place as a later one has it.
+/// A task that was delegated from outside and whose process was killed before it ended; and the place as a later one
+/// has it.
 async fn interrupted(script: fn() -> Script) -> (Site, String) {
     let site = Site::new(Plan::script(script()));
     let running = site.engine.visitor().start(brief("from outside")).await.expect("it can be started");

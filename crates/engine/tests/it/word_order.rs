@@ -1,5 +1,5 @@
-//! What one task says to another in one turn is read in the order of the calls, however they race; and who looks after that
-//! sees what has come of it.
+//! What one task says to another in one turn is read in the order of the calls, however they race; and who looks after
+//! that sees what has come of it.
 
 use std::time::Duration;
 

@@ -103,8 +103,8 @@ impl Bid {
         Amount::from(after.usage(REPORT_OUTPUT))
     }
 
-    /// How long the reply may be so that the call, and a report after it, fit at `stand`, and which limit keeps it from being
-    /// longer.
+    /// How long the reply may be so that the call, and a report after it, fit at `stand`, and which limit keeps it from
+    /// being longer.
     pub(super) fn room(&self, stand: &Stand) -> Result<(u64, Option<Limit>), Short> {
         let Stand { limits, fixed, passing } = *stand;
         let (bare, fixed) = (Amount::from(self.usage(0)), fixed.plus(self.for_report()));

@@ -7,7 +7,8 @@ use sortie_protocol::{Limit, Usage};
 use super::Account;
 use super::bid::{Amount, Bid};
 
-/// A call that may be made. Whoever lets go of it without a word may have paid for all of it, so all of it counts as used.
+/// A call that may be made. Whoever lets go of it without a word may have paid for all of it, so all of it counts as
+/// used.
 pub(crate) struct Lease {
     pub(super) account: Arc<Account>,
     pub(super) bid: Bid,

@@ -218,8 +218,8 @@ fn share(reserved: Usage, thousandths: u64) -> Usage {
 
 proptest! {
     /// A root, two branches with bounds of their own, and four leaves: whoever bids, settles and vanishes in whatever
-    /// order, no bound is ever passed, what each has set aside for its report is there, and in the end nothing is held that
-    /// nobody has.
+    /// order, no bound is ever passed, what each has set aside for its report is there, and in the end nothing is held
+    /// that nobody has.
     #[test]
     fn no_interleaving_overspends_and_nothing_leaks(
         steps in proptest::collection::vec(step(), 1..200),

@@ -47,7 +47,8 @@ fn led_to(workspace: &Workspace, work_tree: &Path, home: Option<&Path>) -> Vec<P
                 // Git passes over settings that are not there, but not over a directory in their place.
                 Named::Settings(path) => (from(around, &path, home), false),
             };
-            // One that leads out of the workspace is written by no command; to keep one around it would close everything.
+            // One that leads out of the workspace is written by no command; to keep one around it would close
+            // everything.
             let inside = workspace.locate(&path.to_string_lossy()).map(|path| workspace.root().join(path));
             let is_kept = |path: &PathBuf| !work_tree.starts_with(path) && (is_kept_absent || exists(workspace, path));
             found.extend(inside.ok().filter(is_kept));

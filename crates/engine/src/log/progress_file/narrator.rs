@@ -14,7 +14,8 @@ const MAX_CHARS: usize = 200;
 pub struct Narrator {
     /// A reply without calls. It is the report if the task ends now, and then it is told once.
     last_word: Option<String>,
-    /// The words for calls of the newest reply that have not started. One that never does is told with what became of it.
+    /// The words for calls of the newest reply that have not started. One that never does is told with what became of
+    /// it.
     untold: Vec<(CallId, String)>,
     noticed: Vec<String>,
 }

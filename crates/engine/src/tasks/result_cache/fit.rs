@@ -91,8 +91,8 @@ impl<'a, C: Fn(&ToolCall) -> bool> Log<'a, C> {
             | Fact::Reminded { .. }
             | Fact::Noticed { .. }
             | Fact::TaskEnded { .. } => true,
-            // Commands, words from outside, and whatever this version does not know. One that was taken over has not done
-            // it all under the same configuration.
+            // Commands, words from outside, and whatever this version does not know. One that was taken over has not
+            // done it all under the same configuration.
             Fact::TaskResumed { .. }
             | Fact::ProcessStarted { .. }
             | Fact::ApprovalAsked { .. }

@@ -39,8 +39,8 @@ impl Key {
         Self(Sha256::digest(request.to_string()).into())
     }
 
-    /// Of a request on these files, with where its model is reached; where it can delegate, with the agents that it could
-    /// delegate to, and where all models are reached.
+    /// Of a request on these files, with where its model is reached; where it can delegate, with the agents that it
+    /// could delegate to, and where all models are reached.
     pub(super) fn of_request_on(request: &Self, query: &CacheQuery<'_>, snapshot: &Snapshot) -> Self {
         let CacheQuery { job, agents, endpoints, .. } = query;
         let mut whole = Sha256::new();

@@ -45,8 +45,8 @@ pub(crate) async fn prepare(
     resume::prepare(engine, origin, GoingOn { remembered, wish, notices, unseen: Unseen::MayRun }).await
 }
 
-/// A child that goes on with a message of the same turn comes to its end first: what is said to it is said one after the
-/// other. It is not waited for if it has something to say itself.
+/// A child that goes on with a message of the same turn comes to its end first: what is said to it is said one after
+/// the other. It is not waited for if it has something to say itself.
 async fn let_finish(parent: &TaskScope, asked: &str) {
     let Ok(child) = asked.trim().parse() else { return };
     let resident = parent.engine.present.find(child).filter(|_| parent.inbox.has_just_written_to(child));

@@ -115,8 +115,8 @@ fn unapproved(before: &[GrantLayer], now: &[GrantLayer]) -> Vec<String> {
     notices
 }
 
-/// Whether the agent's file says something else than the task began with. What a contract or the project's own instructions
-/// add stands behind the role.
+/// Whether the agent's file says something else than the task began with. What a contract or the project's own
+/// instructions add stands behind the role.
 fn has_other_role(definition: &AgentDefinition, first: &AgentConfig) -> bool {
     let rest = first.system.strip_prefix(definition.prompt.as_str());
     definition.origin.path.is_some() && !rest.is_some_and(|rest| rest.is_empty() || rest.starts_with("\n\n"))

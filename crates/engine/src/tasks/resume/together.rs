@@ -23,7 +23,8 @@ pub(crate) fn refuse_alone(journal: &dyn Journal, remembered: &Remembered, unsee
     Err(Failure::new(FailureCode::WaitedFor, message).about([root.to_string()]))
 }
 
-/// A task does not go on as long as another process has one of those that it, or one that would go on with it, waits for.
+/// A task does not go on as long as another process has one of those that it, or one that would go on with it, waits
+/// for.
 pub(crate) fn refuse_without(journal: &dyn Journal, task: TaskId, unseen: Unseen) -> Result<(), Failure> {
     let mut below = journal.tree(task).map_err(journal_failure)?;
     below.retain(|header| header.task_id != task && !matches!(header.state, TaskState::Ended(_)));

@@ -31,7 +31,8 @@ pub(crate) enum Admission {
     },
 }
 
-/// Lets a prepared task start, or says why it must not. A task that is resumed in the middle of a leg was admitted before.
+/// Lets a prepared task start, or says why it must not. A task that is resumed in the middle of a leg was admitted
+/// before.
 pub(crate) async fn admit(task: Task, origin: &Origin<'_>, mode: LaunchMode) -> Result<Admission, Failure> {
     let is_new = task.past.is_none();
     let admission = Box::pin(decide(task, origin, mode)).await;

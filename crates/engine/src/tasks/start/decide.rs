@@ -17,7 +17,8 @@ use crate::tasks::state::EngineState;
 /// A title is a few words; what is longer is cut, for everybody who lists tasks.
 const MAX_TITLE_CHARS: usize = 200;
 
-/// From an agent's definition to its configuration for one task. Notices about the decisions are added to the request's.
+/// From an agent's definition to its configuration for one task. Notices about the decisions are added to the
+/// request's.
 pub(crate) fn decide(
     engine: &EngineState,
     roster: &Roster,

@@ -32,8 +32,8 @@ pub struct Authority<'a> {
 }
 
 impl Authority<'_> {
-    /// Says whether a request can be started at all, before an engine is made for it. Of a request that names a task, only
-    /// what needs no look at that task is checked.
+    /// Says whether a request can be started at all, before an engine is made for it. Of a request that names a task,
+    /// only what needs no look at that task is checked.
     pub fn check(&self, request: &TaskRequest, kind: Kind, models: &dyn Models) -> Result<(), Failure> {
         let requester = match kind {
             Kind::Main => Requester::Person,
