@@ -3,27 +3,26 @@
 
 pub(crate) mod approval_timeout;
 pub(crate) mod call_order;
-pub(crate) mod call_progress;
 pub(crate) mod children;
 pub(crate) mod confinement;
+pub(crate) mod host_call;
 pub(crate) mod output_text;
 pub(crate) mod permission_check;
+pub(crate) mod refusal;
+pub(crate) mod run_tool;
 pub(crate) mod settle_calls;
 pub(crate) mod side_model;
 
-use std::any::Any;
-use std::panic::AssertUnwindSafe;
+use std::ops::Deref;
 use std::sync::Arc;
-use std::time::Duration;
 
-use futures_util::FutureExt;
 use futures_util::future::join_all;
 use sortie_crash::point;
 use sortie_journal::JournalError;
-use sortie_policy::{Decision, Ground, Redactor, Rule, Why};
-use sortie_protocol::{CallOutput, Fact, Fault, Limit, Reply, StopReason, ToolCall, ToolOutput};
+use sortie_policy::Redactor;
+use sortie_protocol::{CallOutput, Fact, Fault, Limit, Reply, ToolCall, ToolOutput};
 use sortie_sandbox::Workspace;
-use sortie_tools::{CallContext, Order, Registry, Seen, Shells, Tool};
+use sortie_tools::{CallContext, DecodedCall, Order, Registry, Seen, Shells, Tool};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -32,26 +31,16 @@ use crate::budget::deadline::Deadline;
 use crate::budget::slots::Slot;
 use crate::conversation::outcome::{Ending, Unrecorded};
 use crate::gate::call_order::Words;
-use crate::gate::call_progress::Voice;
 use crate::gate::children::Children;
 use crate::gate::output_text::Wording;
 use crate::gate::permission_check::Clearance;
+use crate::gate::refusal::refusal;
+use crate::gate::run_tool::call_progress::Voice;
+use crate::gate::run_tool::{PermittedCall, run_tool};
 use crate::gate::side_model::LightModel;
 use crate::log::writer::Sink;
 use crate::messages::report_cap::Room;
 use crate::ports::redaction::without_secrets;
-
-/// More calls than this in one reply are a model gone wrong; the rest is refused.
-const MAX_CALLS_PER_TURN: usize = 256;
-
-/// How long a stopped call may take to say whether it had its effect.
-const EFFECT_GRACE: Duration = Duration::from_secs(5);
-
-/// A command that takes so long may wait for something.
-const WAITS_FROM: Duration = Duration::from_secs(1);
-
-/// The tool whose calls are commands.
-const COMMANDS: &str = "Bash";
 
 /// What stands between one task and the tools.
 pub(crate) struct Gate {
@@ -75,6 +64,7 @@ pub(crate) struct Gate {
     pub(crate) account: Arc<Account>,
     pub(crate) deadline: Arc<Deadline>,
     pub(crate) wording: Wording,
+    pub(crate) sink: Sink,
 }
 
 /// Why a task does not wait any longer.
@@ -93,6 +83,49 @@ impl Over {
     }
 }
 
+/// A call on its way through the gate.
+pub(crate) struct PendingCall<'a> {
+    call: &'a ToolCall,
+    /// Its place in the reply.
+    index: usize,
+    decoded: DecodedCall,
+}
+
+impl<'a> PendingCall<'a> {
+    /// All calls of a reply, in order.
+    fn all(reply: &'a Reply) -> Vec<Self> {
+        let pending = |(index, call)| Self { call, index, decoded: DecodedCall::default() };
+        reply.calls().enumerate().map(pending).collect()
+    }
+}
+
+impl Deref for PendingCall<'_> {
+    type Target = ToolCall;
+
+    fn deref(&self) -> &ToolCall {
+        self.call
+    }
+}
+
+/// Whether a call that is recorded has run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Execution {
+    Ran,
+    Refused,
+}
+
+/// The two signals that end the calls of a turn: one ends the task, the other only these calls.
+struct TurnStop<'a> {
+    task: &'a CancellationToken,
+    calls: CancellationToken,
+}
+
+impl<'a> TurnStop<'a> {
+    fn below(task: &'a CancellationToken) -> Self {
+        Self { task, calls: task.child_token() }
+    }
+}
+
 /// A call that is through the gate, and recorded.
 #[derive(Default)]
 pub(crate) struct Passage {
@@ -102,30 +135,26 @@ pub(crate) struct Passage {
 
 impl Gate {
     /// Runs all calls of a reply at the same time, but for words to others. Exactly one output for each is recorded.
-    pub(crate) async fn run_all(
-        &self,
-        reply: &Reply,
-        sink: &Sink,
-        cancel: &CancellationToken,
-    ) -> Result<(), JournalError> {
-        let calls: Vec<&ToolCall> = reply.calls().collect();
-        let stop = cancel.child_token();
-        let passages = calls.iter().enumerate().map(|(index, call)| {
-            let refusal = self.refusal(call, index, reply.stop, &stop);
-            self.pass(call, refusal, sink, &stop)
+    pub(crate) async fn run_all(&self, reply: &Reply, cancel: &CancellationToken) -> Result<(), JournalError> {
+        let (calls, stop) = (PendingCall::all(reply), TurnStop::below(cancel));
+        let passages = calls.iter().map(|call| {
+            let refusal = refusal(self, call, reply.stop, &stop.calls);
+            self.pass(call, refusal, &stop.calls)
         });
-        self.all(&calls, passages, (cancel, &stop)).await
+        self.all(&calls, passages, &stop).await
     }
 
     /// Waits for the calls of one turn, which end when the task's time is over.
-    pub(crate) async fn all(
+    async fn all(
         &self,
-        calls: &[&ToolCall],
+        calls: &[PendingCall<'_>],
         passages: impl Iterator<Item = impl Future<Output = Result<Passage, JournalError>>>,
-        (cancel, stop): (&CancellationToken, &CancellationToken),
+        stop: &TurnStop<'_>,
     ) -> Result<(), JournalError> {
         let mut words = self.words.turn();
-        let order = |call: &ToolCall| self.tool(call).map_or(Order::Free, |tool| tool.order(&call.arguments));
+        let order = |call: &PendingCall<'_>| {
+            self.tool(call).map_or(Order::Free, |tool| tool.order(&call.arguments, &call.decoded))
+        };
         let passages = passages.zip(calls).map(|(passage, call)| words.next(&call.id, order(call), passage));
         let passages = join_all(passages);
         let in_time = async {
@@ -133,7 +162,7 @@ impl Gate {
             tokio::select! {
                 passages = &mut passages => passages,
                 () = self.deadline.passes() => {
-                    stop.cancel();
+                    stop.calls.cancel();
                     passages.await
                 }
             }
@@ -141,7 +170,7 @@ impl Gate {
         let waits_for_children = calls.iter().any(|call| self.tool(call).is_some_and(|tool| tool.delegates()));
         let must_end = async {
             tokio::select! {
-                () = cancel.cancelled() => {}
+                () = stop.task.cancelled() => {}
                 () = self.deadline.passes() => {}
             }
         };
@@ -196,110 +225,56 @@ impl Gate {
         self.tools.get(&call.tool)
     }
 
-    /// What a call that may not run is answered with; `None` if it may.
-    pub(crate) fn refusal(
-        &self,
-        call: &ToolCall,
-        index: usize,
-        ended: StopReason,
-        stop: &CancellationToken,
-    ) -> Option<ToolOutput> {
-        let tool = &call.tool;
-        let refused = |text: String| Some(ToolOutput::failure(text).because(Fault::NotAllowed));
-        let Some(known) = self.tool(call) else {
-            let meant = self.tools.suggest(tool).filter(|name| self.offered.iter().any(|offered| offered == name));
-            let hint = meant.map(|name| format!(" Did you mean {name}?")).unwrap_or_default();
-            let text = format!("There is no tool `{tool}`.{hint} {}", self.possessions());
-            // A tool that others have, or another spelling of one, is not granted; any other name is nobody's.
-            let is_known = tool.parse::<Rule>().is_ok_and(|rule| rule.unknown_tool_in_any_case().is_none());
-            let fault = if is_known { Fault::NotAllowed } else { Fault::NoSuchTool };
-            return Some(ToolOutput::failure(text).because(fault));
-        };
-        if !self.offered.contains(tool) {
-            return refused(format!("{tool} {}. {}", self.not_offered(call, known.as_ref(), stop), self.possessions()));
-        }
-        if index >= MAX_CALLS_PER_TURN {
-            return refused(format!("{tool} was not run: at most {MAX_CALLS_PER_TURN} calls can be made in one turn."));
-        }
-        // A reply that ran into its output limit may end in half an argument, which must never be executed.
-        let whole = || serde_json::from_str::<&serde_json::value::RawValue>(&call.arguments).is_ok();
-        if ended == StopReason::Length && !whole() {
-            let text =
-                format!("{tool} was not run: its arguments were cut off by your output limit. Call it again, shorter.");
-            return Some(ToolOutput::failure(text).because(Fault::Arguments));
-        }
-        None
-    }
-
-    /// Why a tool that exists is not this task's. The call is judged by what it would touch, so that a rule which would
-    /// allow just that can be named.
-    fn not_offered(&self, call: &ToolCall, tool: &dyn Tool, stop: &CancellationToken) -> String {
-        let resource = tool.resource(&call.arguments, self.context(call, &self.workspace, stop));
-        match self.clearance.judge.decide(&call.tool, &resource) {
-            // Its own tools are named beside this.
-            Decision::Deny(Ground { owner, why: Why::NotAdmitted { .. }, .. }) => {
-                format!("is not granted to this task (by {owner})")
-            }
-            Decision::Deny(ground) => format!("is not granted to this task ({ground})"),
-            Decision::Allow | Decision::Ask(_) => "is not available to this task".to_owned(),
-        }
-    }
-
-    /// What the task has instead.
-    fn possessions(&self) -> String {
-        if self.offered.is_empty() {
-            return "You have no tools.".to_owned();
-        }
-        format!("You have: {}.", self.offered.join(", "))
-    }
-
     pub(crate) async fn pass(
         &self,
-        call: &ToolCall,
+        call: &PendingCall<'_>,
         refusal: Option<ToolOutput>,
-        sink: &Sink,
         stop: &CancellationToken,
     ) -> Result<Passage, JournalError> {
         let started = Instant::now();
-        let (output, ran) = match (refusal, self.tool(call)) {
-            (None, Some(tool)) => match self.clear(call, tool.as_ref(), (sink, stop)).await? {
+        let (output, execution) = match (refusal, self.tool(call)) {
+            (None, Some(tool)) => match self.clear(call, tool.as_ref(), stop).await? {
                 Ok(workspace) => {
                     point("call.before-start");
-                    self.announce(call, tool.as_ref(), sink).await?;
+                    self.announce(call, tool.as_ref()).await?;
                     point("call.started");
-                    let output = self.run(call, tool.as_ref(), &workspace, (sink, stop)).await;
+                    let output = self.run(call, tool.as_ref(), &workspace, stop).await;
                     point("call.ran");
-                    (output, true)
+                    (output, Execution::Ran)
                 }
-                Err(refusal) => (refusal, false),
+                Err(refusal) => (refusal, Execution::Refused),
             },
-            (refusal, _) => (refusal.unwrap_or_else(|| ToolOutput::failure("")), false),
+            (refusal, _) => (refusal.unwrap_or_else(|| ToolOutput::failure("")), Execution::Refused),
         };
-        let output = if ran { output } else { self.in_own_form(call, output, stop) };
-        self.record(call, output, (started, ran), sink).await
+        let output = match execution {
+            Execution::Ran => output,
+            Execution::Refused => self.in_own_form(call, output, stop),
+        };
+        self.record(call, output, started, execution).await
     }
 
     /// Refuses a call of a task that has no turn left to act in.
-    pub(crate) async fn refuse(&self, call: &ToolCall, text: String, sink: &Sink) -> Result<(), JournalError> {
+    pub(crate) async fn refuse(&self, call: &ToolCall, text: String) -> Result<(), JournalError> {
+        let call = &PendingCall { call, index: 0, decoded: DecodedCall::default() };
         let output = ToolOutput::failure(text).because(Fault::NotAllowed);
         let output = self.in_own_form(call, output, &CancellationToken::new());
-        self.record(call, output, (Instant::now(), false), sink).await.map(drop)
+        self.record(call, output, Instant::now(), Execution::Refused).await.map(drop)
     }
 
     /// A refusal as the tool that was called would word it.
-    fn in_own_form(&self, call: &ToolCall, refusal: ToolOutput, stop: &CancellationToken) -> ToolOutput {
+    fn in_own_form(&self, call: &PendingCall<'_>, refusal: ToolOutput, stop: &CancellationToken) -> ToolOutput {
         let context = self.context(call, &self.workspace, stop);
         let own = self.tool(call).and_then(|tool| tool.refused(&call.arguments, context, &refusal));
         own.unwrap_or(refusal)
     }
 
     /// Takes secrets out of the output, words it and records it: the only place where any of this is done.
-    pub(crate) async fn record(
+    async fn record(
         &self,
         call: &ToolCall,
         output: ToolOutput,
-        (started, ran): (Instant, bool),
-        sink: &Sink,
+        started: Instant,
+        execution: Execution,
     ) -> Result<Passage, JournalError> {
         let output = without_secrets(output, &self.redactor);
         let output = match self.tool(call).and_then(|tool| tool.most_bytes()) {
@@ -307,38 +282,43 @@ impl Gate {
             None => output,
         };
         let output = self.wording.word(call, output, started.elapsed()).await;
-        let changed = (ran && !output.did_not_run).then(|| output.files_changed.clone());
+        let changed = (execution == Execution::Ran && !output.did_not_run).then(|| output.files_changed.clone());
         let output = CallOutput { call: call.id.clone(), output };
-        sink.append(Fact::CallFinished { output, refused: !ran }).await?;
+        self.sink.append(Fact::CallFinished { output, refused: execution == Execution::Refused }).await?;
         point("call.finished");
         Ok(Passage { changed })
     }
 
     /// Records that the tool is about to run; on disk first, where running it twice would do harm.
-    async fn announce(&self, call: &ToolCall, tool: &dyn Tool, sink: &Sink) -> Result<(), JournalError> {
+    async fn announce(&self, call: &ToolCall, tool: &dyn Tool) -> Result<(), JournalError> {
         let fact = Fact::CallStarted { call: call.clone(), idempotent: tool.idempotent() };
         // A child is found again through its own record, so starting one does no harm that a sync would prevent.
-        if tool.idempotent() || tool.delegates() { sink.append(fact).await } else { sink.append_synced(fact).await }
+        if tool.idempotent() || tool.delegates() {
+            self.sink.append(fact).await
+        } else {
+            self.sink.append_synced(fact).await
+        }
     }
 
     /// Whether the call may run, and with which view of the workspace; or the answer that refuses it.
-    pub(crate) async fn clear(
+    async fn clear(
         &self,
-        call: &ToolCall,
+        call: &PendingCall<'_>,
         tool: &dyn Tool,
-        (sink, stop): (&Sink, &CancellationToken),
+        stop: &CancellationToken,
     ) -> Result<Result<Arc<Workspace>, ToolOutput>, JournalError> {
-        self.clearance.clear(call, tool, self.context(call, &self.workspace, stop), sink).await
+        self.clearance.clear(call, tool, self.context(call, &self.workspace, stop), &self.sink).await
     }
 
     fn context<'a>(
         &'a self,
-        call: &'a ToolCall,
+        call: &'a PendingCall<'_>,
         workspace: &'a Arc<Workspace>,
         cancel: &'a CancellationToken,
     ) -> CallContext<'a> {
         CallContext {
             call: &call.id,
+            decoded: &call.decoded,
             workspace,
             cancel,
             delegation: self.children.delegation(),
@@ -351,49 +331,16 @@ impl Gate {
         }
     }
 
-    pub(crate) async fn run(
+    async fn run(
         &self,
-        call: &ToolCall,
+        call: &PendingCall<'_>,
         tool: &dyn Tool,
         workspace: &Arc<Workspace>,
-        (sink, stop): (&Sink, &CancellationToken),
+        stop: &CancellationToken,
     ) -> ToolOutput {
-        let voice = Voice { call: &call.id, sink, redactor: &self.redactor };
-        let context = CallContext { progress: Some(&voice), ..self.context(call, workspace, stop) };
-        let started = Instant::now();
-        let running = AssertUnwindSafe(tool.run(&call.arguments, context)).catch_unwind();
-        let stopped = async {
-            stop.cancelled().await;
-            // A delegated task ends itself when it is stopped, and how it ended is worth waiting for. So is, for a
-            // while, whether the effect of a call is there.
-            if tool.delegates() && !tool.idempotent() {
-                std::future::pending::<()>().await;
-            } else if !tool.idempotent() {
-                tokio::time::sleep(EFFECT_GRACE).await;
-            }
-        };
-        let output = tokio::select! {
-            output = running => output.unwrap_or_else(|panic| panicked(&call.tool, panic.as_ref())),
-            () = stopped => self.stopped(call, tool),
-        };
-        ToolOutput { waited: call.tool == COMMANDS && started.elapsed() >= WAITS_FROM, ..output }
+        let progress = Voice { call: &call.id, sink: &self.sink, redactor: &self.redactor };
+        let context = CallContext { progress: Some(&progress), ..self.context(call, workspace, stop) };
+        let permitted = PermittedCall { tool, name: &call.tool, arguments: &call.arguments };
+        run_tool(permitted, context, Some(&self.deadline)).await
     }
-
-    /// The output of a call that had to end: its time was over, or somebody cancelled it.
-    fn stopped(&self, call: &ToolCall, tool: &dyn Tool) -> ToolOutput {
-        let effect = if tool.idempotent() { "" } else { "; whether it had an effect is not known" };
-        let output = ToolOutput::failure(format!("{} was stopped before it was done{effect}", call.tool));
-        if self.deadline.has_passed() { output.because(Fault::TimedOut) } else { output }
-    }
-}
-
-fn panicked(tool: &str, panic: &(dyn Any + Send)) -> ToolOutput {
-    let text = format!("{tool} broke down: {}. This is a bug in the tool; try another way.", message(panic));
-    ToolOutput::failure(text).because(Fault::Internal)
-}
-
-/// What a panic said.
-pub(crate) fn message(panic: &(dyn Any + Send)) -> &str {
-    let text = panic.downcast_ref::<&'static str>().copied();
-    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("it panicked")
 }

@@ -95,7 +95,7 @@ impl Run<'_> {
                 }
             }
             self.services.gate.report_room.set(room_for_reports(self, 0));
-            self.services.gate.run_all(&reply, self.sink, self.cancel).await?;
+            self.services.gate.run_all(&reply, self.cancel).await?;
         }
     }
 

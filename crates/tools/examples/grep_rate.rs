@@ -28,6 +28,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let (call, cancel, seen) = (CallId("call-1".to_owned()), CancellationToken::new(), Seen::default());
     let context = CallContext {
         call: &call,
+        // Lives as long as the test: each call has its own.
+        decoded: Box::leak(Box::default()),
         workspace: &workspace,
         cancel: &cancel,
         delegation: &NoDelegation,

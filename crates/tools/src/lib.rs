@@ -23,6 +23,7 @@ mod web;
 mod registry;
 
 pub use call::context::CallContext;
+pub use call::decoded_call::DecodedCall;
 pub use call::tool::{Order, Tool};
 pub use call::typed_tool::TypedTool;
 pub use changes::concurrent::Changes;

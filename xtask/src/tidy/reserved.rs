@@ -6,7 +6,7 @@ use super::item::inherent_impls;
 use super::token::{Token, closing, is_name, text, tokens};
 
 /// Who hands a call to a tool.
-const RUNS_TOOLS: &[&str] = &["engine/src/engine/host", "engine/src/gate"];
+const RUNS_TOOLS: &[&str] = &["engine/src/gate"];
 /// Who makes a task that can run.
 const BUILDS_TASKS: &[&str] = &["engine/src/tasks/start"];
 /// Who says how a task ended.

@@ -8,15 +8,15 @@ mod visible;
 
 use std::sync::Arc;
 
-use sortie_policy::Decision;
 use sortie_protocol::{
     CallId, Failure, FailureCode, Job, Launched, Limits, Resource, TaskId, TaskRequest, ToolOutput, ToolSpec,
 };
-use sortie_tools::{AnswerParts, BoxFuture, CallContext, Delegated, Delegation, Glance, Seen, Stand};
+use sortie_tools::{AnswerParts, BoxFuture, Delegated, Delegation, Glance, Stand};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::engine::Engine;
+use crate::gate::host_call::{HostCall, HostGate};
 use crate::ports::blocking::blocking;
 use crate::tasks::relatives::{Onlooker as _, recorded_stand, stand_of};
 use crate::tasks::resume::Resumption;
@@ -143,27 +143,20 @@ impl Visitor {
         let state = &self.engine.state;
         let roster = state.rosters.current();
         let known = COMPANIONS.contains(&tool).then(|| roster.tools.get(tool)).flatten().map(Arc::clone)?;
-        let call = CallId::from(format!("visit-{}", state.ids.mark()).as_str());
-        let context = CallContext {
-            call: &call,
-            workspace: &state.workspace,
-            cancel,
-            delegation: self,
-            kin: self,
-            structured: false,
-            seen: &Seen::default(),
-            assistant: None,
-            shells: None,
-            progress: None,
-        };
+        let id = CallId::from(format!("visit-{}", state.ids.mark()).as_str());
         let judge = match state.permissions.judge(state.places.clone()) {
             Ok(judge) => judge,
             Err(error) => return Some(ToolOutput::not_run(format!("{tool} was not run: {error}"))),
         };
-        if let Decision::Deny(ground) = judge.decide(tool, &known.resource(arguments, context)) {
-            return Some(ToolOutput::not_run(format!("{tool} was not run: {ground}")));
-        }
-        Some(known.run(arguments, context).await)
+        let gate = HostGate {
+            judge: &judge,
+            redactor: &state.permissions.redactor,
+            workspace: &state.workspace,
+            delegation: self,
+            relatives: self,
+        };
+        let call = HostCall { id, tool: known.as_ref(), name: tool, arguments, cancel };
+        Some(gate.pass(call).await)
     }
 
     /// Ends an open task with all below it, wherever it runs. That it has ended shows when it is looked at.

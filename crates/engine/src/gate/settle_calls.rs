@@ -4,50 +4,43 @@
 //! Where nothing can be run any more, because the leg ends, `close_open_calls.rs` answers instead.
 
 use sortie_journal::JournalError;
-use sortie_protocol::{StopReason, ToolCall, ToolOutput};
+use sortie_protocol::{StopReason, ToolOutput};
 use sortie_tools::{Tool, task_answer};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::conversation::task_record::{OpenTurn, Started};
 use crate::conversation::unanswered_calls::unknown;
-use crate::gate::{Gate, Passage};
-use crate::log::writer::Sink;
+use crate::gate::refusal::refusal;
+use crate::gate::{Execution, Gate, Passage, PendingCall, TurnStop};
 
 impl Gate {
     /// Answers all calls of a turn that was broken off. Exactly one output for each is recorded in the end.
-    pub(crate) async fn settle_all(
-        &self,
-        open: &OpenTurn,
-        sink: &Sink,
-        cancel: &CancellationToken,
-    ) -> Result<(), JournalError> {
-        let calls: Vec<&ToolCall> = open.reply.calls().collect();
-        let stop = cancel.child_token();
-        let passages = calls.iter().enumerate().map(|(index, call)| self.settle(open, (index, call), sink, &stop));
-        self.all(&calls, passages, (cancel, &stop)).await
+    pub(crate) async fn settle_all(&self, open: &OpenTurn, cancel: &CancellationToken) -> Result<(), JournalError> {
+        let (calls, stop) = (PendingCall::all(&open.reply), TurnStop::below(cancel));
+        let passages = calls.iter().map(|call| self.settle(open, call, &stop.calls));
+        self.all(&calls, passages, &stop).await
     }
 
     async fn settle(
         &self,
         open: &OpenTurn,
-        (index, call): (usize, &ToolCall),
-        sink: &Sink,
+        call: &PendingCall<'_>,
         stop: &CancellationToken,
     ) -> Result<Passage, JournalError> {
         if open.outputs.contains_key(&call.id) {
             // Counted when it was read back.
             return Ok(Passage::default());
         }
-        let refusal = self.refusal(call, index, StopReason::Calls, stop);
+        let refusal = refusal(self, call, StopReason::Calls, stop);
         let tool = self.tool(call);
         let delegates = tool.is_some_and(|tool| tool.delegates());
         match (open.started.get(&call.id), tool) {
             (Some(Started { child: Some(_), .. }), Some(tool)) if refusal.is_none() => {
                 // A question was answered when the child was started; whether a rule forbids it now is asked again
                 // there.
-                let output = self.run(call, tool.as_ref(), &self.workspace, (sink, stop)).await;
-                self.record(call, output, (Instant::now(), true), sink).await
+                let output = self.run(call, tool.as_ref(), &self.workspace, stop).await;
+                self.record(call, output, Instant::now(), Execution::Ran).await
             }
             (Some(Started { child: Some(_), .. }), _) => {
                 let why = refusal.as_ref().map_or("its tool is gone", |refusal| refusal.for_model.as_str());
@@ -55,33 +48,33 @@ impl Gate {
                     Some(ended) => {
                         let parts = self.children.delegation().answer_parts();
                         let output = task_answer(self.wording.contract.as_ref(), &call.arguments, &parts, Ok(ended));
-                        self.record(call, output, (Instant::now(), true), sink).await
+                        self.record(call, output, Instant::now(), Execution::Ran).await
                     }
-                    None => self.pass(call, refusal, sink, stop).await,
+                    None => self.pass(call, refusal, stop).await,
                 }
             }
             (Some(started), _) if !started.idempotent && !delegates => {
                 let tool = tool.filter(|tool| tool.settles_itself() && refusal.is_none());
                 let output = match tool {
-                    Some(tool) => self.settle_by_itself(call, tool.as_ref(), (sink, stop)).await?,
+                    Some(tool) => self.settle_by_itself(call, tool.as_ref(), stop).await?,
                     None => None,
                 };
                 let output = output.unwrap_or_else(|| unknown(call, started));
-                self.record(call, output, (Instant::now(), true), sink).await
+                self.record(call, output, Instant::now(), Execution::Ran).await
             }
-            _ => self.pass(call, refusal, sink, stop).await,
+            _ => self.pass(call, refusal, stop).await,
         }
     }
 
     /// Makes a call again that knows what came of it; `None` where it may not run any more.
     async fn settle_by_itself(
         &self,
-        call: &ToolCall,
+        call: &PendingCall<'_>,
         tool: &dyn Tool,
-        (sink, stop): (&Sink, &CancellationToken),
+        stop: &CancellationToken,
     ) -> Result<Option<ToolOutput>, JournalError> {
-        Ok(match self.clear(call, tool, (sink, stop)).await? {
-            Ok(workspace) => Some(self.run(call, tool, &workspace, (sink, stop)).await),
+        Ok(match self.clear(call, tool, stop).await? {
+            Ok(workspace) => Some(self.run(call, tool, &workspace, stop).await),
             Err(_) => None,
         })
     }

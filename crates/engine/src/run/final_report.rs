@@ -74,7 +74,7 @@ pub(crate) async fn refuse_all(
 ) -> Result<(), JournalError> {
     for call in calls {
         let refusal = format!("{} was not run: the {limit} limit was reached", call.tool);
-        run.services.gate.refuse(call, refusal, run.sink).await?;
+        run.services.gate.refuse(call, refusal).await?;
     }
     Ok(())
 }

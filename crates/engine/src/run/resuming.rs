@@ -36,7 +36,7 @@ pub(crate) async fn pick_up(run: &mut Run<'_>) -> Result<Option<Ending>, Journal
         (None, Some(open), None) => {
             let answered = open.outputs.values().map(|output| output.output.for_model.len()).sum();
             run.services.gate.report_room.set(room_for_reports(run, answered));
-            run.services.gate.settle_all(&open, run.sink, run.cancel).await?;
+            run.services.gate.settle_all(&open, run.cancel).await?;
         }
         (None, None, None) => {}
     }

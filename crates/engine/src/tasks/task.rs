@@ -20,7 +20,7 @@ use crate::conversation::live_record::LiveRecord;
 use crate::conversation::load_task::{Unseen, read};
 use crate::conversation::outcome::{Ending, Unrecorded};
 use crate::conversation::request_size::Gauge;
-use crate::gate::message;
+use crate::gate::run_tool::message;
 use crate::log::writer::{Follower, ParentsWord, Sink, Takeover};
 use crate::messages::report_cap;
 use crate::messages::report_target::Address;

@@ -7,6 +7,7 @@ use sortie_sandbox::Workspace;
 use tokio_util::sync::CancellationToken;
 
 use crate::answer::{Answer, AnswerForm};
+use crate::call::decoded_call::DecodedCall;
 use crate::files::read_state::Seen;
 use crate::port::delegation::Delegation;
 use crate::port::progress::Progress;
@@ -18,6 +19,8 @@ use crate::shell::shells::Shells;
 #[derive(Clone, Copy)]
 pub struct CallContext<'a> {
     pub call: &'a CallId,
+    /// The request of a Task call, decoded once.
+    pub decoded: &'a DecodedCall,
     pub workspace: &'a Arc<Workspace>,
     /// Set when the call must end; a tool that works for long looks at it.
     pub cancel: &'a CancellationToken,

@@ -3,6 +3,7 @@
 use sortie_protocol::{Resource, ToolOutput, ToolSpec};
 
 use super::context::CallContext;
+use super::decoded_call::DecodedCall;
 use crate::port::future::BoxFuture;
 
 /// A tool with its types erased, as the registry and the gate know it.
@@ -19,7 +20,7 @@ pub trait Tool: Send + Sync {
     }
 
     /// The order of a call among the calls of its turn, which all run at the same time.
-    fn order(&self, _arguments: &str) -> Order {
+    fn order(&self, _arguments: &str, _decoded: &DecodedCall) -> Order {
         Order::Free
     }
 

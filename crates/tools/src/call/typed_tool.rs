@@ -5,6 +5,7 @@ use serde_json::Value;
 use sortie_protocol::{Fault, Resource, ToolOutput, ToolSpec};
 
 use super::context::CallContext;
+use super::decoded_call::DecodedCall;
 use super::tool::{Order, Tool};
 use crate::port::future::BoxFuture;
 
@@ -51,7 +52,7 @@ impl<T: TypedTool> Tool for T {
         T::SETTLES_ITSELF
     }
 
-    fn order(&self, _arguments: &str) -> Order {
+    fn order(&self, _arguments: &str, _decoded: &DecodedCall) -> Order {
         T::ORDER
     }
 

@@ -8,6 +8,7 @@ use sortie_contract::{AgentLine, Call, Contract};
 use sortie_protocol::{Failure, FailureCode, Fault, Launched, Resource, TaskOutcome, ToolOutput, ToolSpec};
 
 use crate::call::context::CallContext;
+use crate::call::decoded_call::DecodedCall;
 use crate::call::tool::{Order, Tool};
 use crate::port::delegation::{AnswerParts, Delegated};
 use crate::port::future::BoxFuture;
@@ -101,8 +102,9 @@ impl Tool for TaskTool {
     }
 
     /// Whoever has a sub-agent go on says something to it.
-    fn order(&self, arguments: &str) -> Order {
-        let goes_on = self.contract.decode(arguments).is_ok_and(|request| request.resume.is_some());
+    fn order(&self, arguments: &str, decoded: &DecodedCall) -> Order {
+        let request = decoded.request(|| self.contract.decode(arguments));
+        let goes_on = request.is_ok_and(|request| request.resume.is_some());
         if goes_on { Order::Says } else { Order::Free }
     }
 
@@ -115,8 +117,8 @@ impl Tool for TaskTool {
     }
 
     fn resource(&self, arguments: &str, context: CallContext<'_>) -> Resource {
-        let request = self.contract.decode(arguments);
-        request.map_or(Resource::Nothing, |request| context.delegation.agent_for(&request))
+        let request = context.decoded.request(|| self.contract.decode(arguments));
+        request.map_or(Resource::Nothing, |request| context.delegation.agent_for(request))
     }
 
     fn refused(&self, arguments: &str, context: CallContext<'_>, refusal: &ToolOutput) -> Option<ToolOutput> {
@@ -132,9 +134,9 @@ impl Tool for TaskTool {
 
     fn run<'a>(&'a self, arguments: &'a str, context: CallContext<'a>) -> BoxFuture<'a, ToolOutput> {
         Box::pin(async move {
-            let started = match self.contract.decode(arguments) {
-                Ok(request) => context.delegation.delegate(context.call, request).await,
-                Err(failure) => Err(failure),
+            let started = match context.decoded.request(|| self.contract.decode(arguments)) {
+                Ok(request) => context.delegation.delegate(context.call, request.clone()).await,
+                Err(failure) => Err(failure.clone()),
             };
             match started {
                 Ok(Delegated::Ended(outcome)) => self.answer(arguments, context, Ok(*outcome)),

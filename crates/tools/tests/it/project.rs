@@ -144,6 +144,8 @@ impl Project {
         let Self { workspace, cancel, seen, .. } = self;
         CallContext {
             call,
+            // Lives as long as the test: each call has its own.
+            decoded: Box::leak(Box::default()),
             workspace,
             cancel,
             delegation: self.delegation.as_ref(),

@@ -63,6 +63,7 @@ pub(super) fn services(task: &Task, above: Arc<Deadline>) -> Result<(Services, A
         account: Arc::clone(&task.account),
         deadline: Arc::clone(&allowance.deadline),
         wording: wording(task),
+        sink: task.sink.clone(),
     };
     let (inbox, letterhead) = (Arc::clone(&task.record.inbox), letterhead(task));
     Ok((Services { speaker, gate, allowance, inbox, letterhead }, scope))

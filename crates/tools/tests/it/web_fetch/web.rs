@@ -96,6 +96,8 @@ impl Web {
         let Self { workspace, cancel, .. } = self;
         CallContext {
             call,
+            // Lives as long as the test: each call has its own.
+            decoded: Box::leak(Box::default()),
             workspace,
             cancel,
             delegation: &NoDelegation,

@@ -1,0 +1,69 @@
+//! Where a tool call is refused before anyone is asked: no such tool, not offered, too many calls, cut arguments.
+//!
+//! Refusals by the grant or by a person are in `permission_check.rs`.
+
+use sortie_policy::{Decision, Ground, Rule, Why};
+use sortie_protocol::{Fault, StopReason, ToolOutput};
+use sortie_tools::Tool;
+use tokio_util::sync::CancellationToken;
+
+use crate::gate::{Gate, PendingCall};
+
+/// More calls than this in one reply are a model gone wrong; the rest is refused.
+const MAX_CALLS_PER_TURN: usize = 256;
+
+/// The answer to a call that may not run; `None` if it may.
+pub(crate) fn refusal(
+    gate: &Gate,
+    call: &PendingCall<'_>,
+    ended: StopReason,
+    stop: &CancellationToken,
+) -> Option<ToolOutput> {
+    let tool = &call.tool;
+    let refused = |text: String| Some(ToolOutput::failure(text).because(Fault::NotAllowed));
+    let Some(known) = gate.tool(call) else {
+        let meant = gate.tools.suggest(tool).filter(|name| gate.offered.iter().any(|offered| offered == name));
+        let hint = meant.map(|name| format!(" Did you mean {name}?")).unwrap_or_default();
+        let text = format!("There is no tool `{tool}`.{hint} {}", possessions(gate));
+        // A tool that others have, or another spelling of one, is not granted; any other name is nobody's.
+        let is_known = tool.parse::<Rule>().is_ok_and(|rule| rule.unknown_tool_in_any_case().is_none());
+        let fault = if is_known { Fault::NotAllowed } else { Fault::NoSuchTool };
+        return Some(ToolOutput::failure(text).because(fault));
+    };
+    if !gate.offered.contains(tool) {
+        return refused(format!("{tool} {}. {}", not_offered(gate, call, known.as_ref(), stop), possessions(gate)));
+    }
+    if call.index >= MAX_CALLS_PER_TURN {
+        return refused(format!("{tool} was not run: at most {MAX_CALLS_PER_TURN} calls can be made in one turn."));
+    }
+    // A reply that ran into its output limit may end in half an argument, which must never be executed.
+    let whole = || serde_json::from_str::<&serde_json::value::RawValue>(&call.arguments).is_ok();
+    if ended == StopReason::Length && !whole() {
+        let text =
+            format!("{tool} was not run: its arguments were cut off by your output limit. Call it again, shorter.");
+        return Some(ToolOutput::failure(text).because(Fault::Arguments));
+    }
+    None
+}
+
+/// Says why a tool that exists is not this task's. The call is judged by what it would touch, so that a rule which would
+/// allow just that can be named.
+fn not_offered(gate: &Gate, call: &PendingCall<'_>, tool: &dyn Tool, stop: &CancellationToken) -> String {
+    let resource = tool.resource(&call.arguments, gate.context(call, &gate.workspace, stop));
+    match gate.clearance.judge.decide(&call.tool, &resource) {
+        // Its own tools are named beside this.
+        Decision::Deny(Ground { owner, why: Why::NotAdmitted { .. }, .. }) => {
+            format!("is not granted to this task (by {owner})")
+        }
+        Decision::Deny(ground) => format!("is not granted to this task ({ground})"),
+        Decision::Allow | Decision::Ask(_) => "is not available to this task".to_owned(),
+    }
+}
+
+/// Names the tools that the task has instead.
+fn possessions(gate: &Gate) -> String {
+    if gate.offered.is_empty() {
+        return "You have no tools.".to_owned();
+    }
+    format!("You have: {}.", gate.offered.join(", "))
+}
