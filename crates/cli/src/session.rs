@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sortie_engine::{Engine, EngineError, Hooks, Kind, Resumption, Running};
+use sortie_engine::{Engine, EngineError, Hooks, Resumption, Running, TaskKind};
 use sortie_protocol::{Failure, FailureCode, Job, Status, TaskId, TaskOutcome, TaskRequest};
 use tokio::runtime::Builder;
 
@@ -27,7 +27,7 @@ const MEMORY_TENDED: Duration = Duration::from_secs(30);
 
 /// Beginning of a run.
 pub(crate) enum SessionStart {
-    New { kind: Kind, request: TaskRequest },
+    New { kind: TaskKind, request: TaskRequest },
     Resume { task: TaskId, resumption: Resumption },
 }
 
@@ -140,8 +140,8 @@ async fn steer(
 
 async fn begin(engine: &Engine, start: SessionStart) -> Result<Running, Failure> {
     match start {
-        SessionStart::New { kind: Kind::Main, request } => engine.run(request).await,
-        SessionStart::New { kind: Kind::Delegated, request } => engine.task(request).await,
+        SessionStart::New { kind: TaskKind::Main, request } => engine.run(request).await,
+        SessionStart::New { kind: TaskKind::Delegated, request } => engine.task(request).await,
         SessionStart::Resume { task, resumption } => engine.resume(task, resumption).await,
     }
 }

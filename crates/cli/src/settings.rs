@@ -23,7 +23,7 @@ use std::time::Duration;
 
 use sortie_agents::ServerDefinition;
 use sortie_contract::{Contract, Sortie};
-use sortie_engine::{InstructionRules, Rules, TrustCheck};
+use sortie_engine::{EngineSettings, InstructionRules, TrustCheck};
 use sortie_llm::route::MAIN_ROUTE;
 use sortie_llm::{CallSettings, Catalogue, Route, RouteError};
 use sortie_mcp::{Lookup, expanded, secrets_of};
@@ -132,9 +132,9 @@ impl Settings {
     }
 
     /// The rules of the task tree.
-    pub(crate) fn rules(&self) -> Rules {
+    pub(crate) fn rules(&self) -> EngineSettings {
         let layers = &self.layers;
-        Rules {
+        EngineSettings {
             delegation: layers.switch(&key::ENABLED),
             max_depth: saturating_u32(layers.number(&key::MAX_DEPTH)),
             default_timeout: Duration::from_secs(layers.number(&key::DEFAULT_TIMEOUT_SECONDS)),

@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use sortie_agents::{Agents, Registry};
 use sortie_engine::{
-    AgentFolders, Approver, Authority, Cache, Engine, EngineParts, Hooks, Kind, MAIN_ROUTE_SETTING, Permissions,
-    RandomIds, SystemClock, tool_names,
+    AgentFolders, Approver, DryRun, Engine, EngineParts, Hooks, MAIN_ROUTE_SETTING, Permissions, RandomIds,
+    ResultCache, SystemClock, TaskKind, tool_names,
 };
 use sortie_journal::{Journal, SqliteJournal};
 use sortie_llm::route::{LIGHT_ROUTE, MAIN_ROUTE};
@@ -130,11 +130,11 @@ impl<'a> Plan<'a> {
 
     /// Whether the request can be started. The outer error means that only the main route could serve it and cannot be
     /// used, which is no fault of the request.
-    pub(crate) fn check(&self, request: &TaskRequest, kind: Kind) -> Result<Result<(), Failure>, CommandError> {
+    pub(crate) fn check(&self, request: &TaskRequest, kind: TaskKind) -> Result<Result<(), Failure>, CommandError> {
         let settings = self.settings;
         let (contract, rules, layers) = (settings.contract(), settings.rules(), settings.permission_layers());
         let agents = self.agents();
-        let authority = Authority { agents: &agents, contract: &contract, rules: &rules, layers: &layers, remote: &[] };
+        let authority = DryRun { agents: &agents, contract: &contract, rules: &rules, layers: &layers, remote: &[] };
         let checked = authority.check(request, kind, &self.models);
         let Err(failure) = checked else { return Ok(checked) };
         match settings.problem_of_main() {
@@ -158,8 +158,9 @@ impl<'a> Plan<'a> {
             .filter(|_| !self.is_anew)
             .map(|directory| SpillDir::open(&directory))
             .transpose();
-        let cache =
-            cache.map_err(|error| CommandError::config(with_causes(&error)))?.map(|kept| Arc::new(Cache::new(kept)));
+        let cache = cache
+            .map_err(|error| CommandError::config(with_causes(&error)))?
+            .map(|kept| Arc::new(ResultCache::new(kept)));
         let web = self.settings.web_rules()?;
         let permissions = permissions(self.settings, approver);
         let hooks: Arc<dyn Hooks> = Arc::new(hooks(self.settings, Arc::clone(&permissions.redactor))?);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use sortie_agents::Registry;
 use sortie_contract::Sortie;
-use sortie_engine::{Engine, EngineParts, Permissions, RandomIds, Rules, SystemClock};
+use sortie_engine::{Engine, EngineParts, EngineSettings, Permissions, RandomIds, SystemClock};
 use sortie_journal::SqliteJournal;
 use sortie_llm::{RouteSetup, RouteTable};
 use sortie_protocol::TaskRequest;
@@ -26,7 +26,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         reports: Arc::new(SpillDir::open(&home.join("reports"))?),
         cache: None,
         hooks: Arc::new(sortie_engine::NoHooks),
-        rules: Rules::default(),
+        rules: EngineSettings::default(),
         permissions: Permissions::default(),
         clock: Arc::new(SystemClock),
         ids: Arc::new(RandomIds),

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use serde_json::{Value, json};
 use sortie_agents::Registry;
 use sortie_contract::Sortie;
-use sortie_engine::{Engine, EngineParts, Permissions, RandomIds, Rules, Running, SystemClock};
+use sortie_engine::{Engine, EngineParts, EngineSettings, Permissions, RandomIds, Running, SystemClock};
 use sortie_journal::{Journal, SqliteJournal, TaskQuery, TaskState};
 use sortie_llm::ModelRequest;
 use sortie_protocol::{Message, Status, TaskRequest};
@@ -124,11 +124,11 @@ fn engine(
         reports: Arc::new(SpillDir::open(&folder.join("reports"))?),
         cache: None,
         hooks: Arc::new(sortie_engine::NoHooks),
-        rules: Rules {
+        rules: EngineSettings {
             max_children: tasks,
             max_concurrent: tasks as usize,
             default_timeout: 3 * PATIENCE,
-            ..Rules::default()
+            ..EngineSettings::default()
         },
         permissions: Permissions::default(),
         clock: Arc::new(SystemClock),

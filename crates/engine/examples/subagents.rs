@@ -9,8 +9,8 @@ use std::sync::Arc;
 use sortie_agents::Registry;
 use sortie_contract::Sortie;
 use sortie_engine::{
-    Engine, EngineParts, Parameters, Permissions, RandomIds, Rules, SubagentObserver, SubagentStatus, Subagents,
-    SystemClock,
+    Engine, EngineParts, EngineSettings, Parameters, Permissions, RandomIds, SubagentObserver, SubagentStatus,
+    Subagents, SystemClock,
 };
 use sortie_journal::MemoryJournal;
 use sortie_llm::{RouteSetup, RouteTable};
@@ -60,7 +60,7 @@ fn engine(home: &Path) -> Result<Engine, Box<dyn Error>> {
         reports: Arc::new(SpillDir::open(&home.join("reports"))?),
         cache: None,
         hooks: Arc::new(sortie_engine::NoHooks),
-        rules: Rules::default(),
+        rules: EngineSettings::default(),
         permissions: Permissions::default(),
         clock: Arc::new(SystemClock),
         ids: Arc::new(RandomIds),

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use sortie_agents::Registry;
 use sortie_contract::Sortie;
-use sortie_engine::{Engine, EngineParts, Permissions, RandomIds, Rules, SystemClock};
+use sortie_engine::{Engine, EngineParts, EngineSettings, Permissions, RandomIds, SystemClock};
 use sortie_journal::MemoryJournal;
 use sortie_llm::{RateLimits, Route, RouteSetup, RouteTable, WireKind};
 use sortie_protocol::TaskRequest;
@@ -121,7 +121,7 @@ async fn run((prompt, agent): (&str, &str)) -> Result<Value, Box<dyn Error>> {
         reports,
         cache: None,
         hooks: Arc::new(sortie_engine::NoHooks),
-        rules: Rules::default(),
+        rules: EngineSettings::default(),
         permissions: Permissions::default(),
         clock: Arc::new(SystemClock),
         ids: Arc::new(RandomIds),

@@ -16,18 +16,18 @@ use sortie_sandbox::{SpillDir, Workspace};
 use sortie_tools::{Commands, ShellSetup, Tool};
 use tokio::sync::Semaphore;
 
-use crate::budget::start_rate::DelegationRate;
-use crate::engine::host::Visitor;
-use crate::log::notes::Boards;
-use crate::messages::running_task::Stopper;
+use crate::budget::start_rate::StartRate;
+use crate::engine::host::Host;
+use crate::log::notes::NoteBoards;
+use crate::messages::running_task::StoppedBy;
 use crate::ports::failure::journal_failure;
 use crate::ports::hooks::Hooks;
 use crate::resolve::permissions::Permissions;
 use crate::resolve::remote_tools::RemoteTools;
 use crate::resolve::roster::Rosters;
-use crate::resolve::settings::Rules;
+use crate::resolve::settings::EngineSettings;
 use crate::tasks::observers::Audience;
-use crate::tasks::result_cache::Cache;
+use crate::tasks::result_cache::ResultCache;
 use crate::tasks::resume::end_interrupted::abandon;
 use crate::tasks::resume::{Resumption, resume};
 use crate::tasks::running::Running;
@@ -54,10 +54,10 @@ pub struct EngineParts {
     /// Where reports go that are too long to be delivered.
     pub reports: Arc<SpillDir>,
     /// Which task has answered what; `None` where results are not given again.
-    pub cache: Option<Arc<Cache>>,
+    pub cache: Option<Arc<ResultCache>>,
     /// Users' own programs that are told of tasks.
     pub hooks: Arc<dyn Hooks>,
-    pub rules: Rules,
+    pub rules: EngineSettings,
     pub permissions: Permissions,
     pub clock: Arc<dyn Clock>,
     pub ids: Arc<dyn Ids>,
@@ -91,15 +91,15 @@ impl Engine {
             rules,
             permissions,
             places,
-            desk: Arc::default(),
+            approval_queue: Arc::default(),
             clock,
             ids,
             slots,
-            delegation_rate: DelegationRate::default(),
+            delegation_rate: StartRate::default(),
             counting: Arc::default(),
             audience: Audience::default(),
             present: Arc::default(),
-            boards: Boards::default(),
+            note_boards: NoteBoards::default(),
             cache,
             hooks,
         };
@@ -120,7 +120,7 @@ impl Engine {
 
     /// Ends a task that runs in this engine, and all below it; false if none of this id does.
     pub fn stop(&self, task: TaskId) -> bool {
-        self.state.present.stop(task, Stopper::Outside)
+        self.state.present.stop(task, StoppedBy::Outside)
     }
 
     /// Ends an interrupted task as cancelled, and all below it that were interrupted with it, children first. What they
@@ -137,8 +137,8 @@ impl Engine {
     }
 
     /// Somebody from outside who delegates to this engine.
-    pub fn visitor(&self) -> Visitor {
-        Visitor::of(self.clone())
+    pub fn host(&self) -> Host {
+        Host::of(self.clone())
     }
 
     /// Ends what was started for the remote tools of its tasks. To be called when none of them runs any more.

@@ -30,16 +30,16 @@ use crate::budget::account::Account;
 use crate::budget::deadline::Deadline;
 use crate::budget::slots::Slot;
 use crate::conversation::outcome::{Ending, Unrecorded};
-use crate::gate::call_order::Words;
+use crate::gate::call_order::CallOrder;
 use crate::gate::children::Children;
-use crate::gate::output_text::Wording;
-use crate::gate::permission_check::Clearance;
+use crate::gate::output_text::OutputText;
+use crate::gate::permission_check::PermissionCheck;
 use crate::gate::refusal::refusal;
-use crate::gate::run_tool::call_progress::Voice;
+use crate::gate::run_tool::call_progress::CallProgress;
 use crate::gate::run_tool::{PermittedCall, run_tool};
-use crate::gate::side_model::LightModel;
-use crate::log::writer::Sink;
-use crate::messages::report_cap::Room;
+use crate::gate::side_model::SideModel;
+use crate::log::writer::FactWriter;
+use crate::messages::report_cap::ReportRoom;
 use crate::ports::redaction::without_secrets;
 
 /// What stands between one task and the tools.
@@ -47,7 +47,7 @@ pub(crate) struct Gate {
     pub(crate) tools: Arc<Registry>,
     /// The names offered to this task's model.
     pub(crate) offered: Vec<String>,
-    pub(crate) clearance: Clearance,
+    pub(crate) permission_check: PermissionCheck,
     pub(crate) redactor: Arc<Redactor>,
     /// What this task has read.
     pub(crate) seen: Seen,
@@ -56,25 +56,25 @@ pub(crate) struct Gate {
     pub(crate) workspace: Arc<Workspace>,
     pub(crate) children: Arc<dyn Children>,
     /// Order in which calls of one turn speak to other tasks.
-    pub(crate) words: Arc<Words>,
+    pub(crate) words: Arc<CallOrder>,
     /// Room that the conversation has for reports.
-    pub(crate) report_room: Arc<Room>,
-    pub(crate) assistant: LightModel,
+    pub(crate) report_room: Arc<ReportRoom>,
+    pub(crate) assistant: SideModel,
     pub(crate) slot: Arc<Slot>,
     pub(crate) account: Arc<Account>,
     pub(crate) deadline: Arc<Deadline>,
-    pub(crate) wording: Wording,
-    pub(crate) sink: Sink,
+    pub(crate) output_text: OutputText,
+    pub(crate) sink: FactWriter,
 }
 
 /// Why a task does not wait any longer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Over {
+pub(crate) enum Interruption {
     Cancelled,
     OutOfTime,
 }
 
-impl Over {
+impl Interruption {
     pub(crate) fn ending(self, text: String) -> Ending {
         match self {
             Self::Cancelled => Ending::Cancelled { text },
@@ -128,7 +128,7 @@ impl<'a> TurnStop<'a> {
 
 /// A call that is through the gate, and recorded.
 #[derive(Default)]
-pub(crate) struct Passage {
+pub(crate) struct PassedCall {
     /// Files that it changed; `None` if it did not run now.
     pub(crate) changed: Option<Vec<String>>,
 }
@@ -148,7 +148,7 @@ impl Gate {
     async fn all(
         &self,
         calls: &[PendingCall<'_>],
-        passages: impl Iterator<Item = impl Future<Output = Result<Passage, JournalError>>>,
+        passages: impl Iterator<Item = impl Future<Output = Result<PassedCall, JournalError>>>,
         stop: &TurnStop<'_>,
     ) -> Result<(), JournalError> {
         let mut words = self.words.turn();
@@ -189,12 +189,12 @@ impl Gate {
         &self,
         waiting: impl Future<Output = ()>,
         cancel: &CancellationToken,
-    ) -> Option<Over> {
+    ) -> Option<Interruption> {
         let over = async {
             tokio::select! {
                 biased;
-                () = cancel.cancelled() => Over::Cancelled,
-                () = self.deadline.passes() => Over::OutOfTime,
+                () = cancel.cancelled() => Interruption::Cancelled,
+                () = self.deadline.passes() => Interruption::OutOfTime,
             }
         };
         let in_time = async {
@@ -230,7 +230,7 @@ impl Gate {
         call: &PendingCall<'_>,
         refusal: Option<ToolOutput>,
         stop: &CancellationToken,
-    ) -> Result<Passage, JournalError> {
+    ) -> Result<PassedCall, JournalError> {
         let started = Instant::now();
         let (output, execution) = match (refusal, self.tool(call)) {
             (None, Some(tool)) => match self.clear(call, tool.as_ref(), stop).await? {
@@ -275,18 +275,18 @@ impl Gate {
         output: ToolOutput,
         started: Instant,
         execution: Execution,
-    ) -> Result<Passage, JournalError> {
+    ) -> Result<PassedCall, JournalError> {
         let output = without_secrets(output, &self.redactor);
         let output = match self.tool(call).and_then(|tool| tool.most_bytes()) {
-            Some(most) => self.wording.within(call, output, most).await,
+            Some(most) => self.output_text.within(call, output, most).await,
             None => output,
         };
-        let output = self.wording.word(call, output, started.elapsed()).await;
+        let output = self.output_text.word(call, output, started.elapsed()).await;
         let changed = (execution == Execution::Ran && !output.did_not_run).then(|| output.files_changed.clone());
         let output = CallOutput { call: call.id.clone(), output };
         self.sink.append(Fact::CallFinished { output, refused: execution == Execution::Refused }).await?;
         point("call.finished");
-        Ok(Passage { changed })
+        Ok(PassedCall { changed })
     }
 
     /// Records that the tool is about to run; on disk first, where running it twice would do harm.
@@ -307,7 +307,7 @@ impl Gate {
         tool: &dyn Tool,
         stop: &CancellationToken,
     ) -> Result<Result<Arc<Workspace>, ToolOutput>, JournalError> {
-        self.clearance.clear(call, tool, self.context(call, &self.workspace, stop), &self.sink).await
+        self.permission_check.clear(call, tool, self.context(call, &self.workspace, stop), &self.sink).await
     }
 
     fn context<'a>(
@@ -324,7 +324,7 @@ impl Gate {
             delegation: self.children.delegation(),
             kin: self.children.relatives(),
             seen: &self.seen,
-            structured: self.wording.is_structured(),
+            structured: self.output_text.is_structured(),
             assistant: Some(&self.assistant),
             shells: self.shells.as_ref(),
             progress: None,
@@ -338,7 +338,7 @@ impl Gate {
         workspace: &Arc<Workspace>,
         stop: &CancellationToken,
     ) -> ToolOutput {
-        let progress = Voice { call: &call.id, sink: &self.sink, redactor: &self.redactor };
+        let progress = CallProgress { call: &call.id, sink: &self.sink, redactor: &self.redactor };
         let context = CallContext { progress: Some(&progress), ..self.context(call, workspace, stop) };
         let permitted = PermittedCall { tool, name: &call.tool, arguments: &call.arguments };
         run_tool(permitted, context, Some(&self.deadline)).await

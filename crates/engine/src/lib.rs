@@ -20,13 +20,13 @@ mod tasks;
 
 pub use budget::account::Footprint;
 pub use conversation::load_task::footprint_so_far;
-pub use engine::host::Visitor;
+pub use engine::host::Host;
 pub use engine::subagents::{
     Configurations, Observation, ObserveError, Observed, Parameters, Subagent, SubagentError, SubagentObserver,
     SubagentStatus, Subagents,
 };
 pub use engine::{Engine, EngineParts};
-pub use log::cost::Bill;
+pub use log::cost::CostStatement;
 pub use log::progress_file::Narrator;
 pub use ports::approval::{Approval, Approver, Inquiry, NoApprover, Question};
 pub use ports::clock::{Clock, Ids, RandomIds, SystemClock};
@@ -38,9 +38,9 @@ pub use resolve::instructions::{InstructionFile, InstructionRules, Instructions}
 pub use resolve::permissions::Permissions;
 pub use resolve::remote_tools::{Gathered, NoRemoteTools, RemoteTools, Wanted};
 pub use resolve::roster::{task_tool, tool_names};
-pub use resolve::settings::{Kind, Rules};
-pub use tasks::result_cache::Cache;
+pub use resolve::settings::{EngineSettings, TaskKind};
+pub use tasks::result_cache::ResultCache;
 pub use tasks::resume::Resumption;
 pub use tasks::running::Running;
-pub use tasks::start::dry_run::Authority;
+pub use tasks::start::dry_run::DryRun;
 pub use tasks::state::EngineError;

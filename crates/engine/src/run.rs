@@ -24,14 +24,14 @@ use tokio_util::sync::CancellationToken;
 use crate::conversation::history::History;
 use crate::conversation::live_record::LiveRecord;
 use crate::conversation::outcome::{Ending, Unrecorded};
-use crate::conversation::request_size::Gauge;
+use crate::conversation::request_size::RequestSize;
 use crate::gate::Gate;
-use crate::log::writer::Sink;
+use crate::log::writer::FactWriter;
 use crate::messages::inbox::Inbox;
-use crate::messages::mail_text::Letterhead;
+use crate::messages::mail_text::MailWriter;
 use crate::run::allowance::Allowance;
 use crate::run::final_report::at_limit;
-use crate::run::model_call::{NoReply, Speaker};
+use crate::run::model_call::{ModelCaller, NoReply};
 use crate::run::next_reply::{Response, next_reply};
 use crate::run::parked::{WakeUps, last_word};
 use crate::run::read_mail::{read_mail, room_for_reports};
@@ -47,20 +47,20 @@ pub(crate) struct Run<'a> {
     pub(crate) abridged: Option<Arc<History>>,
     /// The limit that has cut the first answer of this leg that is not whole.
     pub(crate) cut_by: Option<Limit>,
-    pub(crate) gauge: Gauge,
+    pub(crate) request_size: RequestSize,
     pub(crate) wake_ups: WakeUps,
     pub(crate) services: &'a Services,
-    pub(crate) sink: &'a Sink,
+    pub(crate) sink: &'a FactWriter,
     pub(crate) cancel: &'a CancellationToken,
 }
 
 /// What a task works with.
 pub(crate) struct Services {
-    pub(crate) speaker: Speaker,
+    pub(crate) model_caller: ModelCaller,
     pub(crate) gate: Gate,
     pub(crate) allowance: Allowance,
     pub(crate) inbox: Arc<Inbox>,
-    pub(crate) letterhead: Letterhead,
+    pub(crate) mail_writer: MailWriter,
 }
 
 impl Run<'_> {
@@ -105,7 +105,7 @@ impl Run<'_> {
     }
 
     /// The measure of its requests, with what their provider counted last.
-    pub(crate) fn gauge(&self) -> Gauge {
-        self.gauge.corrected(self.record.look(|record| record.totals.correction))
+    pub(crate) fn request_size(&self) -> RequestSize {
+        self.request_size.corrected(self.record.look(|record| record.totals.correction))
     }
 }

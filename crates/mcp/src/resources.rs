@@ -4,7 +4,7 @@
 //! changed.
 //!
 //! Everything is read from the journal when it is asked for, a page at a time, so it holds for tasks of servers that
-//! are long gone, too. Nothing is kept here. Which tasks a host can see is the engine's word (`Visitor`).
+//! are long gone, too. Nothing is kept here. Which tasks a host can see is the engine's word (`Host`).
 
 mod address;
 mod changes;
@@ -21,7 +21,7 @@ use rmcp::model::{
 };
 use serde_json::json;
 use sortie_agents::Registry;
-use sortie_engine::{Narrator, Visitor};
+use sortie_engine::{Host, Narrator};
 use sortie_journal::{Journal, JournalError, TaskHeader, TaskQuery};
 use sortie_protocol::TaskId;
 use sortie_tools::Kin as _;
@@ -41,7 +41,7 @@ const MAIN_DEPTH: u32 = 0;
 pub(crate) struct Records {
     pub(crate) journal: Arc<dyn Journal>,
     /// Whose tasks they are about.
-    pub(crate) visitor: Visitor,
+    pub(crate) visitor: Host,
     /// The root of the workspace, as the journal names it.
     pub(crate) workspace: String,
 }

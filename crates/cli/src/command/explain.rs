@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use clap::Args;
 use serde_json::{Value, json};
 use sortie_agents::{AgentDefinition, Agents as _, Registry, ServerDefinition, ServerUse};
-use sortie_engine::Authority;
+use sortie_engine::DryRun;
 use sortie_policy::{Decision, Ground, Judge, Places, Why};
 use sortie_protocol::{AgentConfig, FailureCode, Resource};
 
@@ -61,10 +61,10 @@ pub(crate) fn run(args: &ExplainArgs, settings: &Settings) -> Result<ExitCode, C
     let agents = wiring::agents(settings)?.current();
     settings.rules_about_nobody(&agents).iter().for_each(|warning| error::warn(warning));
     let (contract, rules, layers) = (settings.contract(), settings.rules(), settings.permission_layers());
-    let authority = Authority { agents: &agents, contract: &contract, rules: &rules, layers: &layers, remote: &[] };
+    let authority = DryRun { agents: &agents, contract: &contract, rules: &rules, layers: &layers, remote: &[] };
     let call = Call::read(&args.call, settings, &authority)?;
     let remote = remote_tools(&call, settings, &agents);
-    let authority = Authority { remote: &remote, ..authority };
+    let authority = DryRun { remote: &remote, ..authority };
     let main = authority.of_main(MAIN)?;
     let config = match &args.agent {
         None => main.clone(),
@@ -130,7 +130,7 @@ fn out_of_reach(why: &str) -> Decision {
 }
 
 /// Why a call would come to nothing, whatever the rules say of it; `None` where it would not.
-fn beyond_rules(call: &Call, config: &AgentConfig, authority: &Authority<'_>) -> Option<Decision> {
+fn beyond_rules(call: &Call, config: &AgentConfig, authority: &DryRun<'_>) -> Option<Decision> {
     if call.delegates
         && let Some(why) = cannot_delegate(authority, config)
     {
@@ -146,7 +146,7 @@ fn beyond_rules(call: &Call, config: &AgentConfig, authority: &Authority<'_>) ->
 }
 
 /// Why nobody can be started from there, whatever the rules say; `None` where somebody can.
-fn cannot_delegate(authority: &Authority<'_>, config: &AgentConfig) -> Option<String> {
+fn cannot_delegate(authority: &DryRun<'_>, config: &AgentConfig) -> Option<String> {
     let failure = authority.can_delegate(config.depth).err()?;
     Some(match failure.code {
         FailureCode::Depth => format!(
@@ -158,7 +158,7 @@ fn cannot_delegate(authority: &Authority<'_>, config: &AgentConfig) -> Option<St
 }
 
 /// Whether the main agent may start this one.
-fn started(authority: &Authority<'_>, main: &AgentConfig, judge: &Judge, agent: &str) -> Decision {
+fn started(authority: &DryRun<'_>, main: &AgentConfig, judge: &Judge, agent: &str) -> Decision {
     let resource = authority.agents.get(agent).map_or(Resource::Nothing, AgentDefinition::as_resource);
     let refusal = || authority.can_start(main, agent).err().map(|failure| failure.message);
     match cannot_delegate(authority, main).or_else(refusal) {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, ValueHint};
-use sortie_engine::Kind;
+use sortie_engine::TaskKind;
 
 use super::args::{LimitArgs, ReportFormat, with_exit_codes};
 use super::task_status::{self, TaskStatusArgs};
@@ -93,7 +93,7 @@ pub(crate) fn run(args: &RunArgs, settings: &Settings) -> Result<ExitCode, Comma
     if args.detach {
         presentation = presentation.detachable(args.output_format, None)?;
     }
-    let start = SessionStart::New { kind: Kind::Main, request };
+    let start = SessionStart::New { kind: TaskKind::Main, request };
     let code = match session::run(plan, start, presentation)? {
         Err(failure) if is_held_up(&failure) => return not_started(&failure, args.output_format),
         ended => ended?,

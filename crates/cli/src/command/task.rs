@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use sortie_contract::{Answer, Call, Contract, given_again};
-use sortie_engine::{Ids as _, Kind, RandomIds};
+use sortie_engine::{Ids as _, RandomIds, TaskKind};
 use sortie_protocol::{Event, Failure, FailureCode, TaskOutcome};
 
 use super::args::{LimitArgs, with_exit_codes};
@@ -95,7 +95,7 @@ pub(crate) fn run(args: &TaskArgs, settings: &Settings) -> Result<ExitCode, Comm
         View { pace: progress.pace(), display: Box::new(WithProgress::new(progress, Box::new(result))) }
     };
     // Its caller is a program: what would have to be asked is refused.
-    let start = SessionStart::New { kind: Kind::Delegated, request };
+    let start = SessionStart::New { kind: TaskKind::Delegated, request };
     match session::run(Plan::new(settings)?, start, Presentation::unattended(view))? {
         Ok(code) => Ok(code),
         Err(failure) => answering.reject(&failure),

@@ -8,12 +8,12 @@ use sortie_protocol::{Fact, Need};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::budget::account::Account;
-use crate::log::writer::Sink;
+use crate::log::writer::FactWriter;
 
 /// A task's claim to one of the engine's slots.
 pub(crate) struct Slot {
     /// With the log of the task. `None`: it needs no slot (a main agent waits for its children most of the time).
-    slots: Option<(Arc<Semaphore>, Sink)>,
+    slots: Option<(Arc<Semaphore>, FactWriter)>,
     claim: Mutex<Claim>,
     /// Held by whichever of a task's calls takes the slot back for all of them.
     taking: tokio::sync::Mutex<()>,
@@ -33,7 +33,7 @@ impl Slot {
         Self { slots: None, claim: Mutex::default(), taking: tokio::sync::Mutex::default(), account }
     }
 
-    pub(crate) fn of(slots: Arc<Semaphore>, sink: Sink, account: Arc<Account>) -> Self {
+    pub(crate) fn of(slots: Arc<Semaphore>, sink: FactWriter, account: Arc<Account>) -> Self {
         Self { slots: Some((slots, sink)), ..Self::unlimited(account) }
     }
 
@@ -115,21 +115,22 @@ mod tests {
     use super::*;
     use crate::SystemClock;
     use crate::log::progress_file::tests::job;
-    use crate::log::writer::Hold;
+    use crate::log::writer::LegHold;
 
-    fn slot(slots: &Arc<Semaphore>, sink: Sink) -> Slot {
+    fn slot(slots: &Arc<Semaphore>, sink: FactWriter) -> Slot {
         Slot::of(Arc::clone(slots), sink, Account::of_root(Limits::default()))
     }
 
     #[tokio::test]
     async fn whoever_wants_its_slot_back_while_another_one_has_it_says_so_and_gets_it() {
-        let sink = || Sink::new(Arc::new(MemoryJournal::new()), Arc::new(SystemClock), Arc::new(job()), Hold::FIRST);
+        let sink =
+            || FactWriter::new(Arc::new(MemoryJournal::new()), Arc::new(SystemClock), Arc::new(job()), LegHold::FIRST);
         let (slots, own) = (Arc::new(Semaphore::new(1)), sink());
         let (one, other) = (slot(&slots, own.clone()), slot(&slots, sink()));
         one.take().await;
         let mut lending = pin!(one.lend(other.take(), std::future::pending()));
         assert_eq!(lending.as_mut().now_or_never(), None, "the other one has taken it and keeps it");
-        assert_eq!(own.lately().glimpse().last, "waiting for a slot");
+        assert_eq!(own.latest_activity().glimpse().last, "waiting for a slot");
         other.lock().permit = None;
         lending.await;
         assert!(one.lock().permit.is_some());

@@ -11,11 +11,11 @@ const MINUTE: Duration = Duration::from_mins(1);
 
 /// The starts of the last minute.
 #[derive(Debug, Default)]
-pub(crate) struct DelegationRate {
+pub(crate) struct StartRate {
     starts: Mutex<VecDeque<Instant>>,
 }
 
-impl DelegationRate {
+impl StartRate {
     /// Counts one more start, or says when there may be one again. Where there is no bound nothing is counted.
     pub(crate) fn count(&self, most: Option<u32>) -> Result<(), Failure> {
         let Some(most) = most else { return Ok(()) };
@@ -45,7 +45,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn the_window_slides_and_a_refusal_says_when_to_try_again() {
-        let rate = DelegationRate::default();
+        let rate = StartRate::default();
         let refused = |most| rate.count(Some(most)).map_err(|failure| failure.message);
         assert_eq!(refused(2), Ok(()));
         tokio::time::advance(Duration::from_millis(20_500)).await;
@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn where_none_may_be_started_nobody_is_told_to_wait() {
-        let refused = DelegationRate::default().count(Some(0)).map_err(|failure| failure.message);
+        let refused = StartRate::default().count(Some(0)).map_err(|failure| failure.message);
         assert!(refused.is_err_and(|message| message.ends_with("; go on without")));
     }
 }

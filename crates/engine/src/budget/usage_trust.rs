@@ -4,12 +4,12 @@ use sortie_protocol::Reply;
 
 /// The replies of one leg, and those whose usage was put right.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Believed {
+pub(crate) struct UsageTrust {
     replies: u32,
     doubted: u32,
 }
 
-impl Believed {
+impl UsageTrust {
     pub(crate) fn hear(&mut self, reply: &Reply) {
         self.replies += 1;
         self.doubted += u32::from(reply.usage_doubted);

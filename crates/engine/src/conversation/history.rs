@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use sortie_llm::estimate;
 use sortie_protocol::{CallId, CallOutput, Job, MailMark, Message, Part, Reply, ToolCall};
 
-use crate::conversation::loop_guard::{Circle, Repeats};
+use crate::conversation::loop_guard::{Circle, LoopGuard};
 
 /// What the model reads, and what is to be known of it.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -23,7 +23,7 @@ pub(crate) struct History {
     gone: Gone,
     /// Whether the message behind the brief stands for older turns.
     is_summed_up: bool,
-    repeats: Repeats,
+    repeats: LoopGuard,
     /// Its answer is one value: a later one takes the place of those before.
     is_one_value: bool,
 }

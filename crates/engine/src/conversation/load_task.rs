@@ -8,7 +8,7 @@ use sortie_protocol::{CallId, Event, Failure, FailureCode, Limits, Status, TaskI
 
 use crate::budget::account::{Account, Footprint};
 use crate::conversation::task_record::TaskRecord;
-use crate::log::writer::Hold;
+use crate::log::writer::LegHold;
 use crate::ports::failure::journal_failure;
 
 /// Processes that cannot be seen from here and that have a task.
@@ -20,7 +20,7 @@ pub(crate) enum Unseen {
 }
 
 /// A task as its log tells of it.
-pub(crate) struct Remembered {
+pub(crate) struct LoadedTask {
     pub(crate) past: TaskRecord,
     /// As it was before the log was read: if it has changed since, the task has gone on without us.
     pub(crate) standing: Standing,
@@ -28,7 +28,7 @@ pub(crate) struct Remembered {
     pub(crate) below: Footprint,
 }
 
-impl Remembered {
+impl LoadedTask {
     /// Its account, with all that was used so far.
     pub(crate) fn account(&self, limits: Limits, above: Option<Arc<Account>>) -> Arc<Account> {
         let mut so_far = self.past.totals.footprint();
@@ -37,11 +37,11 @@ impl Remembered {
     }
 
     /// Under which number, and for which leg, the task goes on.
-    pub(crate) fn hold(&self) -> Result<Hold, Failure> {
+    pub(crate) fn hold(&self) -> Result<LegHold, Failure> {
         let Self { standing, .. } = self;
         let attempt = standing.next_attempt().map_err(journal_failure)?;
         let leg = if matches!(standing.state, TaskState::Ended(_)) { standing.leg + 1 } else { standing.leg };
-        Ok(Hold { attempt, leg })
+        Ok(LegHold { attempt, leg })
     }
 }
 
@@ -56,14 +56,14 @@ pub(crate) fn standing(journal: &dyn Journal, task: TaskId, unseen: Unseen) -> R
 
 /// Reads a task back that stands so, and says what of its children is not known. Refused, before anything is read, is
 /// one that somebody has, and while it is read one that somebody takes.
-pub(crate) fn remember(journal: &dyn Journal, standing: Standing) -> Result<(Remembered, Vec<String>), Failure> {
+pub(crate) fn remember(journal: &dyn Journal, standing: Standing) -> Result<(LoadedTask, Vec<String>), Failure> {
     standing.next_attempt().map_err(journal_failure)?;
     let (past, damage) = folded(standing.task_id, |each| journal.read_standing(&standing, each))?;
     Ok(with_children(journal, whole(past, damage)?, standing))
 }
 
 /// The same of a task whose log may be damaged: what stands before the damage, which is told.
-pub(crate) fn recall(journal: &dyn Journal, standing: Standing) -> Result<(Remembered, Vec<String>), Failure> {
+pub(crate) fn recall(journal: &dyn Journal, standing: Standing) -> Result<(LoadedTask, Vec<String>), Failure> {
     standing.next_attempt().map_err(journal_failure)?;
     let (past, damage) = read_what_is_whole(journal, standing.task_id)?;
     let (remembered, mut notices) = with_children(journal, past, standing);
@@ -123,7 +123,7 @@ pub(crate) fn expecting(journal: &dyn Journal, parent: Option<TaskId>, task: Tas
     None
 }
 
-fn with_children(journal: &dyn Journal, past: TaskRecord, standing: Standing) -> (Remembered, Vec<String>) {
+fn with_children(journal: &dyn Journal, past: TaskRecord, standing: Standing) -> (LoadedTask, Vec<String>) {
     let (mut below, mut notices) = (Footprint::default(), Vec::new());
     for child in &past.totals.children {
         match left_by(journal, *child) {
@@ -132,7 +132,7 @@ fn with_children(journal: &dyn Journal, past: TaskRecord, standing: Standing) ->
             Err(failure) => notices.push(format!("what {child} has used is not counted: {}", failure.message)),
         }
     }
-    (Remembered { past, standing, below }, notices)
+    (LoadedTask { past, standing, below }, notices)
 }
 
 /// What a task with all below it has come to by now, over all its legs, as far as their logs can be read. How long it

@@ -30,7 +30,7 @@ const LOOKS_AT_SUB_AGENTS: [&str; 2] = ["TaskList", "TaskOutput"];
 
 /// The last turns of one conversation, as far as nobody has said anything new in between.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Repeats {
+pub(crate) struct LoopGuard {
     /// No more of them than are looked at.
     turns: VecDeque<Seen>,
     /// The newest turn only looked at what goes on, and is not among them.
@@ -60,7 +60,7 @@ pub(crate) struct Circle {
     quick: usize,
 }
 
-impl Repeats {
+impl LoopGuard {
     /// Takes in a turn: its calls, and their outputs.
     pub(crate) fn see<'a>(&mut self, calls: impl Iterator<Item = &'a ToolCall>, outputs: &[CallOutput]) {
         let mut hasher = DefaultHasher::new();
@@ -174,7 +174,7 @@ mod tests {
 
     /// Arguments that begin with a tool's name are for that one, others for `Bash`. An output in brackets is what a
     /// sub-agent came to, with an id before it. A `>` before it says that it took its time, and is no part of it.
-    fn turn(repeats: &mut Repeats, calls: &[(&str, &str)]) {
+    fn turn(repeats: &mut LoopGuard, calls: &[(&str, &str)]) {
         let call = |(arguments, _): &(&str, &str)| {
             let named = ["BashOutput", "TaskOutput", "Task"].into_iter().find(|tool| arguments.starts_with(tool));
             ToolCall { id: "1".into(), tool: named.unwrap_or("Bash").to_owned(), arguments: (*arguments).to_owned() }
@@ -199,7 +199,7 @@ mod tests {
 
     /// What comes of turns with one call each: `.` is nothing, `t` that the model is told, `!` that it is too much.
     fn seen(turns: &[(&str, &str)]) -> String {
-        let mut repeats = Repeats::default();
+        let mut repeats = LoopGuard::default();
         let mut see = |called: &(&str, &str)| {
             turn(&mut repeats, &[*called]);
             match repeats.circle() {
@@ -271,7 +271,7 @@ mod tests {
     #[test]
     fn whoever_waits_is_told_how_to_wait() {
         let told = |output: &str| {
-            let mut repeats = Repeats::default();
+            let mut repeats = LoopGuard::default();
             (0..TOLD_AFTER).for_each(|_| turn(&mut repeats, &[("a", output)]));
             repeats.reminder().expect("a circle")
         };
@@ -305,7 +305,7 @@ mod tests {
     #[test]
     fn a_report_that_tells_nothing_new_does_not_begin_anew() {
         let rounds = |reports: [&str; 6]| -> String {
-            let mut repeats = Repeats::default();
+            let mut repeats = LoopGuard::default();
             let mut round = |report: &str| {
                 turn(&mut repeats, &[("Task x", "agent-a [launched")]);
                 let is_told = repeats.reminder().is_some();
@@ -328,7 +328,7 @@ mod tests {
 
     #[test]
     fn all_calls_of_a_turn_count_together() {
-        let mut repeats = Repeats::default();
+        let mut repeats = LoopGuard::default();
         turn(&mut repeats, &[("a", "same"); 6]);
         assert_eq!(repeats.circle(), None, "it has seen none of the outputs yet");
         for other in ["1", "2", "3"] {
@@ -339,7 +339,7 @@ mod tests {
 
     #[test]
     fn what_is_said_in_between_begins_anew() {
-        let mut repeats = Repeats::default();
+        let mut repeats = LoopGuard::default();
         for _ in 0..4 {
             turn(&mut repeats, &[("a", "same")]);
         }

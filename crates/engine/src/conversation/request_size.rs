@@ -16,7 +16,7 @@ const MOST_OFF: f64 = 4.0;
 
 /// The measure of one task's requests.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Gauge {
+pub(crate) struct RequestSize {
     /// What is the same in all of them.
     prefix: u64,
     correction: Correction,
@@ -26,7 +26,7 @@ pub(crate) struct Gauge {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Correction(f64);
 
-impl Gauge {
+impl RequestSize {
     pub(crate) fn new(system: &str, tools: &[ToolSpec], correction: Correction) -> Self {
         Self { prefix: estimate::prefix_tokens(system, tools), correction }
     }
@@ -50,9 +50,9 @@ impl Gauge {
 /// How each model counts, as the tasks of this process have found. A new task begins with it: of many that begin at
 /// once none has heard anything itself, and together they would spend what nobody held back.
 #[derive(Debug, Default)]
-pub(crate) struct Counting(Mutex<HashMap<ModelChoice, Correction>>);
+pub(crate) struct TokenCounts(Mutex<HashMap<ModelChoice, Correction>>);
 
-impl Counting {
+impl TokenCounts {
     pub(crate) fn note(&self, model: &ModelChoice, correction: Correction) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match known.get_mut(model) {
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn what_a_model_counts_beyond_the_estimate_is_passed_on_and_less_is_not() {
-        let counting = Counting::default();
+        let counting = TokenCounts::default();
         let model = |id: &str| ModelChoice { route: "main".to_owned(), id: id.to_owned() };
         counting.note(&model("dense"), Correction(2.5));
         counting.note(&model("sparse"), Correction(0.7));

@@ -27,7 +27,7 @@ pub(crate) fn value(config: &AgentConfig, answer: &str) -> Option<Result<Value, 
 }
 
 /// An ending, held against the schema of its answer.
-pub(crate) struct Weighed {
+pub(crate) struct CheckedAnswer {
     pub(crate) ending: Ending,
     pub(crate) value: Option<Value>,
     /// What the outcome should say of an answer that does not fit.
@@ -35,21 +35,21 @@ pub(crate) struct Weighed {
 }
 
 /// Holds the ending of a leg against the schema that was asked for. Without a value nothing is completed.
-pub(crate) fn weigh(job: &Job, ending: Ending) -> Weighed {
+pub(crate) fn weigh(job: &Job, ending: Ending) -> CheckedAnswer {
     let text = match &ending {
         Ending::Completed { text } | Ending::Limited { text, .. } => text,
         Ending::OutOfTime | Ending::Failed { .. } | Ending::Cancelled { .. } => {
-            return Weighed { ending, value: None, notice: None };
+            return CheckedAnswer { ending, value: None, notice: None };
         }
     };
     let unfit = match value(&job.config, text) {
-        None => return Weighed { ending, value: None, notice: None },
-        Some(Ok(value)) => return Weighed { ending, value: Some(value), notice: None },
+        None => return CheckedAnswer { ending, value: None, notice: None },
+        Some(Ok(value)) => return CheckedAnswer { ending, value: Some(value), notice: None },
         Some(Err(unfit)) => format!("the answer does not fit the output schema: {unfit}"),
     };
     if let Ending::Completed { text } = ending {
         let ending = Ending::Failed { failure: Failure::new(FailureCode::OutputSchema, unfit), text };
-        return Weighed { ending, value: None, notice: None };
+        return CheckedAnswer { ending, value: None, notice: None };
     }
-    Weighed { ending, value: None, notice: Some(unfit) }
+    CheckedAnswer { ending, value: None, notice: Some(unfit) }
 }

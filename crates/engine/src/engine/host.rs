@@ -18,7 +18,7 @@ use tokio_util::task::TaskTracker;
 use crate::engine::Engine;
 use crate::gate::host_call::{HostCall, HostGate};
 use crate::ports::blocking::blocking;
-use crate::tasks::relatives::{Onlooker as _, recorded_stand, stand_of};
+use crate::tasks::relatives::{StatusReader as _, recorded_stand, stand_of};
 use crate::tasks::resume::Resumption;
 use crate::tasks::resume::follow_up::agent_of;
 use crate::tasks::running::Running;
@@ -29,7 +29,7 @@ const COMPANIONS: [&str; 4] = ["TaskOutput", "TaskStop", "SendMessage", "TaskLis
 
 /// One from outside. Cheap to clone; all clones are the same one.
 #[derive(Clone)]
-pub struct Visitor {
+pub struct Host {
     engine: Engine,
     /// What works on by itself.
     kept: TaskTracker,
@@ -37,7 +37,7 @@ pub struct Visitor {
     end: CancellationToken,
 }
 
-impl Visitor {
+impl Host {
     pub(crate) fn of(engine: Engine) -> Self {
         Self { engine, kept: TaskTracker::new(), end: CancellationToken::new() }
     }
@@ -59,8 +59,8 @@ impl Visitor {
     /// Lets a task work on by itself, and says what is told of it.
     pub fn keep(&self, running: Running) -> Launched {
         let job = running.job();
-        let resident = self.engine.state.present.find(running.task);
-        let launched = launched(&job, resident.and_then(|resident| resident.sink.output_path()));
+        let running_task = self.engine.state.present.find(running.task);
+        let launched = launched(&job, running_task.and_then(|running_task| running_task.sink.output_path()));
         let (end, stop) = (self.end.clone(), running.stopper());
         self.kept.spawn(async move {
             let mut ended = std::pin::pin!(running.outcome());
@@ -89,10 +89,10 @@ impl Visitor {
 
     /// How a task stands that works here; nothing is read for it.
     pub fn glimpse(&self, task: TaskId) -> Option<Glance> {
-        let resident = self.engine.state.present.find(task)?;
-        let Job { parent, title, config, .. } = resident.job.as_ref();
+        let running_task = self.engine.state.present.find(task)?;
+        let Job { parent, title, config, .. } = running_task.job.as_ref();
         let (agent, title) = (config.agent.clone(), title.clone());
-        Some(Glance { task, parent: *parent, agent, title, stand: stand_of(&resident) })
+        Some(Glance { task, parent: *parent, agent, title, stand: stand_of(&running_task) })
     }
 
     /// How a task stands.
@@ -172,7 +172,7 @@ impl Visitor {
     }
 }
 
-impl Delegation for Visitor {
+impl Delegation for Host {
     /// The companions delegate nothing.
     fn delegate<'a>(&'a self, _: &'a CallId, _: TaskRequest) -> BoxFuture<'a, Result<Delegated, Failure>> {
         Box::pin(async { Err(Failure::new(FailureCode::NoTask, "a visitor's tools delegate nothing")) })
@@ -184,6 +184,6 @@ impl Delegation for Visitor {
     }
 
     fn answer_parts(&self) -> AnswerParts<'_> {
-        Visitor::answer_parts(self)
+        Host::answer_parts(self)
     }
 }

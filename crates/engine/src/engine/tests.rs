@@ -24,9 +24,9 @@ use crate::conversation::live_record::LiveRecord;
 use crate::conversation::load_task::{footprint_so_far, read};
 use crate::conversation::outcome::{Ending, Unrecorded};
 use crate::conversation::task_record::TaskRecord;
-use crate::messages::running_task::Courier;
+use crate::messages::running_task::ArrivedBy;
 use crate::resolve::permissions::Permissions;
-use crate::resolve::settings::Rules;
+use crate::resolve::settings::EngineSettings;
 use crate::run::final_answer::final_answer;
 use crate::tasks::resume::Resumption;
 use crate::tasks::state::EngineState;
@@ -103,7 +103,7 @@ fn world(model: ScriptedModel, terms: Terms) -> World {
         reports: reports(home.path()),
         cache: None,
         hooks: Arc::new(NoHooks),
-        rules: Rules::default(),
+        rules: EngineSettings::default(),
         permissions: Permissions::unrestricted(),
         clock: Arc::clone(&inspector) as Arc<dyn Clock>,
         ids: Arc::new(RandomIds),
@@ -203,9 +203,9 @@ async fn tools_children_and_mail_are_known_live_as_they_stand_in_the_log() {
         for number in 1..4 {
             // Sleeps on purpose: the clock is paused, and messages come while the task works.
             tokio::time::sleep(std::time::Duration::from_millis(15)).await;
-            let Some(resident) = world.engine.state.present.find(task) else { return };
+            let Some(running_task) = world.engine.state.present.find(task) else { return };
             let message = (Sender::Person, format!("Word {number}."));
-            resident.write(message, Courier::Command(CommandId(number))).await.expect("the journal works");
+            running_task.write(message, ArrivedBy::Command(CommandId(number))).await.expect("the journal works");
         }
     };
     let (outcome, ()) = tokio::join!(running.outcome(), writes);

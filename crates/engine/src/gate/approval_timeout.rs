@@ -9,20 +9,20 @@ use sortie_protocol::TaskId;
 use tokio::time::Instant;
 
 use crate::budget::deadline::TimeToAsk;
-use crate::messages::running_tasks::Present;
+use crate::messages::running_tasks::RunningTasks;
 
 /// How often it is looked whether a task that asks has been let go into the background meanwhile.
 const PERIOD: Duration = Duration::from_secs(1);
 
-pub(crate) struct Patience {
-    pub(crate) present: Arc<Present>,
+pub(crate) struct ApprovalTimeout {
+    pub(crate) present: Arc<RunningTasks>,
     /// Of a task in the background.
     pub(crate) within: Duration,
 }
 
 /// The wait for the answer to one question, from when it is shown: nothing is refused that nobody could see.
-pub(crate) struct Wait<'a> {
-    patience: &'a Patience,
+pub(crate) struct ApprovalWait<'a> {
+    patience: &'a ApprovalTimeout,
     task: TaskId,
     began: Instant,
     /// Since when the task is on its own; `None` while somebody waits for it.
@@ -31,12 +31,12 @@ pub(crate) struct Wait<'a> {
     time: &'a TimeToAsk,
 }
 
-impl Patience {
+impl ApprovalTimeout {
     /// Begins to wait for the answer to a question of the task.
-    pub(crate) async fn begin<'a>(&'a self, task: TaskId, time: &'a TimeToAsk) -> Wait<'a> {
+    pub(crate) async fn begin<'a>(&'a self, task: TaskId, time: &'a TimeToAsk) -> ApprovalWait<'a> {
         let began = Instant::now();
         let alone_since = self.is_in_background(task).await.then_some(began);
-        Wait { patience: self, task, began, alone_since, time }
+        ApprovalWait { patience: self, task, began, alone_since, time }
     }
 
     /// Waits until nobody waits for the task any more.
@@ -49,18 +49,18 @@ impl Patience {
     /// Whether the task, or one above it, goes on by itself.
     async fn is_in_background(&self, task: TaskId) -> bool {
         let mut next = Some(task);
-        while let Some(resident) = next.and_then(|task| self.present.find(task)) {
-            let Some(address) = &resident.address else { return false };
+        while let Some(running_task) = next.and_then(|task| self.present.find(task)) {
+            let Some(address) = &running_task.address else { return false };
             if !address.hold().await.waits {
                 return true;
             }
-            next = resident.job.parent;
+            next = running_task.job.parent;
         }
         false
     }
 }
 
-impl Wait<'_> {
+impl ApprovalWait<'_> {
     /// How long it takes from its beginning, as it stands now; `None` is as long as it takes.
     pub(crate) fn within(&self) -> Option<Duration> {
         self.end().map(|end| end - self.began)

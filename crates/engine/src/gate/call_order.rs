@@ -12,23 +12,23 @@ use tokio_util::sync::CancellationToken;
 
 /// What the calls of a task's newest turn say to others.
 #[derive(Default)]
-pub(crate) struct Words {
+pub(crate) struct CallOrder {
     /// Of each call that says something: cancelled once it has.
     said: Mutex<HashMap<CallId, CancellationToken>>,
 }
 
 /// How far the words of one turn have come.
-pub(crate) struct WordOrder<'a> {
-    words: &'a Words,
+pub(crate) struct TurnOrder<'a> {
+    words: &'a CallOrder,
     /// Cancelled when the last call that says something has done so, and with it all before.
     said: Option<CancellationToken>,
 }
 
-impl Words {
+impl CallOrder {
     /// The next turn begins.
-    pub(crate) fn turn(&self) -> WordOrder<'_> {
+    pub(crate) fn turn(&self) -> TurnOrder<'_> {
         self.lock().clear();
-        WordOrder { words: self, said: None }
+        TurnOrder { words: self, said: None }
     }
 
     /// What a call has to say is said, although it has not ended.
@@ -43,7 +43,7 @@ impl Words {
     }
 }
 
-impl WordOrder<'_> {
+impl TurnOrder<'_> {
     /// The next call of the turn, which begins when it may.
     pub(crate) fn next<T, P: Future<Output = T>>(
         &mut self,

@@ -31,14 +31,14 @@ const GIT: &str = ".git";
 const KEYS: &str = ".ssh";
 
 /// The reach of one task's commands.
-pub(crate) struct TaskReach {
+pub(crate) struct TaskConfinement {
     judge: Arc<Judge>,
     places: Places,
     /// What nobody but the user reads, wherever it lies.
     private: Vec<PathBuf>,
 }
 
-impl TaskReach {
+impl TaskConfinement {
     pub(crate) fn new(judge: Arc<Judge>, places: Places, private: Vec<PathBuf>) -> Self {
         Self { judge, places, private }
     }
@@ -95,7 +95,7 @@ impl TaskReach {
     }
 }
 
-impl ShellReach for TaskReach {
+impl ShellReach for TaskConfinement {
     fn writable(&self, workspace: &Workspace) -> Writable {
         match self.confinement().writes() {
             Writes::Within(directories) => writable::among(workspace, &self.confinement(), directories),

@@ -10,7 +10,7 @@ use sortie_protocol::{ToolCall, ToolOutput};
 use sortie_sandbox::SpillDir;
 
 /// The words of one task's tools.
-pub(crate) struct Wording {
+pub(crate) struct OutputText {
     pub(crate) contract: Arc<dyn Contract>,
     /// The working directory relative to the workspace.
     pub(crate) cwd: String,
@@ -18,7 +18,7 @@ pub(crate) struct Wording {
     pub(crate) spill: Arc<SpillDir>,
 }
 
-impl Wording {
+impl OutputText {
     /// Whether tools are to say what they return as an object as well.
     pub(crate) fn is_structured(&self) -> bool {
         self.contract.defaults().structured_outputs

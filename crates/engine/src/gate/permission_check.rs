@@ -15,11 +15,11 @@ use sortie_tools::{CallContext, Tool};
 
 use crate::budget::deadline::Deadline;
 use crate::budget::slots::Slot;
-use crate::gate::approval_timeout::Patience;
-use crate::log::writer::Sink;
-use crate::ports::approval::{Approval, Approvals, Approver, Desk, PinnedTool, Question};
+use crate::gate::approval_timeout::ApprovalTimeout;
+use crate::log::writer::FactWriter;
+use crate::ports::approval::{Approval, ApprovalQueue, Approvals, Approver, PinnedTool, Question};
 use crate::ports::hooks::{Asking, Hooks};
-use crate::resolve::permissions::path_guard::DoorGuard;
+use crate::resolve::permissions::path_guard::PathGuard;
 
 /// What whoever asks whether it may is told whose turn does not come in time.
 const OVERTAKEN: &str = "your question was never shown to anyone: others were asked before it, and there is little time left; \
@@ -30,30 +30,30 @@ const TOO_LATE: &str = "your question was never shown to anyone: there is too li
                         and say so in your report";
 
 /// What one task may do, and whom to ask beyond that.
-pub(crate) struct Clearance {
+pub(crate) struct PermissionCheck {
     pub(crate) judge: Arc<Judge>,
     /// Given by a person for the whole tree.
     pub(crate) approvals: Arc<Approvals>,
     pub(crate) approver: Arc<dyn Approver>,
-    pub(crate) desk: Arc<Desk>,
+    pub(crate) approval_queue: Arc<ApprovalQueue>,
     pub(crate) places: Places,
     pub(crate) job: Arc<Job>,
     pub(crate) hooks: Arc<dyn Hooks>,
     /// When a question must have been answered.
     pub(crate) deadline: Arc<Deadline>,
-    pub(crate) patience: Patience,
+    pub(crate) patience: ApprovalTimeout,
     /// Whoever waits for a person keeps nobody else from working.
     pub(crate) slot: Arc<Slot>,
 }
 
-impl Clearance {
+impl PermissionCheck {
     /// Lets a call through, with the view of the workspace that it runs with; or says with which answer it is refused.
     pub(crate) async fn clear(
         &self,
         call: &ToolCall,
         tool: &dyn Tool,
         context: CallContext<'_>,
-        sink: &Sink,
+        sink: &FactWriter,
     ) -> Result<Result<Arc<Workspace>, ToolOutput>, JournalError> {
         let resource = tool.resource(&call.arguments, context);
         let is_command = matches!(resource, Resource::Command { .. });
@@ -100,12 +100,12 @@ impl Clearance {
             return Arc::clone(workspace);
         }
         let (judge, approvals) = (Arc::clone(&self.judge), Arc::clone(&self.approvals));
-        Arc::new(workspace.guarded(Arc::new(DoorGuard { tool: call.tool.clone(), judge, approvals, approved })))
+        Arc::new(workspace.guarded(Arc::new(PathGuard { tool: call.tool.clone(), judge, approvals, approved })))
     }
 
     /// Asks when no other question is open, in the order in which the calls came, as long as there is time for it. What
     /// was approved in the meantime may cover this one.
-    async fn in_turn(&self, asked: &Asked<'_>, sink: &Sink) -> Result<Result<(), ToolOutput>, JournalError> {
+    async fn in_turn(&self, asked: &Asked<'_>, sink: &FactWriter) -> Result<Result<(), ToolOutput>, JournalError> {
         let Asked { call, tool, context, resource, ground } = *asked;
         let time = self.deadline.time_to_ask();
         if !time.is_enough() {
@@ -114,7 +114,7 @@ impl Clearance {
         let _turn = tokio::select! {
             biased;
             () = time.passes(None) => return Ok(Err(refused(call, self.unshown(OVERTAKEN)))),
-            turn = self.desk.turn() => turn,
+            turn = self.approval_queue.turn() => turn,
         };
         if self.approvals.cover(PinnedTool { name: &call.tool, pin: tool.pin() }, resource) {
             return Ok(Ok(()));

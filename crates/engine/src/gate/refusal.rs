@@ -50,7 +50,7 @@ pub(crate) fn refusal(
 /// allow just that can be named.
 fn not_offered(gate: &Gate, call: &PendingCall<'_>, tool: &dyn Tool, stop: &CancellationToken) -> String {
     let resource = tool.resource(&call.arguments, gate.context(call, &gate.workspace, stop));
-    match gate.clearance.judge.decide(&call.tool, &resource) {
+    match gate.permission_check.judge.decide(&call.tool, &resource) {
         // Its own tools are named beside this.
         Decision::Deny(Ground { owner, why: Why::NotAdmitted { .. }, .. }) => {
             format!("is not granted to this task (by {owner})")

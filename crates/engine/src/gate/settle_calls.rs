@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use crate::conversation::task_record::{OpenTurn, Started};
 use crate::conversation::unanswered_calls::unknown;
 use crate::gate::refusal::refusal;
-use crate::gate::{Execution, Gate, Passage, PendingCall, TurnStop};
+use crate::gate::{Execution, Gate, PassedCall, PendingCall, TurnStop};
 
 impl Gate {
     /// Answers all calls of a turn that was broken off. Exactly one output for each is recorded in the end.
@@ -27,10 +27,10 @@ impl Gate {
         open: &OpenTurn,
         call: &PendingCall<'_>,
         stop: &CancellationToken,
-    ) -> Result<Passage, JournalError> {
+    ) -> Result<PassedCall, JournalError> {
         if open.outputs.contains_key(&call.id) {
             // Counted when it was read back.
-            return Ok(Passage::default());
+            return Ok(PassedCall::default());
         }
         let refusal = refusal(self, call, StopReason::Calls, stop);
         let tool = self.tool(call);
@@ -47,7 +47,8 @@ impl Gate {
                 match self.children.let_go(&call.id, why).await {
                     Some(ended) => {
                         let parts = self.children.delegation().answer_parts();
-                        let output = task_answer(self.wording.contract.as_ref(), &call.arguments, &parts, Ok(ended));
+                        let output =
+                            task_answer(self.output_text.contract.as_ref(), &call.arguments, &parts, Ok(ended));
                         self.record(call, output, Instant::now(), Execution::Ran).await
                     }
                     None => self.pass(call, refusal, stop).await,

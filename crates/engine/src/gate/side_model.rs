@@ -11,7 +11,7 @@ use sortie_tools::{Assistant, BoxFuture};
 
 use crate::budget::account::{Account, Bid, Lease};
 use crate::budget::deadline::Deadline;
-use crate::log::writer::Sink;
+use crate::log::writer::FactWriter;
 
 /// What an answer is given room for where a limit is to be kept.
 const ANSWER_OUTPUT: u64 = 4096;
@@ -19,16 +19,16 @@ const ANSWER_OUTPUT: u64 = 4096;
 const ESTIMATED: &str = "what the model of the route `light` used that tools asked is estimated: its provider reported none that can be true";
 
 /// The `light` route, for one task.
-pub(crate) struct LightModel {
+pub(crate) struct SideModel {
     pub(crate) models: Arc<dyn Models>,
     pub(crate) account: Arc<Account>,
-    pub(crate) sink: Sink,
+    pub(crate) sink: FactWriter,
     pub(crate) deadline: Arc<Deadline>,
     /// What has been noted for the outcome of who answered.
     pub(crate) notices: Mutex<BTreeSet<String>>,
 }
 
-impl Assistant for LightModel {
+impl Assistant for SideModel {
     fn answer<'a>(
         &'a self,
         system: &'a str,
@@ -39,7 +39,7 @@ impl Assistant for LightModel {
     }
 }
 
-impl LightModel {
+impl SideModel {
     async fn ask(&self, system: &str, text: String) -> Result<String, Failure> {
         let chosen = self.models.choose(Some(LIGHT_ROUTE), None);
         let chosen = chosen.map_err(|error| Failure::new(FailureCode::UnknownModel, error.to_string()))?;

@@ -11,12 +11,12 @@ const MAX_CHARS: usize = 60;
 
 /// A task at a glance.
 #[derive(Debug, Default)]
-pub(crate) struct Lately {
-    glimpse: Mutex<Glimpse>,
+pub(crate) struct LatestActivity {
+    glimpse: Mutex<ActivitySnapshot>,
 }
 
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Glimpse {
+pub(crate) struct ActivitySnapshot {
     /// When it got to work here.
     pub(crate) admitted: Option<Instant>,
     pub(crate) turn: u32,
@@ -24,7 +24,7 @@ pub(crate) struct Glimpse {
     pub(crate) last: String,
 }
 
-impl Lately {
+impl LatestActivity {
     pub(crate) fn see(&self, fact: &Fact) {
         let mut glimpse = self.glimpse.lock().unwrap_or_else(PoisonError::into_inner);
         match fact {
@@ -46,7 +46,7 @@ impl Lately {
         }
     }
 
-    pub(crate) fn glimpse(&self) -> Glimpse {
+    pub(crate) fn glimpse(&self) -> ActivitySnapshot {
         self.glimpse.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn a_call_is_told_with_what_it_is_about() {
-        let lately = Lately::default();
+        let latest_activity = LatestActivity::default();
         for (tool, arguments, told) in [
             ("LS", r#"{"path": "."}"#.to_owned(), "LS .".to_owned()),
             ("Grep", r#"{"pattern": "a\u001b[2Jb"}"#.to_owned(), "Grep \"a␛[2Jb\"".to_owned()),
@@ -74,18 +74,18 @@ mod tests {
             ("TaskList", String::new(), "TaskList".to_owned()),
         ] {
             let call = ToolCall { id: "1".into(), tool: tool.to_owned(), arguments };
-            lately.see(&Fact::CallStarted { call, idempotent: true });
-            assert_eq!(lately.glimpse().last, told);
+            latest_activity.see(&Fact::CallStarted { call, idempotent: true });
+            assert_eq!(latest_activity.glimpse().last, told);
         }
     }
 
     #[test]
     fn what_it_waits_for_is_told() {
-        let lately = Lately::default();
+        let latest_activity = LatestActivity::default();
         for (needs, told) in [(Need::Slot, "waiting for a slot"), (Need::Tokens, "waiting for tokens that others hold")]
         {
-            lately.see(&Fact::TaskQueued { needs });
-            assert_eq!(lately.glimpse().last, told);
+            latest_activity.see(&Fact::TaskQueued { needs });
+            assert_eq!(latest_activity.glimpse().last, told);
         }
     }
 }

@@ -9,7 +9,7 @@ use sortie_protocol::{Fact, ModelChoice, TaskId, Usage};
 
 /// The costs of a task, or of several.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Bill {
+pub struct CostStatement {
     /// What each model was paid for; `turns` are calls that were answered.
     pub models: BTreeMap<ModelChoice, Usage>,
     /// Input of all calls but each task's first.
@@ -22,7 +22,7 @@ pub struct Bill {
     pub misjudged_tokens: u64,
 }
 
-impl Bill {
+impl CostStatement {
     /// Reads a task's log. Where that is damaged, what is known from before the damage counts, and the damage comes
     /// with it.
     pub fn read(journal: &dyn Journal, task: TaskId) -> (Self, Result<(), JournalError>) {
@@ -43,7 +43,7 @@ impl Bill {
     }
 }
 
-impl AddAssign<&Self> for Bill {
+impl AddAssign<&Self> for CostStatement {
     fn add_assign(&mut self, other: &Self) {
         for (model, usage) in &other.models {
             *self.models.entry(model.clone()).or_default() += *usage;
@@ -58,7 +58,7 @@ impl AddAssign<&Self> for Bill {
 /// A log that is being read.
 #[derive(Default)]
 struct Reading {
-    bill: Bill,
+    bill: CostStatement,
     model: Option<ModelChoice>,
     /// What was held back for the call that has no answer yet, and what it was estimated to read.
     called: Usage,
@@ -103,7 +103,7 @@ impl Reading {
         }
     }
 
-    fn end(mut self) -> Bill {
+    fn end(mut self) -> CostStatement {
         self.lose_call();
         self.bill
     }
@@ -176,7 +176,7 @@ mod tests {
         }
     }
 
-    fn bill(facts: Vec<Fact>) -> Bill {
+    fn bill(facts: Vec<Fact>) -> CostStatement {
         let mut reading = Reading::default();
         reading.speak_to(model("m"));
         for fact in facts {

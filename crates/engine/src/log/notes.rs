@@ -18,20 +18,20 @@ const PAGE: usize = 256;
 
 /// The boards of the trees that run here.
 #[derive(Default)]
-pub(crate) struct Boards {
-    boards: Mutex<HashMap<TaskId, Arc<Board>>>,
+pub(crate) struct NoteBoards {
+    note_boards: Mutex<HashMap<TaskId, Arc<NoteBoard>>>,
 }
 
 /// Empty before the first look.
 #[derive(Default)]
-pub(crate) struct Board {
+pub(crate) struct NoteBoard {
     read: Mutex<Option<Read>>,
 }
 
 /// What was read of a tree.
 struct Read {
     up_to: Position,
-    tasks: HashMap<TaskId, Known>,
+    tasks: HashMap<TaskId, KnownTask>,
     /// In the order of their numbers.
     notes: VecDeque<Note>,
     /// With those that are forgotten.
@@ -39,7 +39,7 @@ struct Read {
 }
 
 #[derive(Default)]
-struct Known {
+struct KnownTask {
     agent: String,
     /// Its last event that was read.
     seq: u64,
@@ -49,16 +49,16 @@ struct Known {
     has_seen: usize,
 }
 
-impl Boards {
+impl NoteBoards {
     /// The board of a tree.
-    pub(crate) fn of(&self, root: TaskId) -> Arc<Board> {
-        let mut boards = self.boards.lock().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(boards.entry(root).or_default())
+    pub(crate) fn of(&self, root: TaskId) -> Arc<NoteBoard> {
+        let mut note_boards = self.note_boards.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(note_boards.entry(root).or_default())
     }
 
     /// The tree runs here no longer.
     pub(crate) fn take_down(&self, root: TaskId) {
-        self.boards.lock().unwrap_or_else(PoisonError::into_inner).remove(&root);
+        self.note_boards.lock().unwrap_or_else(PoisonError::into_inner).remove(&root);
     }
 }
 
@@ -69,7 +69,7 @@ pub(crate) struct NoteReader {
     pub(crate) task: TaskId,
 }
 
-impl Board {
+impl NoteBoard {
     /// The notes on disk that one of the tree seeks. Reads what was written since the last look. When a task has looked
     /// is not on record: one that goes on in another process is told of all as new.
     pub(crate) fn look(&self, journal: &dyn Journal, reader: NoteReader, sought: Sought) -> Result<Vec<Note>, Failure> {

@@ -21,14 +21,14 @@ fn name_of(task: TaskId) -> String {
 
 /// The growing output of one task.
 #[derive(Debug)]
-pub(crate) struct OutputFile {
+pub(crate) struct ProgressFile {
     file: GrowingFile,
     narrator: Mutex<Narrator>,
     /// Why nothing more is written.
     failure: OnceLock<String>,
 }
 
-impl OutputFile {
+impl ProgressFile {
     /// Opens the output of a task, behind whatever it has already. Its name begins with the task's id.
     pub(crate) fn open(directory: &SpillDir, task: TaskId) -> Result<Self, SpillError> {
         directory.growing(&name_of(task)).map(Self::of)

@@ -7,18 +7,18 @@ use sortie_protocol::{CallId, Event, Fact, Job, TaskId, TaskOutcome, Timestamp};
 use sortie_sandbox::SpillDir;
 
 use crate::Clock;
-use crate::log::activity::Lately;
-use crate::log::progress_file::OutputFile;
+use crate::log::activity::LatestActivity;
+use crate::log::progress_file::ProgressFile;
 
 /// Which run of a task's loop writes, and for which of its legs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Hold {
+pub(crate) struct LegHold {
     /// A takeover writes under a higher number, and shuts all lower ones out.
     pub(crate) attempt: u32,
     pub(crate) leg: u32,
 }
 
-impl Hold {
+impl LegHold {
     /// Of a task that is new.
     pub(crate) const FIRST: Self = Self { attempt: 1, leg: 1 };
 }
@@ -35,14 +35,14 @@ pub(crate) trait Follower: Send + Sync {
 
 /// One task's way into the journal.
 #[derive(Clone)]
-pub(crate) struct Sink {
+pub(crate) struct FactWriter {
     journal: Arc<dyn Journal>,
     clock: Arc<dyn Clock>,
     job: Arc<Job>,
-    hold: Hold,
-    lately: Arc<Lately>,
+    hold: LegHold,
+    latest_activity: Arc<LatestActivity>,
     /// For people who follow a task in the background.
-    output: Arc<OnceLock<OutputFile>>,
+    output: Arc<OnceLock<ProgressFile>>,
     follower: Arc<OnceLock<Arc<dyn Follower>>>,
 }
 
@@ -68,7 +68,7 @@ impl Drop for Followed {
 
 impl Batch {
     /// Adds a fact of the task that this sink is of.
-    pub(crate) fn add(&mut self, sink: &Sink, fact: Fact) {
+    pub(crate) fn add(&mut self, sink: &FactWriter, fact: Fact) {
         let followed = sink.follower.get().map(|follower| (Arc::clone(follower), fact.clone()));
         let entry = sink.entry(fact);
         self.followed.0.extend(followed.map(|(follower, fact)| (follower, fact, entry.time)));
@@ -109,8 +109,8 @@ impl Takeover {
 
 /// The word of a child in the log of the one who asked for it.
 #[derive(Clone, Copy)]
-pub(crate) struct ParentsWord<'a> {
-    pub(crate) sink: &'a Sink,
+pub(crate) struct ParentEntry<'a> {
+    pub(crate) sink: &'a FactWriter,
     pub(crate) call: &'a CallId,
     /// Whether that call waits for the child's end.
     pub(crate) waits: bool,
@@ -125,9 +125,17 @@ pub(crate) struct Orphan {
     pub(crate) messages: Vec<Fact>,
 }
 
-impl Sink {
-    pub(crate) fn new(journal: Arc<dyn Journal>, clock: Arc<dyn Clock>, job: Arc<Job>, hold: Hold) -> Self {
-        Self { journal, clock, job, hold, lately: Arc::default(), output: Arc::default(), follower: Arc::default() }
+impl FactWriter {
+    pub(crate) fn new(journal: Arc<dyn Journal>, clock: Arc<dyn Clock>, job: Arc<Job>, hold: LegHold) -> Self {
+        Self {
+            journal,
+            clock,
+            job,
+            hold,
+            latest_activity: Arc::default(),
+            output: Arc::default(),
+            follower: Arc::default(),
+        }
     }
 
     /// The same, before anything was written.
@@ -147,8 +155,8 @@ impl Sink {
     }
 
     /// What the task did last.
-    pub(crate) fn lately(&self) -> &Lately {
-        &self.lately
+    pub(crate) fn latest_activity(&self) -> &LatestActivity {
+        &self.latest_activity
     }
 
     /// From here on what happens is told in a file, too, for people, unless it is already; behind what happened
@@ -157,7 +165,7 @@ impl Sink {
         if self.output.get().is_some() {
             return None;
         }
-        let output = match OutputFile::open(reports, self.job.task) {
+        let output = match ProgressFile::open(reports, self.job.task) {
             Ok(output) => output,
             Err(error) => return Some(format!("there is no output file: {error}")),
         };
@@ -170,7 +178,7 @@ impl Sink {
 
     /// The same where an earlier leg was told in a file: whoever looks there finds what came of it.
     pub(crate) fn tell_further(&self, reports: &SpillDir) -> Option<String> {
-        match OutputFile::reopen(reports, self.job.task) {
+        match ProgressFile::reopen(reports, self.job.task) {
             Ok(output) => {
                 output.map(|output| self.output.set(output).ok());
                 None
@@ -186,7 +194,7 @@ impl Sink {
 
     /// What to say of that file, if it is not whole.
     pub(crate) fn output_failure(&self) -> Option<String> {
-        self.output.get().and_then(OutputFile::failure).map(str::to_owned)
+        self.output.get().and_then(ProgressFile::failure).map(str::to_owned)
     }
 
     pub(crate) fn task(&self) -> TaskId {
@@ -227,7 +235,7 @@ impl Sink {
     ///
     /// One that was delegated from outside is on disk when this returns: whoever did so may be told its id and ask for
     /// it at once.
-    pub(crate) async fn begin(&self, parent: Option<ParentsWord<'_>>) -> Result<(), JournalError> {
+    pub(crate) async fn begin(&self, parent: Option<ParentEntry<'_>>) -> Result<(), JournalError> {
         let is_from_outside = self.job.parent.is_none() && self.job.config.depth > 0;
         let durability = if is_from_outside { Durability::Synced } else { Durability::Ordered };
         let mut batch = Batch::default();
@@ -243,7 +251,7 @@ impl Sink {
         &self,
         takeover: Takeover,
         read: u64,
-        parent: Option<ParentsWord<'_>>,
+        parent: Option<ParentEntry<'_>>,
     ) -> Result<(), JournalError> {
         // Who goes on with the task has taken this one in: it begins with what came of it.
         let mut batch = Batch { entries: vec![self.takeover(takeover, read)], ..Batch::default() };
@@ -256,12 +264,12 @@ impl Sink {
     pub(crate) async fn end(
         &self,
         outcome: TaskOutcome,
-        parent: Option<ParentsWord<'_>>,
+        parent: Option<ParentEntry<'_>>,
         orphans: Vec<Orphan>,
     ) -> Result<(), JournalError> {
         let mut batch = Batch::default();
         batch.add(self, Fact::TaskEnded { outcome: Box::new(outcome) });
-        if let Some(ParentsWord { sink, call, .. }) = parent {
+        if let Some(ParentEntry { sink, call, .. }) = parent {
             batch.add(sink, self.word_of_end(call.clone()));
             for Orphan { child, ended_leg, messages } in orphans {
                 let adopted = Fact::ChildAdopted { child, ended_leg };
@@ -271,8 +279,8 @@ impl Sink {
         batch.append(self.journal.as_ref(), Durability::Synced).await
     }
 
-    fn start_at(&self, parent: Option<ParentsWord<'_>>, batch: &mut Batch) {
-        if let Some(ParentsWord { sink, call, waits }) = parent {
+    fn start_at(&self, parent: Option<ParentEntry<'_>>, batch: &mut Batch) {
+        if let Some(ParentEntry { sink, call, waits }) = parent {
             batch.add(sink, Fact::ChildStarted { call: call.clone(), child: self.job.task, background: !waits });
         }
     }
@@ -296,12 +304,12 @@ impl Sink {
 
     /// A fact as it is written in its place in the order.
     pub(crate) fn entry(&self, fact: Fact) -> Entry {
-        self.lately.see(&fact);
+        self.latest_activity.see(&fact);
         let time = self.clock.now();
         if let Some(output) = self.output.get() {
             output.see(&fact, time);
         }
-        let Hold { attempt, leg } = self.hold;
+        let LegHold { attempt, leg } = self.hold;
         Entry { task_id: self.job.task, leg, attempt, time, after: None, fact }
     }
 }

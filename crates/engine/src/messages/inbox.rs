@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use sortie_protocol::{CallId, Fact, ReportMark, TaskId};
 use tokio::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard, watch};
 
-use crate::messages::mailbox::{Charge, Mailbox, Message, Report};
+use crate::messages::mailbox::{BackgroundChild, Mailbox, Message, Report};
 
 /// The mail of one task.
 pub(crate) struct Inbox {
@@ -124,7 +124,7 @@ impl Inbox {
     }
 
     /// Children that work beside the task, or have reported and are not read.
-    pub(crate) fn charges(&self) -> Vec<Charge> {
+    pub(crate) fn charges(&self) -> Vec<BackgroundChild> {
         self.lock().mailbox.charges.clone()
     }
 
@@ -172,7 +172,7 @@ impl Inbox {
     }
 
     /// Ends the reading of mail, whatever is left: it is told.
-    pub(crate) fn close(&self) -> Vec<Charge> {
+    pub(crate) fn close(&self) -> Vec<BackgroundChild> {
         let mut mail = self.lock();
         mail.is_closed = true;
         mail.mailbox.charges.clone()

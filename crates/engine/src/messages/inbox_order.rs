@@ -9,7 +9,7 @@ use crate::messages::questions::ASK;
 const WRITE: &str = "SendMessage";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Place {
+pub(crate) enum InboxPosition {
     Call {
         turn: u32,
         /// Among the calls of that turn.
@@ -52,13 +52,13 @@ impl TurnCalls {
     }
 
     /// Whether a child that stands there works because one of them has sent it a message.
-    pub(crate) fn have_written(&self, place: Place) -> bool {
-        matches!(place, Place::Call { turn, index } if turn == self.turn && self.writing.contains(&index))
+    pub(crate) fn have_written(&self, place: InboxPosition) -> bool {
+        matches!(place, InboxPosition::Call { turn, index } if turn == self.turn && self.writing.contains(&index))
     }
 
     /// The place of a child that such a call has work beside the task.
-    pub(crate) fn place(&self, call: &CallId) -> Place {
+    pub(crate) fn place(&self, call: &CallId) -> InboxPosition {
         let index = self.calls.iter().position(|known| known == call);
-        Place::Call { turn: self.turn, index: index.unwrap_or(self.calls.len()) }
+        InboxPosition::Call { turn: self.turn, index: index.unwrap_or(self.calls.len()) }
     }
 }

@@ -15,7 +15,7 @@ use crate::Ids;
 use crate::messages::inbox::Unread;
 use crate::messages::mailbox::{Message, Report};
 use crate::messages::report_cap::{DIGEST_BYTES, cut};
-use crate::messages::running_tasks::Present;
+use crate::messages::running_tasks::RunningTasks;
 use crate::ports::blocking::blocking;
 use crate::ports::text::one_line;
 
@@ -27,13 +27,13 @@ const MAX_BYTES: usize = 32_000;
 const MAX_TITLE_BYTES: usize = 100;
 
 /// What is delivered, and as which words.
-pub(crate) struct Delivery {
+pub(crate) struct MailText {
     pub(crate) mail: MailMark,
     pub(crate) text: String,
 }
 
 /// What one task's mail is written with.
-pub(crate) struct Letterhead {
+pub(crate) struct MailWriter {
     pub(crate) contract: Arc<dyn Contract>,
     pub(crate) ids: Arc<dyn Ids>,
     /// Knows what each child is about.
@@ -43,13 +43,13 @@ pub(crate) struct Letterhead {
     /// The working directory relative to the workspace.
     pub(crate) cwd: String,
     /// Those who may wait for an answer.
-    pub(crate) present: Arc<Present>,
+    pub(crate) present: Arc<RunningTasks>,
 }
 
-impl Letterhead {
+impl MailWriter {
     /// Puts together what is unread; `None` if nothing is. Reports come in the order in which their tasks were started,
     /// then messages as they came, as many as fit, and one at least. `room` is what the conversation has for reports.
-    pub(crate) async fn deliver(&self, unread: &Unread, room: usize) -> Option<Delivery> {
+    pub(crate) async fn deliver(&self, unread: &Unread, room: usize) -> Option<MailText> {
         let mark_of = |report: &Report| ReportMark { child: report.outcome.task_id, leg: report.leg };
         let mut left = MAX_BYTES;
         let n_messages = unread.messages.iter().take_while(|message| {
@@ -74,20 +74,20 @@ impl Letterhead {
         for report in &unread.reports {
             // One of which the log cannot tell is known by its id alone.
             let occasion =
-                occasions.remove(&mark_of(report)).unwrap_or_else(|| Occasion::unknown(report.outcome.task_id));
-            let occasion = Occasion { is_alone, ..occasion };
+                occasions.remove(&mark_of(report)).unwrap_or_else(|| ReportOrigin::unknown(report.outcome.task_id));
+            let occasion = ReportOrigin { is_alone, ..occasion };
             let whole = self.report(&report.outcome, &occasion, &mut left);
             pieces.push(whole.unwrap_or_else(|| self.digest(&report.outcome, &occasion, &mut left_for_digests)));
         }
         pieces.extend(messages.iter().map(|message| message_text(message, &self.words(message), &self.ids.mark())));
-        Some(Delivery { mail, text: pieces.join("\n\n") })
+        Some(MailText { mail, text: pieces.join("\n\n") })
     }
 
     /// What the log knows of children that have ended.
-    async fn occasions(&self, reports: Vec<ReportMark>) -> HashMap<ReportMark, Occasion> {
+    async fn occasions(&self, reports: Vec<ReportMark>) -> HashMap<ReportMark, ReportOrigin> {
         let (journal, reader) = (Arc::clone(&self.journal), self.task);
         let look = move || {
-            let known = |mark| Some((mark, Occasion::of(journal.as_ref(), mark, reader).ok()?));
+            let known = |mark| Some((mark, ReportOrigin::of(journal.as_ref(), mark, reader).ok()?));
             Ok(reports.into_iter().filter_map(known).collect())
         };
         blocking(look).await.unwrap_or_default()
@@ -105,7 +105,7 @@ impl Letterhead {
     }
 
     /// A report as it is, if there is room for it, with what its contract has no place for.
-    fn report(&self, outcome: &TaskOutcome, occasion: &Occasion, left: &mut usize) -> Option<String> {
+    fn report(&self, outcome: &TaskOutcome, occasion: &ReportOrigin, left: &mut usize) -> Option<String> {
         let call = Call { arguments: "{}", cwd: &self.cwd, spare_id: outcome.task_id };
         let whole = self.contract.encode_for_model(&call, Ok(outcome), &self.ids.mark());
         let child = &occasion.child;
@@ -125,8 +125,8 @@ impl Letterhead {
     }
 
     /// What is told of a report for which there is no room, with its beginning if there is room for that.
-    fn digest(&self, outcome: &TaskOutcome, occasion: &Occasion, left: &mut usize) -> String {
-        let Occasion { child, is_earlier, is_alone, .. } = occasion;
+    fn digest(&self, outcome: &TaskOutcome, occasion: &ReportOrigin, left: &mut usize) -> String {
+        let ReportOrigin { child, is_earlier, is_alone, .. } = occasion;
         let TaskOutcome { agent, status, text, .. } = outcome;
         let fits = if *is_alone { "does not fit here" } else { "does not fit here beside the others" };
         let told = if *is_earlier {
@@ -151,7 +151,7 @@ impl Letterhead {
 const BEFORE_MORE: &str = "before it was asked for more";
 
 /// What a report is about, for one who may have started many, or has it from somebody else.
-struct Occasion {
+struct ReportOrigin {
     /// Its id, its title, and who started it if that is not the one who reads.
     child: String,
     /// What was to be known of it before it began.
@@ -162,7 +162,7 @@ struct Occasion {
     is_alone: bool,
 }
 
-impl Occasion {
+impl ReportOrigin {
     fn unknown(child: TaskId) -> Self {
         Self { child: child.to_string(), known: Vec::new(), is_earlier: false, is_alone: false }
     }

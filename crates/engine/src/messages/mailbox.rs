@@ -5,7 +5,7 @@
 
 use sortie_protocol::{CallId, Fact, Job, MailMark, ReportMark, Sender, Status, TaskId, TaskOutcome};
 
-use crate::messages::inbox_order::{Place, TurnCalls};
+use crate::messages::inbox_order::{InboxPosition, TurnCalls};
 use crate::messages::questions::{OpenQuestion, Questions};
 
 /// What has come for a task and is not yet in its conversation.
@@ -13,7 +13,7 @@ use crate::messages::questions::{OpenQuestion, Questions};
 pub(crate) struct Mailbox {
     /// Children that work beside the task, or have done so and are not read yet, in the order of their places. One that
     /// has gone on before its report was read is here twice.
-    pub(crate) charges: Vec<Charge>,
+    pub(crate) charges: Vec<BackgroundChild>,
     /// The calls of the newest turn, which start children.
     pub(crate) calls: TurnCalls,
     /// Unread messages, in the order of their numbers.
@@ -25,12 +25,12 @@ pub(crate) struct Mailbox {
     pub(crate) questions: Questions,
     parent: Option<TaskId>,
     /// In the newest leg.
-    pub(crate) oversight: Oversight,
+    pub(crate) oversight: Watcher,
 }
 
 /// The one who has a part in a leg from above.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Oversight {
+pub(crate) enum Watcher {
     #[default]
     Nobody,
     TaskAbove,
@@ -38,9 +38,9 @@ pub(crate) enum Oversight {
 
 /// A child that works beside its parent.
 #[derive(Debug, Clone)]
-pub(crate) struct Charge {
+pub(crate) struct BackgroundChild {
     pub(crate) child: TaskId,
-    pub(crate) place: Place,
+    pub(crate) place: InboxPosition,
     /// The leg that has ended unread, as the log says.
     pub(crate) ended_leg: Option<u32>,
     /// How it ended, if this process knows. The child's own log has it, this one does not.
@@ -61,7 +61,7 @@ pub(crate) struct Message {
     pub(crate) text: String,
 }
 
-impl Charge {
+impl BackgroundChild {
     /// Whether the child has not reported here.
     pub(crate) fn awaits(&self, child: TaskId) -> bool {
         self.child == child && self.report.is_none()
@@ -81,18 +81,18 @@ impl Charge {
 impl Mailbox {
     /// The mail of a task that begins.
     pub(crate) fn begin(job: &Job) -> Self {
-        Self { parent: job.parent, oversight: Oversight::of(job.parent.is_none()), ..Self::default() }
+        Self { parent: job.parent, oversight: Watcher::of(job.parent.is_none()), ..Self::default() }
     }
 
     /// Takes in a fact of the task's log.
     pub(crate) fn apply(&mut self, fact: &Fact) {
         match fact {
-            Fact::TaskResumed { alone, .. } => self.oversight = Oversight::of(*alone || self.parent.is_none()),
+            Fact::TaskResumed { alone, .. } => self.oversight = Watcher::of(*alone || self.parent.is_none()),
             Fact::ModelReplied { turn, reply } => self.calls = TurnCalls::of(*turn, reply),
             Fact::ChildStarted { call, child, background: true } | Fact::ChildReleased { call, child } => {
                 self.expect(*child, self.calls.place(call), None);
             }
-            Fact::ChildAdopted { child, ended_leg } => self.expect(*child, Place::Adopted, *ended_leg),
+            Fact::ChildAdopted { child, ended_leg } => self.expect(*child, InboxPosition::Adopted, *ended_leg),
             Fact::ChildEnded { child, child_leg, .. } => {
                 if let Some(charge) = self.charges.iter_mut().find(|charge| charge.is_at_work(*child)) {
                     charge.ended_leg = Some(*child_leg);
@@ -128,10 +128,10 @@ impl Mailbox {
     }
 
     /// A child works beside the task, or has ended and is not read.
-    fn expect(&mut self, child: TaskId, place: Place, ended_leg: Option<u32>) {
+    fn expect(&mut self, child: TaskId, place: InboxPosition, ended_leg: Option<u32>) {
         if ended_leg.is_some() || !self.has_at_work(child) {
             let at = self.charges.partition_point(|earlier| earlier.place <= place);
-            self.charges.insert(at, Charge { child, place, ended_leg, report: None });
+            self.charges.insert(at, BackgroundChild { child, place, ended_leg, report: None });
         }
     }
 
@@ -160,7 +160,7 @@ impl Mailbox {
     }
 }
 
-impl Oversight {
+impl Watcher {
     fn of(is_alone: bool) -> Self {
         if is_alone { Self::Nobody } else { Self::TaskAbove }
     }

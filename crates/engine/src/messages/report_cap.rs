@@ -11,15 +11,15 @@ use sortie_sandbox::SpillDir;
 pub(crate) const DIGEST_BYTES: usize = 400;
 
 /// How many bytes of reports may still join a conversation before its next turn.
-pub(crate) struct Room(Mutex<usize>);
+pub(crate) struct ReportRoom(Mutex<usize>);
 
-impl Default for Room {
+impl Default for ReportRoom {
     fn default() -> Self {
         Self(Mutex::new(usize::MAX))
     }
 }
 
-impl Room {
+impl ReportRoom {
     fn left(&self) -> MutexGuard<'_, usize> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -52,7 +52,7 @@ pub(crate) async fn cap(outcome: &mut TaskOutcome, job: &Job, reports: &SpillDir
 
 /// Cuts a report further, if there is no room for all of it beside others. A contract that gives reports word for word
 /// has them so.
-pub(crate) async fn fit(outcome: &mut TaskOutcome, room: &Room, in_contract: &dyn Contract, reports: &SpillDir) {
+pub(crate) async fn fit(outcome: &mut TaskOutcome, room: &ReportRoom, in_contract: &dyn Contract, reports: &SpillDir) {
     let wanted = outcome.text.len();
     let taken = room.take(wanted).max(DIGEST_BYTES);
     let defaults = in_contract.defaults();

@@ -10,11 +10,11 @@ use tokio::sync::{Mutex, OwnedMutexGuard};
 use tokio_util::sync::CancellationToken;
 
 use crate::budget::deadline::Deadline;
-use crate::log::writer::Sink;
+use crate::log::writer::FactWriter;
 use crate::messages::inbox::Inbox;
 
 /// The address of one child's report.
-pub(crate) struct Address {
+pub(crate) struct ReportTarget {
     recipient: Arc<Mutex<Recipient>>,
     released: CancellationToken,
     /// The end of the time of whoever has the child.
@@ -24,7 +24,7 @@ pub(crate) struct Address {
 /// Who gets the report.
 #[derive(Clone)]
 pub(crate) struct Recipient {
-    pub(crate) sink: Sink,
+    pub(crate) sink: FactWriter,
     pub(crate) inbox: Arc<Inbox>,
     /// By which the child was started.
     pub(crate) call: CallId,
@@ -34,7 +34,7 @@ pub(crate) struct Recipient {
     pub(crate) is_over: bool,
 }
 
-impl Address {
+impl ReportTarget {
     pub(crate) fn new(recipient: Recipient, deadline: &Arc<Deadline>) -> Arc<Self> {
         let deadline = Deadline::new(None, Some(Arc::clone(deadline)));
         Arc::new(Self { recipient: Arc::new(Mutex::new(recipient)), released: CancellationToken::new(), deadline })

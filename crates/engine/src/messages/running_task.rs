@@ -11,10 +11,10 @@ use sortie_sandbox::SpillDir;
 use tokio_util::sync::CancellationToken;
 
 use crate::budget::account::Account;
-use crate::log::writer::{Batch, Sink};
+use crate::log::writer::{Batch, FactWriter};
 use crate::messages::inbox::{Arrival, Inbox};
 use crate::messages::mail_text::waits_line;
-use crate::messages::report_target::{Address, Recipient};
+use crate::messages::report_target::{Recipient, ReportTarget};
 use crate::ports::failure::journal_failure;
 
 /// Why a question to the task above is not waited for.
@@ -22,7 +22,7 @@ pub(crate) const SILENT: &str = "the task above has reached a limit and can answ
                                  judgement, and say what you assumed";
 
 /// By what a message comes: should it be cut off, it is known by this whether it has arrived.
-pub(crate) enum Courier {
+pub(crate) enum ArrivedBy {
     /// From another process.
     Command(CommandId),
     /// Of the task that sends it.
@@ -30,13 +30,13 @@ pub(crate) enum Courier {
 }
 
 /// A question on its way to the task above.
-pub(crate) struct PassedOn<'a> {
+pub(crate) struct ForwardedQuestion<'a> {
     arrival: Arrival<'a>,
     from: Sender,
     text: String,
 }
 
-impl PassedOn<'_> {
+impl ForwardedQuestion<'_> {
     pub(crate) fn fact(&self) -> Fact {
         let Self { arrival, from, text } = self;
         Fact::MessageArrived {
@@ -51,7 +51,7 @@ impl PassedOn<'_> {
 
 /// Who has stopped a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Stopper {
+pub(crate) enum StoppedBy {
     /// A person, or a program that is no task.
     Outside,
     Task(TaskId),
@@ -59,7 +59,7 @@ pub(crate) enum Stopper {
     EndOf(TaskId),
 }
 
-impl Stopper {
+impl StoppedBy {
     /// What the outcome says of it.
     pub(crate) fn notice(self) -> String {
         match self {
@@ -70,12 +70,12 @@ impl Stopper {
     }
 }
 
-pub(crate) struct Resident {
+pub(crate) struct RunningTask {
     pub(crate) job: Arc<Job>,
     pub(crate) cancel: CancellationToken,
     /// Set if somebody has stopped just this task, before it is told to end. Else it ends with one above it.
-    pub(crate) stopper: OnceLock<Stopper>,
-    pub(crate) sink: Sink,
+    pub(crate) stopper: OnceLock<StoppedBy>,
+    pub(crate) sink: FactWriter,
     pub(crate) inbox: Arc<Inbox>,
     pub(crate) account: Arc<Account>,
     /// What it has worked in other processes and in earlier legs.
@@ -83,7 +83,7 @@ pub(crate) struct Resident {
     pub(crate) journal: Arc<dyn Journal>,
     pub(crate) reports: Arc<SpillDir>,
     /// Where its report goes; `None` for a task without a parent here.
-    pub(crate) address: Option<Arc<Address>>,
+    pub(crate) address: Option<Arc<ReportTarget>>,
     /// Cancelled once its ending is on disk and delivered.
     pub(crate) over: CancellationToken,
     /// Whether this contract knows of work in the background.
@@ -92,9 +92,9 @@ pub(crate) struct Resident {
     pub(crate) caught_up: CaughtUp,
 }
 
-impl Resident {
+impl RunningTask {
     /// Has the task end, and all below it.
-    pub(crate) fn stop(&self, by: Stopper) {
+    pub(crate) fn stop(&self, by: StoppedBy) {
         self.stopper.set(by).ok();
         self.cancel.cancel();
     }
@@ -102,7 +102,7 @@ impl Resident {
     /// Writes to the task. Once this says true, it is on disk, and the task has read it when it is completed; should it
     /// end otherwise before it has, its outcome says so. False: it is about to end, or is being stopped, and reads
     /// nothing more.
-    pub(crate) async fn write(&self, (from, text): (Sender, String), by: Courier) -> Result<bool, JournalError> {
+    pub(crate) async fn write(&self, (from, text): (Sender, String), by: ArrivedBy) -> Result<bool, JournalError> {
         let _in_order = self.inbox.writing().await;
         if self.cancel.is_cancelled() {
             return Ok(false);
@@ -110,8 +110,8 @@ impl Resident {
         let Some(arrival) = self.inbox.arrival() else { return Ok(false) };
         let number = arrival.number;
         let (command, call) = match by {
-            Courier::Command(command) => (Some(command.0), None),
-            Courier::Call(call) => (None, Some(call)),
+            ArrivedBy::Command(command) => (Some(command.0), None),
+            ArrivedBy::Call(call) => (None, Some(call)),
         };
         let fact = Fact::MessageArrived { number, from, text, command, call };
         match self.sink.append_synced(fact).await {
@@ -143,8 +143,8 @@ impl Resident {
     ///
     /// It is done to the end, whether or not somebody waits for it: half of it would be a report that nobody delivers.
     pub(crate) async fn release(self: &Arc<Self>) -> Result<bool, JournalError> {
-        let resident = Arc::clone(self);
-        tokio::spawn(async move { resident.let_go().await }).await.unwrap_or(Ok(false))
+        let running_task = Arc::clone(self);
+        tokio::spawn(async move { running_task.let_go().await }).await.unwrap_or(Ok(false))
     }
 
     async fn let_go(&self) -> Result<bool, JournalError> {
@@ -162,8 +162,8 @@ impl Resident {
     /// Puts a question to the task above, which is recorded here. A call that waits for this task is answered with it:
     /// else both would wait for ever. Done to the end, like a release.
     pub(crate) async fn ask_above(self: &Arc<Self>, call: CallId, question: String) -> Result<(), Failure> {
-        let resident = Arc::clone(self);
-        let put = tokio::spawn(async move { resident.put_question(call, question).await });
+        let running_task = Arc::clone(self);
+        let put = tokio::spawn(async move { running_task.put_question(call, question).await });
         put.await.unwrap_or_else(|broken| Err(Failure::new(FailureCode::Internal, broken.to_string())))
     }
 
@@ -181,7 +181,7 @@ impl Resident {
         }
         let inbox = Arc::clone(&recipient.inbox);
         let arrival = inbox.arrival().ok_or_else(|| nobody("the task above is about to end; ask the person"))?;
-        let message = PassedOn { arrival, from: self.as_sender(), text: self.worded(&question) };
+        let message = ForwardedQuestion { arrival, from: self.as_sender(), text: self.worded(&question) };
         let asking = self.inbox.asking().await;
         let mut batch = Batch::default();
         if recipient.waits {
@@ -200,9 +200,9 @@ impl Resident {
 
     /// The questions that wait for an answer of the task above, to be recorded and delivered there: where the one above
     /// fails, they are its adopter's. One that has read its last message gets none.
-    pub(crate) fn questions_for<'a>(&self, inbox: &'a Inbox) -> Vec<PassedOn<'a>> {
+    pub(crate) fn questions_for<'a>(&self, inbox: &'a Inbox) -> Vec<ForwardedQuestion<'a>> {
         let passed_on = |question: String| {
-            Some(PassedOn { arrival: inbox.arrival()?, from: self.as_sender(), text: self.worded(&question) })
+            Some(ForwardedQuestion { arrival: inbox.arrival()?, from: self.as_sender(), text: self.worded(&question) })
         };
         self.inbox.questions_for_parent().into_iter().filter_map(passed_on).collect()
     }
@@ -220,7 +220,7 @@ impl Resident {
     }
 
     /// The call that waits is answered, which is on disk; from here on the report is mail.
-    async fn answer_call(&self, address: &Address, recipient: &mut Recipient) {
+    async fn answer_call(&self, address: &ReportTarget, recipient: &mut Recipient) {
         self.tell_in_a_file().await;
         address.release(recipient);
     }

@@ -14,7 +14,7 @@ use sortie_journal::{CommandId, Journal};
 use sortie_protocol::{Command, TaskId};
 use tokio::runtime::Handle;
 
-use crate::messages::running_task::{Courier, Resident, Stopper};
+use crate::messages::running_task::{ArrivedBy, RunningTask, StoppedBy};
 
 /// How long a wish may lie unheard.
 const PERIOD: Duration = Duration::from_millis(40);
@@ -24,7 +24,7 @@ pub(crate) const MOST: usize = 256;
 
 /// The tasks that run in this engine.
 #[derive(Default)]
-pub(crate) struct Present {
+pub(crate) struct RunningTasks {
     tasks: Mutex<Tasks>,
     /// Held while the ear has the journal: whoever is gone from here knows that it is no longer read.
     pub(crate) listening: Mutex<()>,
@@ -33,56 +33,56 @@ pub(crate) struct Present {
 #[derive(Default)]
 struct Tasks {
     /// With the number of each: two may try to go on with the same task at once, of which one will be refused.
-    running: HashMap<TaskId, Vec<(u64, Arc<Resident>)>>,
+    running: HashMap<TaskId, Vec<(u64, Arc<RunningTask>)>>,
     entered: u64,
     is_heard: bool,
 }
 
 /// A task that runs, as long as this is kept.
-pub(crate) struct Presence {
-    present: Arc<Present>,
+pub(crate) struct Registration {
+    present: Arc<RunningTasks>,
     task: TaskId,
     number: u64,
 }
 
-impl Present {
+impl RunningTasks {
     /// Notes a task that is about to run, before anybody can know of it: from here on a wish for it is heard. The first
     /// one opens the ear.
-    pub(crate) fn enter(self: &Arc<Self>, resident: Resident, journal: &Arc<dyn Journal>) -> Presence {
-        let task = resident.job.task;
+    pub(crate) fn enter(self: &Arc<Self>, running_task: RunningTask, journal: &Arc<dyn Journal>) -> Registration {
+        let task = running_task.job.task;
         let mut tasks = self.lock();
         tasks.entered += 1;
         let number = tasks.entered;
-        tasks.running.entry(task).or_default().push((number, Arc::new(resident)));
+        tasks.running.entry(task).or_default().push((number, Arc::new(running_task)));
         if !tasks.is_heard {
             // Without an ear tasks run all the same; they are then stopped by signals alone.
             tasks.is_heard = listen(Arc::downgrade(self), journal);
         }
-        Presence { present: Arc::clone(self), task, number }
+        Registration { present: Arc::clone(self), task, number }
     }
 
     /// Ends a task and all below it, if it runs here.
-    pub(crate) fn stop(&self, task: TaskId, by: Stopper) -> bool {
+    pub(crate) fn stop(&self, task: TaskId, by: StoppedBy) -> bool {
         let running = self.lock().running.get(&task).cloned().unwrap_or_default();
-        for (_, resident) in &running {
-            resident.stop(by);
+        for (_, running_task) in &running {
+            running_task.stop(by);
         }
         !running.is_empty()
     }
 
     /// A task that runs here.
-    pub(crate) fn find(&self, task: TaskId) -> Option<Arc<Resident>> {
+    pub(crate) fn find(&self, task: TaskId) -> Option<Arc<RunningTask>> {
         // Of several that try, the first has it.
-        self.lock().running.get(&task)?.first().map(|(_, resident)| Arc::clone(resident))
+        self.lock().running.get(&task)?.first().map(|(_, running_task)| Arc::clone(running_task))
     }
 
     /// All that run here of the tree below a root, in the order in which they came.
-    pub(crate) fn of_tree(&self, root: TaskId) -> Vec<Arc<Resident>> {
+    pub(crate) fn of_tree(&self, root: TaskId) -> Vec<Arc<RunningTask>> {
         let tasks = self.lock();
         let firsts = tasks.running.values().filter_map(|tries| tries.first());
-        let mut found: Vec<&(u64, Arc<Resident>)> = firsts.filter(|(_, one)| one.job.root == root).collect();
+        let mut found: Vec<&(u64, Arc<RunningTask>)> = firsts.filter(|(_, one)| one.job.root == root).collect();
         found.sort_by_key(|(number, _)| *number);
-        found.into_iter().map(|(_, resident)| Arc::clone(resident)).collect()
+        found.into_iter().map(|(_, running_task)| Arc::clone(running_task)).collect()
     }
 
     /// Does what was wished for since; `None` if nobody is here any more.
@@ -104,7 +104,7 @@ impl Present {
     }
 }
 
-impl Presence {
+impl Registration {
     /// The journal has let this one have the task: of several that try, or that have tried, it is the one that is
     /// found.
     pub(crate) fn has_it(&self) {
@@ -115,13 +115,13 @@ impl Presence {
     }
 }
 
-impl Drop for Presence {
+impl Drop for Registration {
     fn drop(&mut self) {
         let _not_now = self.present.listening.lock().unwrap_or_else(PoisonError::into_inner);
         let mut tasks = self.present.lock();
         if let Some(running) = tasks.running.get_mut(&self.task) {
             let gone = running.extract_if(.., |(number, _)| *number == self.number);
-            gone.for_each(|(_, resident)| resident.over.cancel());
+            gone.for_each(|(_, running_task)| running_task.over.cancel());
             if running.is_empty() {
                 tasks.running.remove(&self.task);
             }
@@ -130,7 +130,7 @@ impl Drop for Presence {
 }
 
 /// Starts the thread that hears wishes; false if there can be none. It does not keep the journal open.
-fn listen(present: Weak<Present>, journal: &Arc<dyn Journal>) -> bool {
+fn listen(present: Weak<RunningTasks>, journal: &Arc<dyn Journal>) -> bool {
     let Ok(mut heard) = journal.newest_command() else { return false };
     let journal = Arc::downgrade(journal);
     let runtime = Handle::current();
@@ -144,21 +144,23 @@ fn listen(present: Weak<Present>, journal: &Arc<dyn Journal>) -> bool {
 }
 
 /// Does what was wished for since. A journal that cannot be read is noticed by whoever writes.
-fn obey(present: &Present, journal: &dyn Journal, heard: CommandId, runtime: &Handle) -> CommandId {
+fn obey(present: &RunningTasks, journal: &dyn Journal, heard: CommandId, runtime: &Handle) -> CommandId {
     if journal.newest_command().is_ok_and(|newest| newest == heard) {
         return heard;
     }
     let wishes = journal.commands_after(heard, MOST).unwrap_or_default();
     for (number, wish) in &wishes {
-        let resident = wish.task().and_then(|task| present.find(task));
-        match (wish, resident) {
-            (Command::Stop { task }, _) => drop(present.stop(*task, Stopper::Outside)),
-            (Command::Send { from, text, .. }, Some(resident)) if resident.caught_up.is_behind(*number) => {
+        let running_task = wish.task().and_then(|task| present.find(task));
+        match (wish, running_task) {
+            (Command::Stop { task }, _) => drop(present.stop(*task, StoppedBy::Outside)),
+            (Command::Send { from, text, .. }, Some(running_task)) if running_task.caught_up.is_behind(*number) => {
                 // What cannot be recorded is not delivered, and its sender sees no word of it.
-                runtime.block_on(resident.write((from.clone(), text.clone()), Courier::Command(*number))).ok();
+                runtime.block_on(running_task.write((from.clone(), text.clone()), ArrivedBy::Command(*number))).ok();
             }
             // Not awaited: who holds the address may wait for the ear.
-            (Command::Release { .. }, Some(resident)) => drop(runtime.spawn(async move { resident.release().await })),
+            (Command::Release { .. }, Some(running_task)) => {
+                drop(runtime.spawn(async move { running_task.release().await }))
+            }
             // Whoever goes on with the task finds it.
             (Command::Send { .. } | Command::Withdraw { .. } | Command::Unknown, _)
             | (Command::Release { .. }, None) => {}
@@ -167,12 +169,12 @@ fn obey(present: &Present, journal: &dyn Journal, heard: CommandId, runtime: &Ha
     wishes.last().map_or(heard, |(last, _)| *last)
 }
 
-impl Present {
+impl RunningTasks {
     /// Delivers the messages behind `after` that nobody has withdrawn, and leaves later ones to the ear, which does not
     /// listen meanwhile. The inner text says why some may be missing.
     pub(crate) fn catch_up(
         &self,
-        resident: &Resident,
+        running_task: &RunningTask,
         journal: &dyn Journal,
         after: CommandId,
         runtime: &Handle,
@@ -188,7 +190,7 @@ impl Present {
             last = *newest;
             for (number, command) in left {
                 match command {
-                    Command::Send { task, from, text } if task == resident.job.task => {
+                    Command::Send { task, from, text } if task == running_task.job.task => {
                         sent.insert(number.0, (from, text));
                     }
                     Command::Withdraw { command, .. } => drop(sent.remove(&command)),
@@ -197,9 +199,9 @@ impl Present {
             }
         };
         for (number, message) in sent {
-            runtime.block_on(resident.write(message, Courier::Command(CommandId(number))))?;
+            runtime.block_on(running_task.write(message, ArrivedBy::Command(CommandId(number))))?;
         }
-        resident.caught_up.with(last);
+        running_task.caught_up.with(last);
         Ok(unread)
     }
 }

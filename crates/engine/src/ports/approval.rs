@@ -106,11 +106,11 @@ impl Approver for NoApprover {
 
 /// Where the questions of one engine wait for their turn.
 #[derive(Default)]
-pub(crate) struct Desk {
+pub(crate) struct ApprovalQueue {
     turn: tokio::sync::Mutex<()>,
 }
 
-impl Desk {
+impl ApprovalQueue {
     /// Waits until no other question is open.
     pub(crate) async fn turn(&self) -> tokio::sync::MutexGuard<'_, ()> {
         self.turn.lock().await

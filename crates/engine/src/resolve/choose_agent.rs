@@ -4,10 +4,10 @@ use sortie_agents::{AgentDefinition, Registry};
 use sortie_contract::Defaults;
 use sortie_protocol::{Failure, FailureCode, TaskRequest};
 
-use crate::resolve::settings::Kind;
+use crate::resolve::settings::TaskKind;
 
 /// The agent that serves a request: the one that it names, or, where the contract says so, the one that fits best.
-pub(crate) struct Serving<'a> {
+pub(crate) struct ChosenAgent<'a> {
     pub(crate) definition: &'a AgentDefinition,
     /// Set where another agent serves than the one that was named.
     pub(crate) notice: Option<String>,
@@ -29,24 +29,24 @@ impl StandIn {
 pub(crate) fn serving<'a>(
     agents: &'a Registry,
     request: &TaskRequest,
-    kind: Kind,
+    kind: TaskKind,
     stand_in: StandIn,
-) -> Result<Serving<'a>, Failure> {
+) -> Result<ChosenAgent<'a>, Failure> {
     let unknown = match kind {
-        Kind::Main => agents.get(&request.agent),
-        Kind::Delegated => agents.get_delegable(&request.agent),
+        TaskKind::Main => agents.get(&request.agent),
+        TaskKind::Delegated => agents.get_delegable(&request.agent),
     };
     let unknown = match unknown {
-        Ok(definition) => return Ok(Serving { definition, notice: None }),
+        Ok(definition) => return Ok(ChosenAgent { definition, notice: None }),
         Err(unknown) => unknown,
     };
     // A name that a broken file claims is not free: nobody stands in for the agent that it was meant to be.
-    if kind == Kind::Delegated && stand_in == StandIn::BestMatch && unknown.absent.is_empty() {
+    if kind == TaskKind::Delegated && stand_in == StandIn::BestMatch && unknown.absent.is_empty() {
         let wanted = format!("{} {}", request.title, request.agent);
         let ranking = sortie_agents::rank(agents, &wanted);
         if let Some(best) = ranking.best().map(|best| best.agent).filter(|agent| agent.delegable) {
             let notice = format!("there is no agent `{}`; `{}` fits best and serves", request.agent, best.name);
-            return Ok(Serving { definition: best, notice: Some(notice) });
+            return Ok(ChosenAgent { definition: best, notice: Some(notice) });
         }
     }
     let mut names: Vec<&str> = agents.delegable().map(|agent| agent.name.as_str()).collect();

@@ -9,7 +9,7 @@ use sortie_llm::{Chosen, Models, UnknownModel};
 use sortie_protocol::{Failure, FailureCode, ModelChoice, TaskRequest};
 
 use self::auto_model::pick;
-use crate::resolve::settings::{Kind, Requester, Rules};
+use crate::resolve::settings::{EngineSettings, Requester, TaskKind};
 
 /// Table of settings of the main route. A failure due to it says that this route is set and cannot be used.
 pub const MAIN_ROUTE_SETTING: &str = "routes.main";
@@ -31,7 +31,7 @@ pub(crate) struct ModelQuery<'a> {
 /// All that has a say in which model serves a task, strongest first.
 #[derive(Debug, Clone, Copy)]
 struct ModelWish<'a> {
-    kind: Kind,
+    kind: TaskKind,
     /// By the request.
     asked: Option<&'a str>,
     brief: &'a str,
@@ -45,7 +45,7 @@ struct ModelWish<'a> {
 
 /// Chooses the model that serves a request.
 pub(crate) fn choose_model(
-    rules: &Rules,
+    rules: &EngineSettings,
     contract: &dyn Contract,
     models: &dyn Models,
     query: ModelQuery<'_>,
@@ -63,16 +63,16 @@ pub(crate) fn choose_model(
 }
 
 /// Chooses by the call, then the agent file, the type, the settings, the parent.
-fn choose(rules: &Rules, models: &dyn Models, wish: ModelWish<'_>) -> Result<Chosen, Failure> {
+fn choose(rules: &EngineSettings, models: &dyn Models, wish: ModelWish<'_>) -> Result<Chosen, Failure> {
     let ModelWish { kind, asked, brief, definition, type_default, parents } = wish;
     // A main agent's model is a person's choice, not a call's.
-    if let (Kind::Delegated, Some(model), false) = (kind, asked, rules.allow_model_override) {
+    if let (TaskKind::Delegated, Some(model), false) = (kind, asked, rules.allow_model_override) {
         let message = format!(
             "a call may not choose its model here (`task_tool.allow_model_override` is false); leave out `{model}`"
         );
         return Err(Failure::new(FailureCode::ModelOverride, message).due_to("task_tool.allow_model_override"));
     }
-    let by_rule = rules.model.as_deref().filter(|_| kind == Kind::Delegated);
+    let by_rule = rules.model.as_deref().filter(|_| kind == TaskKind::Delegated);
     let wanted = asked.or(definition.model.as_deref()).or(type_default).or(by_rule).filter(|&model| model != INHERIT);
     let picked = wanted.filter(|model| model.eq_ignore_ascii_case(AUTO)).map(|_| pick(definition, brief));
     let wanted = picked.as_ref().map_or(wanted, |picked| Some(picked.route));
@@ -100,7 +100,7 @@ fn choose(rules: &Rules, models: &dyn Models, wish: ModelWish<'_>) -> Result<Cho
 }
 
 /// The model that a contract has for an agent's type.
-fn type_default(defaults: &Defaults, definition: &AgentDefinition, kind: Kind) -> Option<&'static str> {
+fn type_default(defaults: &Defaults, definition: &AgentDefinition, kind: TaskKind) -> Option<&'static str> {
     let by_type = || defaults.type_of(&definition.name)?.model;
-    (kind == Kind::Delegated).then(by_type).flatten()
+    (kind == TaskKind::Delegated).then(by_type).flatten()
 }

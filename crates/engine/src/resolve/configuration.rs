@@ -7,12 +7,12 @@ use sortie_contract::{AtMaxDepth, Contract};
 use sortie_protocol::{AgentConfig, GrantLayer, Limits, ModelChoice, TaskRequest};
 
 use crate::resolve::contract_agents::conduct;
-use crate::resolve::settings::{Kind, Requester, Rules, turns};
+use crate::resolve::settings::{EngineSettings, Requester, TaskKind, turns};
 
 /// All that has a say in what an agent gets, but for its model and its instructions.
-pub(crate) struct Frame<'a> {
+pub(crate) struct GrantFrame<'a> {
     pub(crate) contract: &'a dyn Contract,
-    pub(crate) rules: &'a Rules,
+    pub(crate) rules: &'a EngineSettings,
     /// The user's side: what binds every task before its agent does.
     pub(crate) layers: &'a [GrantLayer],
     pub(crate) tools: &'a sortie_tools::Registry,
@@ -30,7 +30,7 @@ pub(crate) struct ConfigRequest<'a> {
     pub(crate) model: ModelChoice,
 }
 
-impl Frame<'_> {
+impl GrantFrame<'_> {
     /// The configuration of a task, and what to say where it has fewer turns than were asked for.
     pub(crate) fn configure(
         &self,
@@ -58,7 +58,7 @@ impl Frame<'_> {
             depth: requester.depth_of_task(),
             tools: &tools,
         });
-        if kind == Kind::Delegated {
+        if kind == TaskKind::Delegated {
             conduct(&mut config, &defaults, request, &tools);
         }
         drop_idle(&mut config.tools, self.tools, contract);
@@ -101,7 +101,7 @@ fn drop_idle(offered: &mut Vec<String>, tools: &sortie_tools::Registry, contract
 pub(crate) fn tools_at(
     tools: &sortie_tools::Registry,
     contract: &dyn Contract,
-    rules: &Rules,
+    rules: &EngineSettings,
     depth: u32,
 ) -> Vec<String> {
     let refuses = contract.defaults().at_max_depth == AtMaxDepth::Refuses;

@@ -5,7 +5,7 @@ use sortie_agents::{AgentDefinition, Origin, Registry};
 use sortie_contract::{AtMaxDepth, Contract, Defaults, SystemPrompt, TypeDefaults, Visible};
 use sortie_protocol::{AgentConfig, GrantLayer, Limits, Mode, TaskRequest};
 
-use crate::resolve::settings::Rules;
+use crate::resolve::settings::EngineSettings;
 
 /// Between a role prompt and the task, in contracts that put the task there.
 const TASK_HEADING: &str = "\n\n# Task\n";
@@ -18,7 +18,7 @@ const WITH_TASK: &str = "with Task";
 
 /// The same agents, with the contract's own words, tools and turns for the built-in types, and only those delegable
 /// that a caller can name there.
-pub fn cast(agents: &Registry, contract: &dyn Contract, rules: &Rules) -> Registry {
+pub fn cast(agents: &Registry, contract: &dyn Contract, rules: &EngineSettings) -> Registry {
     let defaults = contract.defaults();
     agents.recast(|agent| {
         let by_contract = defaults.type_of(&agent.name);
@@ -41,7 +41,7 @@ pub fn cast(agents: &Registry, contract: &dyn Contract, rules: &Rules) -> Regist
 
 /// The agents as main agents: a contract is about those that are delegated to, and leaves these alone. Where nobody
 /// delegates, their built-in prompts do not speak of it.
-pub(crate) fn mains(agents: &Registry, contract: &dyn Contract, rules: &Rules) -> Registry {
+pub(crate) fn mains(agents: &Registry, contract: &dyn Contract, rules: &EngineSettings) -> Registry {
     let refuses = contract.defaults().at_max_depth == AtMaxDepth::Refuses;
     let delegates = rules.delegation && (rules.max_depth > 0 || refuses);
     agents.recast(|agent| {

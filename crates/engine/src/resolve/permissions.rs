@@ -13,7 +13,7 @@ use sortie_protocol::{Failure, FailureCode, Grant, GrantLayer, Mode};
 use sortie_sandbox::{Guard, Workspace};
 
 use crate::ports::approval::{Approver, NoApprover};
-use crate::resolve::permissions::path_guard::DoorGuard;
+use crate::resolve::permissions::path_guard::PathGuard;
 
 /// The user's side of every grant.
 #[derive(Clone)]
@@ -50,7 +50,7 @@ impl Permissions {
     /// What lets through only what these settings let anybody read unasked.
     pub fn reading(&self, workspace: &Workspace) -> Result<Arc<dyn Guard>, RuleError> {
         let judge = self.judge(self.places(workspace))?;
-        Ok(Arc::new(DoorGuard::of_reading(judge)))
+        Ok(Arc::new(PathGuard::of_reading(judge)))
     }
 
     /// What these settings say of a call, before any agent has its say.

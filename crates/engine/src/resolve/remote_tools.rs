@@ -15,7 +15,7 @@ use crate::ports::redaction::redacted;
 use crate::resolve::configuration::{granted, tools_at};
 use crate::resolve::permissions::Permissions;
 use crate::resolve::roster::Roster;
-use crate::resolve::settings::{Kind, Requester, Rules};
+use crate::resolve::settings::{EngineSettings, Requester, TaskKind};
 
 /// Whoever has such tools.
 pub trait RemoteTools: Send + Sync {
@@ -63,14 +63,14 @@ impl RemoteTools for NoRemoteTools {
 }
 
 /// Finds the remote tools of a task, within what its grant leaves of them.
-pub(crate) struct Equipping<'a> {
+pub(crate) struct RemoteToolSearch<'a> {
     pub(crate) remote_tools: &'a dyn RemoteTools,
     pub(crate) contract: &'a dyn Contract,
-    pub(crate) rules: &'a Rules,
+    pub(crate) rules: &'a EngineSettings,
     pub(crate) permissions: &'a Permissions,
 }
 
-impl Equipping<'_> {
+impl RemoteToolSearch<'_> {
     /// The roster of a new task, with what remote tools its grant leaves to it. One that is stopped meanwhile gets
     /// none.
     pub(crate) async fn equipped(
@@ -81,7 +81,7 @@ impl Equipping<'_> {
         stop: &CancellationToken,
     ) -> Arc<Roster> {
         let only_some = self.contract.defaults().only_tools.is_some();
-        if requester.kind() == Kind::Delegated && only_some {
+        if requester.kind() == TaskKind::Delegated && only_some {
             return Arc::clone(roster);
         }
         let tools = tools_at(&roster.tools, self.contract, self.rules, requester.depth_of_task());

@@ -13,7 +13,7 @@ use sortie_tools::{Commands, Registry, TaskTool, Tool};
 
 use crate::ports::text::one_line;
 use crate::resolve::contract_agents::{TASK, cast, mains};
-use crate::resolve::settings::{Kind, Rules};
+use crate::resolve::settings::{EngineSettings, TaskKind};
 
 /// Agents and tools that belong together.
 pub(crate) struct Roster {
@@ -38,7 +38,7 @@ pub(crate) struct Rosters {
     contract: Arc<dyn Contract>,
     more_tools: Vec<Arc<dyn Tool>>,
     commands: Commands,
-    rules: Rules,
+    rules: EngineSettings,
     current: Mutex<Option<Arc<Roster>>>,
 }
 
@@ -48,7 +48,7 @@ impl Rosters {
         contract: Arc<dyn Contract>,
         more_tools: Vec<Arc<dyn Tool>>,
         commands: Commands,
-        rules: Rules,
+        rules: EngineSettings,
     ) -> Self {
         Self { agents, contract, more_tools, commands, rules, current: Mutex::default() }
     }
@@ -86,10 +86,10 @@ impl Roster {
     }
 
     /// The agents among which a request for a task of this kind chooses.
-    pub(crate) fn agents_for(&self, kind: Kind) -> &sortie_agents::Registry {
+    pub(crate) fn agents_for(&self, kind: TaskKind) -> &sortie_agents::Registry {
         match kind {
-            Kind::Main => &self.mains,
-            Kind::Delegated => &self.agents,
+            TaskKind::Main => &self.mains,
+            TaskKind::Delegated => &self.agents,
         }
     }
 
@@ -127,7 +127,7 @@ const MAX_NAMES_BYTES: usize = 16 << 10;
 
 /// The tool that delegates, with these agents in its description and its schema. An agent that is in neither can be
 /// used by name all the same. What the rules switch off is not in the schema.
-pub fn task_tool(contract: &Arc<dyn Contract>, agents: &sortie_agents::Registry, rules: &Rules) -> TaskTool {
+pub fn task_tool(contract: &Arc<dyn Contract>, agents: &sortie_agents::Registry, rules: &EngineSettings) -> TaskTool {
     let lines = agent_lines(agents);
     let left_out = agents.delegable().count() - lines.len();
     let tool = TaskTool::new(Arc::clone(contract), &lines, left_out);

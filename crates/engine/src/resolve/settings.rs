@@ -11,7 +11,7 @@ use crate::resolve::instructions::InstructionRules;
 /// What holds for all tasks of one engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own, that a person turns by its name")]
-pub struct Rules {
+pub struct EngineSettings {
     /// Whether agents may delegate at all.
     pub delegation: bool,
     /// A task of this depth cannot delegate. A main agent has depth 0.
@@ -44,7 +44,7 @@ pub struct Rules {
     pub cwd: String,
 }
 
-impl Default for Rules {
+impl Default for EngineSettings {
     fn default() -> Self {
         Self {
             delegation: true,
@@ -69,14 +69,14 @@ impl Default for Rules {
 
 /// In which role a request is to be served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum TaskKind {
     /// As a main agent, which answers a person.
     Main,
     /// As a sub-agent, which reports to whoever delegates.
     Delegated,
 }
 
-impl Kind {
+impl TaskKind {
     /// The kind of a task at this depth.
     pub(crate) fn at(depth: u32) -> Self {
         if depth == 0 { Self::Main } else { Self::Delegated }
@@ -95,10 +95,10 @@ pub(crate) enum Requester<'a> {
 }
 
 impl<'a> Requester<'a> {
-    pub(crate) fn kind(self) -> Kind {
+    pub(crate) fn kind(self) -> TaskKind {
         match self {
-            Self::Person => Kind::Main,
-            Self::Program | Self::Task(_) => Kind::Delegated,
+            Self::Person => TaskKind::Main,
+            Self::Program | Self::Task(_) => TaskKind::Delegated,
         }
     }
 
@@ -124,7 +124,7 @@ impl<'a> Requester<'a> {
     }
 }
 
-impl Rules {
+impl EngineSettings {
     /// What holds where nobody says otherwise, in this contract.
     pub fn of(contract: &dyn Contract) -> Self {
         let defaults = contract.defaults();
@@ -187,10 +187,10 @@ impl Rules {
     }
 
     /// What bounds every task of a kind unless its request tightens it.
-    pub(crate) fn limits(&self, kind: Kind) -> Limits {
+    pub(crate) fn limits(&self, kind: TaskKind) -> Limits {
         match kind {
-            Kind::Main => Limits::default(),
-            Kind::Delegated => Limits {
+            TaskKind::Main => Limits::default(),
+            TaskKind::Delegated => Limits {
                 timeout: Some(self.default_timeout),
                 max_tokens: self.max_tokens,
                 max_cost: self.max_cost,
@@ -209,11 +209,11 @@ pub(crate) fn turns(
     definition: &AgentDefinition,
     asked: Option<u32>,
     defaults: &Defaults,
-    kind: Kind,
+    kind: TaskKind,
 ) -> (Option<u32>, Option<String>) {
     let (usual, most_asked) = match kind {
-        Kind::Main => (definition.limits.max_turns, None),
-        Kind::Delegated => (definition.limits.max_turns.or(Some(defaults.max_turns)), defaults.max_turns_asked),
+        TaskKind::Main => (definition.limits.max_turns, None),
+        TaskKind::Delegated => (definition.limits.max_turns.or(Some(defaults.max_turns)), defaults.max_turns_asked),
     };
     let is_bound = definition.origin.path.is_some() && definition.limits.max_turns.is_some();
     let bound = most_asked.filter(|_| asked.is_some() && !is_bound).max(usual);

@@ -80,8 +80,8 @@ pub(crate) async fn reserve_after(wait: Duration, run: &Run<'_>, tool_choice: To
 
 /// What the next call may use.
 fn bid(run: &Run<'_>, tool_choice: ToolChoice) -> Bid {
-    let Terms { output_cap, max_output, prices, window } = run.services.speaker.terms;
-    let input_tokens = run.gauge().measure(&run.reading());
+    let Terms { output_cap, max_output, prices, window } = run.services.model_caller.terms;
+    let input_tokens = run.request_size().measure(&run.reading());
     let usual = output_cap.or(max_output.map(|most| most.min(USUAL_OUTPUT))).unwrap_or(USUAL_OUTPUT);
     Bid {
         input_tokens,

@@ -20,7 +20,7 @@ use crate::conversation::history::History;
 use crate::gate::Gate;
 use crate::run::Run;
 use crate::run::context_window::{MARGIN, most_input};
-use crate::run::model_call::{CallEnd, Turn};
+use crate::run::model_call::{CallEnd, ModelCall};
 
 /// What a summary is given to be written with.
 const SUMMARY_OUTPUT: u64 = 2048;
@@ -82,11 +82,11 @@ struct SummedUp {
 
 /// Shortens the conversation if the next request would not fit the window, where that is known.
 pub(crate) async fn make_room(run: &mut Run<'_>, tool_choice: ToolChoice) -> Result<(), JournalError> {
-    let terms = &run.services.speaker.terms;
+    let terms = &run.services.model_caller.terms;
     let Some(most) = terms.window.map(|window| most_input(window, terms)) else { return Ok(()) };
-    let (history, gauge) = (run.record.history(), run.gauge());
-    if gauge.measure(&history) > most {
-        let bounds = Bounds::within(gauge.room(most), history.brief_tokens(), most);
+    let (history, request_size) = (run.record.history(), run.request_size());
+    if request_size.measure(&history) > most {
+        let bounds = Bounds::within(request_size.room(most), history.brief_tokens(), most);
         drop(history);
         shorten(run, bounds, tool_choice).await?;
     }
@@ -95,14 +95,14 @@ pub(crate) async fn make_room(run: &mut Run<'_>, tool_choice: ToolChoice) -> Res
 
 /// Shortens the conversation of which the provider has said that it does not fit. Whether anything could be left out.
 pub(crate) async fn make_more_room(run: &mut Run<'_>, tool_choice: ToolChoice) -> Result<bool, JournalError> {
-    let terms = &run.services.speaker.terms;
-    let (history, gauge) = (run.record.history(), run.gauge());
-    let (refused, brief) = (gauge.measure(&history), history.brief_tokens());
+    let terms = &run.services.model_caller.terms;
+    let (history, request_size) = (run.record.history(), run.request_size());
+    let (refused, brief) = (request_size.measure(&history), history.brief_tokens());
     let known = terms.window.map_or(refused, |window| most_input(window, terms));
     // However long the brief is, something is left beside it.
     let least = brief + (history.tokens() - brief) / 4;
     drop(history);
-    let most = gauge.room(known.min(refused / 2)).max(least);
+    let most = request_size.room(known.min(refused / 2)).max(least);
     // The request before was read, and had all but the newest turn. What is asked again has to fit, and no more.
     let bounds = Bounds { enough: most, ..Bounds::within(most, brief, refused) };
     shorten(run, bounds, tool_choice).await
@@ -111,17 +111,17 @@ pub(crate) async fn make_more_room(run: &mut Run<'_>, tool_choice: ToolChoice) -
 /// Has the request for the report at a limit do with a part of the conversation, so that it can be paid for. Whether
 /// anything could be left out. Nothing is recorded: whoever goes on with more has all of it.
 pub(crate) async fn abridge(run: &mut Run<'_>) -> Result<bool, JournalError> {
-    let prices = run.services.speaker.terms.prices;
+    let prices = run.services.model_caller.terms.prices;
     let report = Bid { input_tokens: 0, max_output: 0, prices, is_report: true };
     let most = run.unrecorded.account.most_input(&report);
-    let (history, gauge) = (run.record.history(), run.gauge());
-    let (room, brief) = (gauge.room(most), history.brief_tokens());
-    if room < brief + LEAST_DIGEST || gauge.measure(&history) <= most {
+    let (history, request_size) = (run.record.history(), run.request_size());
+    let (room, brief) = (request_size.room(most), history.brief_tokens());
+    if room < brief + LEAST_DIGEST || request_size.measure(&history) <= most {
         return Ok(false);
     }
     let careful = room - (room - brief) / MARGIN;
     let shorter = shorter(run, Bounds::within(careful, brief, 0), ToolChoice::None).await?;
-    let fits = |history: &History| gauge.measure(history) <= most;
+    let fits = |history: &History| request_size.measure(history) <= most;
     let abridged = shorter
         .map(|shorter| shorter.history)
         .filter(fits)
@@ -209,7 +209,7 @@ async fn sum_up(
     }
     let request = history.head(tail, SUM_UP);
     let room = estimate::bytes(bounds.part);
-    let fits = is_paid && run.gauge().measure(&request) <= bounds.readable;
+    let fits = is_paid && run.request_size().measure(&request) <= bounds.readable;
     let written = if fits { ask_for_summary(run, &request).await? } else { None };
     let by_model = written.as_ref().map(Reply::text).filter(|text| !text.trim().is_empty());
     let text = by_model.map_or_else(|| digest(head, room), |text| by_the_model(&text, room));
@@ -219,17 +219,17 @@ async fn sum_up(
 
 /// Has the model sum up a conversation; `None` where that cannot be paid, or where nothing comes of it.
 async fn ask_for_summary(run: &Run<'_>, request: &History) -> Result<Option<Reply>, JournalError> {
-    let speaker = &run.services.speaker;
-    let input_tokens = run.gauge().measure(request);
-    let bid = Bid { input_tokens, max_output: SUMMARY_OUTPUT, prices: speaker.terms.prices, is_report: false };
+    let model_caller = &run.services.model_caller;
+    let input_tokens = run.request_size().measure(request);
+    let bid = Bid { input_tokens, max_output: SUMMARY_OUTPUT, prices: model_caller.terms.prices, is_report: false };
     let lease = tokio::select! {
         biased;
         () = run.cancel.cancelled() => return Ok(None),
-        () = speaker.deadline.passes() => return Ok(None),
+        () = model_caller.deadline.passes() => return Ok(None),
         lease = run.unrecorded.account.reserve_beside(bid) => lease,
     };
     let Ok(lease) = lease else { return Ok(None) };
-    let turn = Turn {
+    let turn = ModelCall {
         number: run.record.look(|record| record.totals.turns) + 1,
         is_beside: true,
         tool_choice: ToolChoice::None,
@@ -238,7 +238,7 @@ async fn ask_for_summary(run: &Run<'_>, request: &History) -> Result<Option<Repl
         retries_made: 0,
         lease,
     };
-    let end = speaker.call(run.job, request, turn, run.sink, run.cancel).await?;
+    let end = model_caller.call(run.job, request, turn, run.sink, run.cancel).await?;
     Ok(if let CallEnd::Reply(reply) = end { Some(reply) } else { None })
 }
 

@@ -18,24 +18,24 @@ use crate::budget::account::{Account, Lease};
 use crate::budget::deadline::Deadline;
 use crate::conversation::history::History;
 use crate::conversation::outcome::Ending;
-use crate::conversation::request_size::Counting;
-use crate::log::writer::Sink;
+use crate::conversation::request_size::TokenCounts;
+use crate::log::writer::FactWriter;
 use crate::ports::redaction::redacted;
 
 /// The way to one task's model, with what never changes from turn to turn.
-pub(crate) struct Speaker {
+pub(crate) struct ModelCaller {
     pub(crate) model: Arc<dyn Model>,
     pub(crate) terms: Terms,
     pub(crate) tools: Arc<[ToolSpec]>,
     pub(crate) deadline: Arc<Deadline>,
     pub(crate) account: Arc<Account>,
-    pub(crate) counting: Arc<Counting>,
+    pub(crate) counting: Arc<TokenCounts>,
     /// Providers repeat what they were sent when they refuse it.
     pub(crate) redactor: Arc<Redactor>,
 }
 
 /// A call that may be made.
-pub(crate) struct Turn {
+pub(crate) struct ModelCall {
     pub(crate) number: u32,
     /// It is no turn of its own: nothing of it joins the conversation as it is.
     pub(crate) is_beside: bool,
@@ -110,17 +110,17 @@ enum Watched {
     Cancelled,
 }
 
-impl Speaker {
+impl ModelCaller {
     /// Asks for one reply, which is paid for when it comes.
     pub(crate) async fn call(
         &self,
         job: &Job,
         history: &History,
-        turn: Turn,
-        sink: &Sink,
+        turn: ModelCall,
+        sink: &FactWriter,
         cancel: &CancellationToken,
     ) -> Result<CallEnd<Reply>, JournalError> {
-        let Turn { number, is_beside, tool_choice, input_tokens, max_output, retries_made, lease } = turn;
+        let ModelCall { number, is_beside, tool_choice, input_tokens, max_output, retries_made, lease } = turn;
         if cancel.is_cancelled() {
             lease.settle(Usage::default());
             return Ok(CallEnd::NoReply(NoReply::Cancelled { text: history.last_text() }));
@@ -146,7 +146,7 @@ impl Speaker {
         };
         let (retries, mut retried) = mpsc::unbounded_channel();
         let unreported = (!lease.reserved().is_nothing()).then_some(input_tokens);
-        let watch = Watch { turn: number, speaker: self, unreported, running: Mutex::default(), retries };
+        let watch = Watch { turn: number, model_caller: self, unreported, running: Mutex::default(), retries };
         let (usage, end) = match self.watch(request, &watch, &mut retried, sink, cancel).await? {
             Watched::Answered(Ok(mut reply)) => {
                 reply.usage = self.terms.prices.priced(reply.usage);
@@ -180,7 +180,7 @@ impl Speaker {
         request: ModelRequest<'_>,
         watch: &Watch<'_>,
         retried: &mut mpsc::UnboundedReceiver<(Fact, Retry)>,
-        sink: &Sink,
+        sink: &FactWriter,
         cancel: &CancellationToken,
     ) -> Result<Watched, JournalError> {
         let mut observe = |event: ModelEvent<'_>| watch.see(&event);
@@ -202,7 +202,7 @@ impl Speaker {
     }
 
     /// A call is over that brought no reply. It is no turn.
-    async fn lose(&self, turn: u32, lease: Lease, usage: Usage, sink: &Sink) -> Result<(), JournalError> {
+    async fn lose(&self, turn: u32, lease: Lease, usage: Usage, sink: &FactWriter) -> Result<(), JournalError> {
         let is_told = !usage.is_nothing() || !lease.reserved().is_nothing();
         lease.settle(Usage { turns: 0, tool_calls: 0, ..usage });
         if is_told {
@@ -215,7 +215,7 @@ impl Speaker {
 /// Keeps an eye on the tries of one call.
 struct Watch<'a> {
     turn: u32,
-    speaker: &'a Speaker,
+    model_caller: &'a ModelCaller,
     /// What a try is taken to have read whose provider says nothing; `None` where no limit is to be kept.
     unreported: Option<u64>,
     /// The try that is under way.
@@ -264,7 +264,7 @@ impl Watch<'_> {
             output_tokens: estimate::tokens(written.len()),
             ..Usage::default()
         });
-        self.speaker.terms.prices.priced(usage)
+        self.model_caller.terms.prices.priced(usage)
     }
 
     fn see(&self, event: &ModelEvent<'_>) {
@@ -274,8 +274,8 @@ impl Watch<'_> {
             ModelEvent::Used(usage) => self.running().get_or_insert_default().used = *usage,
             ModelEvent::Retrying { attempt, retries_made, wait, error } => {
                 let usage = self.used_by(error);
-                self.speaker.account.spend_on_broken_try(usage);
-                let message = redacted(&self.speaker.redactor, error.message.clone());
+                self.model_caller.account.spend_on_broken_try(usage);
+                let message = redacted(&self.model_caller.redactor, error.message.clone());
                 let fact = Fact::ModelRetried {
                     turn: self.turn,
                     attempt: *attempt,

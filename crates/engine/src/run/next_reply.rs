@@ -14,7 +14,7 @@ use crate::run::Run;
 use crate::run::allowance::reserve_after;
 use crate::run::compaction::{ABRIDGED, make_more_room, make_room};
 use crate::run::context_window::fitting_cap;
-use crate::run::model_call::{CallEnd, NoReply, Retry, Turn};
+use crate::run::model_call::{CallEnd, ModelCall, NoReply, Retry};
 
 /// What came of asking the model.
 pub(crate) enum Response {
@@ -77,14 +77,14 @@ async fn ask(
         run.sink.append(Fact::Noticed { text: ABRIDGED.to_owned() }).await?;
     }
     let history = run.reading();
-    let input_tokens = run.gauge().measure(&history);
+    let input_tokens = run.request_size().measure(&history);
     let number = run.record.look(|record| record.totals.turns) + 1;
-    let Terms { window, output_cap, .. } = run.services.speaker.terms;
+    let Terms { window, output_cap, .. } = run.services.model_caller.terms;
     let fitting = |cap: u64| Some(fitting_cap(window, input_tokens)).filter(|fitting| *fitting < cap);
     let max_output = lease.max_output().or_else(|| output_cap.and_then(fitting));
-    let turn = Turn { number, is_beside: false, tool_choice, input_tokens, max_output, retries_made, lease };
-    let speaker = &run.services.speaker;
-    let reply = match speaker.call(run.job, &history, turn, run.sink, run.cancel).await? {
+    let turn = ModelCall { number, is_beside: false, tool_choice, input_tokens, max_output, retries_made, lease };
+    let model_caller = &run.services.model_caller;
+    let reply = match model_caller.call(run.job, &history, turn, run.sink, run.cancel).await? {
         CallEnd::Reply(reply) => run.record.look(|record| with_unique_calls(reply, &record.totals.call_ids)),
         CallEnd::Overdrawn(retry) => return Ok(CallEnd::Overdrawn(retry)),
         CallEnd::NoReply(no_reply) => return Ok(CallEnd::NoReply(no_reply)),
@@ -93,7 +93,7 @@ async fn ask(
     drop(history);
     point("model.replied");
     run.sink.append(Fact::ModelReplied { turn: number, reply }).await?;
-    speaker.counting.note(&run.job.config.model, run.record.look(|record| record.totals.correction));
+    model_caller.counting.note(&run.job.config.model, run.record.look(|record| record.totals.correction));
     point("model.recorded");
     Ok(CallEnd::Reply(()))
 }

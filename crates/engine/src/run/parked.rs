@@ -82,7 +82,7 @@ async fn park(run: &Run<'_>) -> Result<Option<Ending>, JournalError> {
     let inbox = &run.services.inbox;
     let mail = async {
         inbox.something().await;
-        let deadline = run.services.speaker.deadline.at();
+        let deadline = run.services.model_caller.deadline.at();
         let pause = run.wake_ups.pause(deadline.map(|at| at.saturating_duration_since(Instant::now())));
         if !pause.is_zero() {
             tokio::time::timeout(pause, inbox.all_reports_or_a_message()).await.ok();

@@ -5,7 +5,7 @@ use sortie_journal::JournalError;
 use sortie_llm::estimate;
 use sortie_protocol::Fact;
 
-use crate::messages::mail_text::Delivery;
+use crate::messages::mail_text::MailText;
 use crate::run::context_window::{USUAL_WINDOW, most_input};
 use crate::run::{Run, Services, compaction};
 
@@ -14,12 +14,12 @@ const SHARE_OF_REPORTS: u64 = 4;
 
 /// Has what has come join the conversation, as one message; what is too much of it, at the next turn.
 pub(crate) async fn read_mail(run: &Run<'_>) -> Result<(), JournalError> {
-    let Services { inbox, letterhead, .. } = run.services;
+    let Services { inbox, mail_writer, .. } = run.services;
     if !inbox.has_mail() {
         return Ok(());
     }
-    let delivery = letterhead.deliver(&inbox.unread(), room_for_reports(run, 0)).await;
-    let Some(Delivery { mail, text }) = delivery else { return Ok(()) };
+    let delivery = mail_writer.deliver(&inbox.unread(), room_for_reports(run, 0)).await;
+    let Some(MailText { mail, text }) = delivery else { return Ok(()) };
     run.sink.append(Fact::MailRead { mail, text }).await?;
     point("mail.read");
     Ok(())
@@ -28,11 +28,11 @@ pub(crate) async fn read_mail(run: &Run<'_>) -> Result<(), JournalError> {
 /// How many bytes of reports may join the conversation now, if all its outputs have joined it but for these. Old
 /// outputs make way for them.
 pub(crate) fn room_for_reports(run: &Run<'_>, not_joined: usize) -> usize {
-    let terms = &run.services.speaker.terms;
-    let (history, gauge) = (run.record.history(), run.gauge());
+    let terms = &run.services.model_caller.terms;
+    let (history, request_size) = (run.record.history(), run.request_size());
     // What a provider has read fits its window, however much it is.
-    let at_least = || USUAL_WINDOW.max(gauge.measure(&history).saturating_mul(2));
-    let most = gauge.room(most_input(terms.window.unwrap_or_else(at_least), terms));
+    let at_least = || USUAL_WINDOW.max(request_size.measure(&history).saturating_mul(2));
+    let most = request_size.room(most_input(terms.window.unwrap_or_else(at_least), terms));
     let tokens = history.tokens();
     // Where there is room anyway, nobody goes through the whole conversation for it.
     let is_short = terms.window.is_some() && tokens > most / 2;

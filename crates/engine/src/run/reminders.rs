@@ -42,7 +42,7 @@ pub(crate) async fn remind_of_questions(run: &Run<'_>) -> Result<bool, JournalEr
 fn open_questions(run: &Run<'_>) -> Vec<QuestionMark> {
     let mut questions = Vec::new();
     for task in run.services.inbox.at_work() {
-        let asker = run.services.letterhead.present.find(task);
+        let asker = run.services.mail_writer.present.find(task);
         let calls = asker.map(|asker| asker.inbox.unanswered_by(run.job.task)).unwrap_or_default();
         if calls.is_empty() {
             return Vec::new();

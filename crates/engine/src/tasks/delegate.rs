@@ -9,15 +9,15 @@ use sortie_tools::{AnswerParts, BoxFuture, Delegated, Delegation};
 use crate::conversation::load_task::read;
 use crate::conversation::outcome::{Ending, Unrecorded};
 use crate::conversation::task_record::Attached;
-use crate::gate::call_order::Words;
-use crate::messages::report_cap::{self, Room};
+use crate::gate::call_order::CallOrder;
+use crate::messages::report_cap::{self, ReportRoom};
 use crate::ports::blocking::blocking;
 use crate::ports::failure::journal_failure;
 use crate::resolve::choose_agent::{StandIn, serving};
-use crate::resolve::settings::Kind;
+use crate::resolve::settings::TaskKind;
 use crate::tasks::result_cache::lookup::{keep, whence};
 use crate::tasks::resume::follow_up::agent_of;
-use crate::tasks::resume::reattach::{Found, Persistence, again};
+use crate::tasks::resume::reattach::{Found, HeldRetry, again};
 use crate::tasks::scope::{LaunchMode, TaskScope};
 use crate::tasks::start::admission::{Admission, Admitted, admit};
 use crate::tasks::start::origin::Origin;
@@ -29,9 +29,9 @@ use crate::tasks::task::launched;
 pub(crate) struct Delegate {
     pub(crate) scope: Arc<TaskScope>,
     /// What the task's conversation has for reports.
-    pub(crate) room: Arc<Room>,
+    pub(crate) room: Arc<ReportRoom>,
     /// What the calls of its newest turn say to them.
-    pub(crate) words: Arc<Words>,
+    pub(crate) words: Arc<CallOrder>,
 }
 
 impl Delegation for Delegate {
@@ -62,7 +62,7 @@ impl Delegation for Delegate {
         let Ok(request) = roster.templates().applied(request.clone(), most_bytes) else {
             return Resource::Nothing;
         };
-        let serving = serving(&roster.agents, &request, Kind::Delegated, stand_in);
+        let serving = serving(&roster.agents, &request, TaskKind::Delegated, stand_in);
         serving.map_or(Resource::Nothing, |serving| serving.definition.as_resource())
     }
 
@@ -96,7 +96,7 @@ impl Delegate {
 
     /// The answer of a child that was started before a crash.
     async fn answer_again(&self, call: &CallId, attached: Attached, mode: LaunchMode) -> Result<Delegated, Failure> {
-        let persistence = Persistence::new();
+        let persistence = HeldRetry::new();
         loop {
             let admitted = match again(&self.scope, call, attached, mode).await {
                 Found::Ended(outcome) | Found::OutOfReach(outcome) => return Ok(Delegated::Ended(outcome)),
@@ -157,8 +157,8 @@ impl Delegate {
     async fn launched_before(&self, child: TaskId) -> Result<Delegated, Failure> {
         let journal = Arc::clone(&self.scope.engine.journal);
         let past = blocking(move || read(journal.as_ref(), child)).await?;
-        let resident = self.scope.engine.present.find(child);
-        let output_file = resident.and_then(|resident| resident.sink.output_path());
+        let running_task = self.scope.engine.present.find(child);
+        let output_file = running_task.and_then(|running_task| running_task.sink.output_path());
         let job = Job { notices: past.totals.notices, ..Job::clone(&past.job) };
         Ok(Delegated::Launched(Box::new(launched(&job, output_file))))
     }

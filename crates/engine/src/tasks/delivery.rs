@@ -14,11 +14,11 @@ use tokio::sync::OwnedMutexGuard;
 use crate::budget::deadline::Deadline;
 use crate::conversation::outcome::Ending;
 use crate::conversation::task_record::IN_BACKGROUND;
-use crate::log::writer::{Orphan, ParentsWord};
+use crate::log::writer::{Orphan, ParentEntry};
 use crate::messages::mail_text::unread_notice;
-use crate::messages::mailbox::{Charge, Oversight, Report};
-use crate::messages::report_target::{Address, Recipient};
-use crate::messages::running_task::{PassedOn, Resident, Stopper};
+use crate::messages::mailbox::{BackgroundChild, Report, Watcher};
+use crate::messages::report_target::{Recipient, ReportTarget};
+use crate::messages::running_task::{ForwardedQuestion, RunningTask, StoppedBy};
 use crate::tasks::resume::end_interrupted::report_of;
 use crate::tasks::state::EngineError;
 use crate::tasks::task::Task;
@@ -27,7 +27,7 @@ impl Task {
     /// Records the ending, and delivers it: with what those beside the task came to until they were stopped.
     pub(crate) async fn deliver(&self, outcome: &mut TaskOutcome) -> Result<(), JournalError> {
         self.end_absent_charges().await;
-        let oversight = if self.address.is_some() { Oversight::TaskAbove } else { Oversight::Nobody };
+        let oversight = if self.address.is_some() { Watcher::TaskAbove } else { Watcher::Nobody };
         let hands_over = oversight.hands_over(outcome.status);
         if !hands_over {
             self.stop_charges().await;
@@ -51,18 +51,18 @@ impl Task {
         let inbox = Arc::clone(&to.inbox);
         let mut passed_on = Vec::new();
         let mut orphans = Vec::new();
-        for Charge { child, report, .. } in &charges {
-            let asked = held.get(child).map(|held| held.resident.questions_for(&inbox)).unwrap_or_default();
-            let messages = asked.iter().map(PassedOn::fact).collect();
+        for BackgroundChild { child, report, .. } in &charges {
+            let asked = held.get(child).map(|held| held.running_task.questions_for(&inbox)).unwrap_or_default();
+            let messages = asked.iter().map(ForwardedQuestion::fact).collect();
             orphans.push(Orphan { child: *child, ended_leg: report.as_ref().map(|report| report.leg), messages });
             passed_on.extend(asked);
         }
-        let word = ParentsWord { sink: &to.sink, call: &to.call, waits: to.waits };
+        let word = ParentEntry { sink: &to.sink, call: &to.call, waits: to.waits };
         self.sink.end(outcome.clone(), Some(word), orphans).await?;
         if !charges.is_empty() {
             point("task.adopted");
         }
-        for Charge { child, report, .. } in charges {
+        for BackgroundChild { child, report, .. } in charges {
             if let Some(report) = report {
                 inbox.report(child, report);
             } else if let Some(held) = held.get_mut(&child) {
@@ -96,8 +96,8 @@ impl Task {
             return;
         }
         let own = self.engine.present.find(self.job.task);
-        let stopper = own.and_then(|own| own.stopper.get().copied()).or(above.map(Stopper::EndOf));
-        outcome.notices.extend(stopper.map(Stopper::notice));
+        let stopper = own.and_then(|own| own.stopper.get().copied()).or(above.map(StoppedBy::EndOf));
+        outcome.notices.extend(stopper.map(StoppedBy::notice));
     }
 
     /// The journal is lost, or somebody else has the task. What works below it ends, and a parent that nobody would
@@ -147,7 +147,7 @@ impl Task {
                 return;
             }
             for child in at_work {
-                if !self.engine.present.stop(child, Stopper::EndOf(self.job.task)) {
+                if !self.engine.present.stop(child, StoppedBy::EndOf(self.job.task)) {
                     // It has ended meanwhile.
                     self.record.inbox.forget(child);
                 }
@@ -158,21 +158,21 @@ impl Task {
 
     /// All that is left of the mail, once nothing of it can change any more: who works stays at work as long as `held`
     /// is.
-    async fn hold_charges(&self, held: &mut BTreeMap<TaskId, Held>) -> Vec<Charge> {
+    async fn hold_charges(&self, held: &mut BTreeMap<TaskId, Held>) -> Vec<BackgroundChild> {
         loop {
             let charges = self.record.inbox.close();
-            let is_new = |charge: &&Charge| charge.report.is_none() && !held.contains_key(&charge.child);
+            let is_new = |charge: &&BackgroundChild| charge.report.is_none() && !held.contains_key(&charge.child);
             let Some(next) = charges.iter().find(is_new).map(|charge| charge.child) else { return charges };
-            let resident = self.engine.present.find(next);
-            let Some((resident, address)) =
-                resident.and_then(|found| Some((Arc::clone(&found), found.address.clone()?)))
+            let running_task = self.engine.present.find(next);
+            let Some((running_task, address)) =
+                running_task.and_then(|found| Some((Arc::clone(&found), found.address.clone()?)))
             else {
                 self.record.inbox.forget(next);
                 continue;
             };
             let recipient = address.hold().await;
             if !recipient.is_over {
-                held.insert(next, Held { resident, address, recipient });
+                held.insert(next, Held { running_task, address, recipient });
             }
         }
     }
@@ -180,8 +180,8 @@ impl Task {
 
 /// A child that works on, and that neither ends nor asks as long as this is kept.
 struct Held {
-    resident: Arc<Resident>,
-    address: Arc<Address>,
+    running_task: Arc<RunningTask>,
+    address: Arc<ReportTarget>,
     recipient: OwnedMutexGuard<Recipient>,
 }
 
@@ -190,6 +190,6 @@ impl Held {
     fn go_over(&mut self, to: &Recipient, deadline: &Arc<Deadline>) {
         (self.recipient.sink, self.recipient.inbox) = (to.sink.clone(), Arc::clone(&to.inbox));
         self.address.deadline.move_below(Arc::clone(deadline));
-        self.resident.inbox.adopt(to.sink.task());
+        self.running_task.inbox.adopt(to.sink.task());
     }
 }

@@ -21,14 +21,14 @@ use sortie_tools::{
 use self::cached_report::given;
 use self::question::{PersonQuestion, ask_person, put_question, wait_for_parent};
 pub(crate) use self::status::{
-    END_WITHIN, Onlooker, at_work, end_all, listing, not_ended, page_of, recorded_stand, report_page, stand_of,
+    END_WITHIN, StatusReader, at_work, end_all, listing, not_ended, page_of, recorded_stand, report_page, stand_of,
 };
-pub(crate) use self::visible::Member;
+pub(crate) use self::visible::RelatedTask;
 use crate::conversation::load_task::read;
 use crate::gate::children::Children;
 use crate::log::notes::NoteReader;
 use crate::messages::questions::Asker;
-use crate::messages::running_task::{Courier, Resident, Stopper};
+use crate::messages::running_task::{ArrivedBy, RunningTask, StoppedBy};
 use crate::ports::blocking::blocking;
 use crate::ports::failure::journal_failure;
 use crate::tasks::delegate::Delegate;
@@ -72,18 +72,18 @@ impl Kin for Relatives {
                 }
                 member => member?,
             };
-            if let Some(resident) = self.scope.engine.present.find(member.task) {
+            if let Some(running_task) = self.scope.engine.present.find(member.task) {
                 let something_else = self.scope.inbox.message(|_| true);
                 let over = async {
                     tokio::select! {
                         biased;
-                        () = resident.over.cancelled() => {}
+                        () = running_task.over.cancelled() => {}
                         // It may be a question of just the one that is waited for.
                         _ = something_else => {}
                     }
                 };
                 // One whose question has been read would be waited for in vain.
-                if !self.is_asked_by(&resident).await {
+                if !self.is_asked_by(&running_task).await {
                     tokio::time::timeout(patience, over).await.ok();
                 }
             }
@@ -124,10 +124,11 @@ impl Kin for Relatives {
         Box::pin(async move {
             let task = self.below(task).await?.task;
             let stopped =
-                end_all(&self.scope.engine, task, &self.tree(task).await?, Stopper::Task(self.scope.job.task)).await?;
+                end_all(&self.scope.engine, task, &self.tree(task).await?, StoppedBy::Task(self.scope.job.task))
+                    .await?;
             let mut glances = Vec::new();
-            for resident in stopped {
-                glances.push(self.glance(self.recorded(resident.job.task).await?).await?);
+            for running_task in stopped {
+                glances.push(self.glance(self.recorded(running_task.job.task).await?).await?);
             }
             Ok(glances)
         })
@@ -139,28 +140,31 @@ impl Kin for Relatives {
                 // It goes on with these words since before a crash.
                 return Ok(Receipt::Resumed { task: attached.child });
             }
-            let Member { task, parent, state, .. } = self.in_reach(to).await?;
+            let RelatedTask { task, parent, state, .. } = self.in_reach(to).await?;
             if self.scope.begun.contains(call) && self.has_arrived(task, call).await? {
                 return Ok(Receipt::Delivered { task });
             }
             let from = Sender::Task { task: self.scope.job.task, agent: self.scope.job.config.agent.clone() };
-            let resident = self.scope.engine.present.find(task);
-            if let Some(resident) = &resident
-                && resident.write((from, text.clone()), Courier::Call(call.clone())).await.map_err(journal_failure)?
+            let running_task = self.scope.engine.present.find(task);
+            if let Some(running_task) = &running_task
+                && running_task
+                    .write((from, text.clone()), ArrivedBy::Call(call.clone()))
+                    .await
+                    .map_err(journal_failure)?
             {
                 return Ok(Receipt::Delivered { task });
             }
-            resident.as_deref().map_or(Ok(()), Resident::refuse_when_stopping)?;
+            running_task.as_deref().map_or(Ok(()), RunningTask::refuse_when_stopping)?;
             let (journal, own) = (Arc::clone(&self.scope.engine.journal), self.scope.job.task);
             if !blocking(move || is_own(journal.as_ref(), own, task, parent)).await? {
-                let is_over = resident.is_some() || matches!(state, TaskState::Ended(_));
+                let is_over = running_task.is_some() || matches!(state, TaskState::Ended(_));
                 let how = if is_over { "has ended" } else { "is not at work here" };
                 let message = format!("{task} {how}; only the task that has it can have it go on");
                 return Err(Failure::new(FailureCode::HasEnded, message));
             }
-            if let Some(resident) = resident {
+            if let Some(running_task) = running_task {
                 // It has read its last message; soon it has ended.
-                resident.over.cancelled().await;
+                running_task.over.cancelled().await;
             }
             self.resume_with(call, task, text).await
         })
@@ -220,7 +224,7 @@ impl Kin for Relatives {
         Box::pin(async move {
             let journal = Arc::clone(&self.scope.engine.journal);
             let reader = NoteReader { root: self.scope.job.root, task: self.scope.job.task };
-            let board = self.scope.engine.boards.of(reader.root);
+            let board = self.scope.engine.note_boards.of(reader.root);
             blocking(move || board.look(journal.as_ref(), reader, sought)).await
         })
     }
@@ -273,21 +277,23 @@ impl Relatives {
     }
 
     /// Whether another one waits for an answer of this task, and has none.
-    async fn is_asked_by(&self, resident: &Resident) -> bool {
+    async fn is_asked_by(&self, running_task: &RunningTask) -> bool {
         let own = self.scope.job.task;
-        let Some(address) = resident.address.as_ref().filter(|_| resident.inbox.awaits_answer_of(own)) else {
+        let Some(address) = running_task.address.as_ref().filter(|_| running_task.inbox.awaits_answer_of(own)) else {
             return false;
         };
         address.hold().await.sink.task() == own
     }
 }
 
-impl Onlooker for Relatives {
-    async fn glance(&self, member: Member) -> Result<Glance, Failure> {
-        let Member { task, parent, agent, title, .. } = member;
+impl StatusReader for Relatives {
+    async fn glance(&self, member: RelatedTask) -> Result<Glance, Failure> {
+        let RelatedTask { task, parent, agent, title, .. } = member;
         let stand = match at_work(&self.scope.engine, task).await {
-            Some(resident) => match stand_of(&resident) {
-                Stand::Works(work) => Stand::Works(Work { awaits_answer: self.is_asked_by(&resident).await, ..work }),
+            Some(running_task) => match stand_of(&running_task) {
+                Stand::Works(work) => {
+                    Stand::Works(Work { awaits_answer: self.is_asked_by(&running_task).await, ..work })
+                }
                 waits => waits,
             },
             None => match recorded_stand(&self.scope.engine, task).await? {

@@ -28,7 +28,7 @@ use crate::ports::approval::Approvals;
 
 /// Knows which task has answered what.
 #[derive(Debug)]
-pub struct Cache {
+pub struct ResultCache {
     index: Index,
     bounds: SnapshotBounds,
     /// Whether it was told why results are not kept here.
@@ -48,18 +48,18 @@ pub(crate) struct CacheQuery<'a> {
 
 /// What is known of a request.
 #[derive(Debug)]
-pub(crate) enum Looked {
+pub(crate) enum CacheAnswer {
     /// The outcome of a task that did the same on the same files. It says so.
     Hit(Box<TaskOutcome>),
     /// It must be done. The ticket is for [`Cache::remember`].
-    Miss(Box<Ticket>),
+    Miss(Box<CacheTicket>),
     /// It must be done, and nothing can be kept of it. The notice says why, the first time.
     Unable(Option<String>),
 }
 
 /// A request whose outcome may be worth keeping.
 #[derive(Debug)]
-pub(crate) struct Ticket {
+pub(crate) struct CacheTicket {
     task: TaskId,
     /// Without the files.
     request: Key,
@@ -67,7 +67,7 @@ pub(crate) struct Ticket {
     snapshot: Snapshot,
 }
 
-impl Cache {
+impl ResultCache {
     /// One that keeps its index in `directory`, which should hold nothing else.
     pub fn new(directory: SpillDir) -> Self {
         Self::within(directory, SnapshotBounds::default())
@@ -78,22 +78,22 @@ impl Cache {
     }
 
     /// Whether the request has been answered. Reads the workspace, so it blocks.
-    pub(crate) fn look_up(&self, journal: &dyn Journal, workspace: &Workspace, query: &CacheQuery<'_>) -> Looked {
+    pub(crate) fn look_up(&self, journal: &dyn Journal, workspace: &Workspace, query: &CacheQuery<'_>) -> CacheAnswer {
         // What one tree may do by a person's word, another may not.
         if query.has_approvals {
-            return Looked::Unable(None);
+            return CacheAnswer::Unable(None);
         }
         let snapshot = match Snapshot::take(workspace, self.bounds) {
             Ok(snapshot) => snapshot,
-            Err(error) => return Looked::Unable(self.once(format!("no result is kept for later: {error}"))),
+            Err(error) => return CacheAnswer::Unable(self.once(format!("no result is kept for later: {error}"))),
         };
         let job = query.job;
         let request = Key::of_request(job);
         let key = Key::of_request_on(&request, query, &snapshot);
         let found = self.index.find(&key);
         match found.and_then(|task| fit::done(journal, task, &request, |call| snapshot.covers(workspace, call))) {
-            Some(done) => Looked::Hit(Box::new(given_again(done, job))),
-            None => Looked::Miss(Box::new(Ticket { task: job.task, request, key, snapshot })),
+            Some(done) => CacheAnswer::Hit(Box::new(given_again(done, job))),
+            None => CacheAnswer::Miss(Box::new(CacheTicket { task: job.task, request, key, snapshot })),
         }
     }
 
@@ -104,10 +104,10 @@ impl Cache {
         &self,
         journal: &dyn Journal,
         workspace: &Workspace,
-        ticket: &Ticket,
+        ticket: &CacheTicket,
         approvals: &Approvals,
     ) -> Option<String> {
-        let Ticket { task, request, key, snapshot } = ticket;
+        let CacheTicket { task, request, key, snapshot } = ticket;
         let is_fit = || fit::done(journal, *task, request, |call| snapshot.covers(workspace, call)).is_some();
         let is_unchanged = || Snapshot::take(workspace, self.bounds).is_ok_and(|now| now.is_untouched_since(snapshot));
         if !approvals.is_empty() || !is_fit() || !is_unchanged() {

@@ -19,7 +19,7 @@ use sortie_protocol::{Failure, FailureCode, Job, Limits, Status, TaskId, TaskReq
 use sortie_sandbox::process::KeeperMark;
 
 use crate::conversation::live_record::LiveRecord;
-use crate::conversation::load_task::{Remembered, Unseen, remember, standing};
+use crate::conversation::load_task::{LoadedTask, Unseen, remember, standing};
 use crate::conversation::task_record::Stamp;
 use crate::log::writer::Takeover;
 use crate::ports::blocking::blocking;
@@ -55,7 +55,7 @@ pub struct Resumption {
 
 /// A task that is to go on.
 pub(crate) struct GoingOn {
-    pub(crate) remembered: Remembered,
+    pub(crate) remembered: LoadedTask,
     pub(crate) wish: Wish,
     /// What should be known of how it goes on.
     pub(crate) notices: Vec<String>,
@@ -137,7 +137,7 @@ pub(crate) async fn prepare(
     let hold = remembered.hold()?;
     let account = account(engine, origin, config.limits, Some(&remembered));
     check_prices(engine, &account, &config)?;
-    let Remembered { mut past, standing, .. } = remembered;
+    let LoadedTask { mut past, standing, .. } = remembered;
     let is_new_leg = hold.leg > standing.leg;
     past.lose_process();
     notices.extend(past.unknown_effects());
@@ -160,14 +160,14 @@ pub(crate) async fn prepare(
 /// The words that join the conversation, if any must.
 fn prompt_for(
     engine: &EngineState,
-    remembered: &Remembered,
+    remembered: &LoadedTask,
     prompt: Option<String>,
 ) -> Result<Option<String>, Failure> {
     if let Some(prompt) = prompt {
         engine.rules.check_words(&prompt)?;
         return Ok(Some(prompt));
     }
-    let Remembered { past, standing, .. } = remembered;
+    let LoadedTask { past, standing, .. } = remembered;
     match standing.state {
         TaskState::Ended(Status::Completed) => {
             Err(Failure::new(FailureCode::PromptMissing, "this task is completed; say what it should do next"))

@@ -11,9 +11,9 @@ use crate::budget::account::Account;
 use crate::budget::deadline::Deadline;
 use crate::conversation::load_task::Unseen;
 use crate::conversation::task_record::Attached;
-use crate::log::writer::Sink;
+use crate::log::writer::FactWriter;
 use crate::messages::inbox::Inbox;
-use crate::messages::report_target::{Address, Recipient};
+use crate::messages::report_target::{Recipient, ReportTarget};
 use crate::ports::approval::Approvals;
 use crate::tasks::resume::end_interrupted::Caller;
 use crate::tasks::state::EngineState;
@@ -26,7 +26,7 @@ pub(crate) struct TaskScope {
     /// Approvals of the whole tree.
     pub(crate) approvals: Arc<Approvals>,
     pub(crate) account: Arc<Account>,
-    pub(crate) sink: Sink,
+    pub(crate) sink: FactWriter,
     pub(crate) cancel: CancellationToken,
     pub(crate) deadline: Arc<Deadline>,
     pub(crate) inbox: Arc<Inbox>,
@@ -55,10 +55,10 @@ impl LaunchMode {
 
 impl TaskScope {
     /// The address for the report of a child that this call starts.
-    pub(crate) fn address(&self, call: &CallId, mode: LaunchMode) -> Arc<Address> {
+    pub(crate) fn address(&self, call: &CallId, mode: LaunchMode) -> Arc<ReportTarget> {
         let (sink, inbox) = (self.sink.clone(), Arc::clone(&self.inbox));
         let waits = mode == LaunchMode::Foreground;
-        Address::new(Recipient { sink, inbox, call: call.clone(), waits, is_over: false }, &self.deadline)
+        ReportTarget::new(Recipient { sink, inbox, call: call.clone(), waits, is_over: false }, &self.deadline)
     }
 
     /// This task, as the one whose call a child answers.

@@ -17,10 +17,10 @@ use sortie_protocol::{AgentConfig, Failure, Job, Limits, TaskRequest};
 use crate::budget::account::Account;
 use crate::budget::slots::Slot;
 use crate::conversation::live_record::LiveRecord;
-use crate::conversation::load_task::Remembered;
-use crate::log::writer::Hold;
+use crate::conversation::load_task::LoadedTask;
+use crate::log::writer::LegHold;
 use crate::resolve::roster::Roster;
-use crate::resolve::settings::Kind;
+use crate::resolve::settings::TaskKind;
 use crate::tasks::observers::Asked;
 use crate::tasks::resume::follow_up;
 use crate::tasks::start::check::{AgentChoice, Checked, Checks};
@@ -34,7 +34,7 @@ pub(crate) struct Decided {
     pub(crate) roster: Arc<Roster>,
     pub(crate) asked: Asked,
     pub(crate) job: Arc<Job>,
-    pub(crate) hold: Hold,
+    pub(crate) hold: LegHold,
     pub(crate) account: Arc<Account>,
     pub(crate) record: Arc<LiveRecord>,
     /// The earlier life of a task that goes on.
@@ -85,7 +85,7 @@ fn new_task(
     origin.count_child()?;
     let job = Arc::new(job(engine, request, config, origin.parent().map(|parent| parent.job.as_ref())));
     let record = LiveRecord::begin(&job);
-    let decided = Decided { roster, asked, job, hold: Hold::FIRST, account, record, past: None };
+    let decided = Decided { roster, asked, job, hold: LegHold::FIRST, account, record, past: None };
     Ok(build(engine, origin, decided))
 }
 
@@ -94,7 +94,7 @@ pub(crate) fn account(
     engine: &EngineState,
     origin: &Origin<'_>,
     limits: Limits,
-    so_far: Option<&Remembered>,
+    so_far: Option<&LoadedTask>,
 ) -> Arc<Account> {
     let whole_tree = Limits { max_children: Some(engine.rules.max_children), ..Limits::default() };
     let above = origin.parent().map(|parent| Arc::clone(&parent.account));
@@ -115,9 +115,9 @@ pub(crate) fn check_prices(engine: &EngineState, account: &Account, config: &Age
 pub(crate) fn build(engine: &Arc<EngineState>, origin: &Origin<'_>, decided: Decided) -> Task {
     let Decided { roster, asked, job, hold, account, record, past } = decided;
     let sink = engine.sink(&job, hold);
-    let slot = match Kind::at(job.config.depth) {
-        Kind::Main => Slot::unlimited(Arc::clone(&account)),
-        Kind::Delegated => Slot::of(Arc::clone(&engine.slots), sink.clone(), Arc::clone(&account)),
+    let slot = match TaskKind::at(job.config.depth) {
+        TaskKind::Main => Slot::unlimited(Arc::clone(&account)),
+        TaskKind::Delegated => Slot::of(Arc::clone(&engine.slots), sink.clone(), Arc::clone(&account)),
     };
     Task {
         engine: Arc::clone(engine),

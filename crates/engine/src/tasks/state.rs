@@ -12,19 +12,19 @@ use sortie_sandbox::{SpillDir, Workspace};
 use sortie_tools::{Changes, ShellSetup};
 use tokio::sync::Semaphore;
 
-use crate::budget::start_rate::DelegationRate;
-use crate::conversation::request_size::Counting;
-use crate::log::notes::Boards;
-use crate::log::writer::{Hold, Sink};
-use crate::messages::running_tasks::Present;
-use crate::ports::approval::Desk;
+use crate::budget::start_rate::StartRate;
+use crate::conversation::request_size::TokenCounts;
+use crate::log::notes::NoteBoards;
+use crate::log::writer::{FactWriter, LegHold};
+use crate::messages::running_tasks::RunningTasks;
+use crate::ports::approval::ApprovalQueue;
 use crate::ports::hooks::Hooks;
 use crate::resolve::permissions::Permissions;
-use crate::resolve::remote_tools::{Equipping, RemoteTools};
+use crate::resolve::remote_tools::{RemoteToolSearch, RemoteTools};
 use crate::resolve::roster::Rosters;
-use crate::resolve::settings::Rules;
+use crate::resolve::settings::EngineSettings;
 use crate::tasks::observers::Audience;
-use crate::tasks::result_cache::Cache;
+use crate::tasks::result_cache::ResultCache;
 use crate::{Clock, Ids};
 
 /// The engine itself is broken; what a task can end as is in its outcome.
@@ -49,31 +49,31 @@ pub(crate) struct EngineState {
     /// Who changes files at the same time.
     pub(crate) changes: Arc<Changes>,
     pub(crate) reports: Arc<SpillDir>,
-    pub(crate) rules: Rules,
+    pub(crate) rules: EngineSettings,
     pub(crate) permissions: Permissions,
     /// Of the judges of all tasks.
     pub(crate) places: Places,
-    pub(crate) desk: Arc<Desk>,
+    pub(crate) approval_queue: Arc<ApprovalQueue>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) ids: Arc<dyn Ids>,
     pub(crate) slots: Arc<Semaphore>,
-    pub(crate) delegation_rate: DelegationRate,
-    pub(crate) counting: Arc<Counting>,
+    pub(crate) delegation_rate: StartRate,
+    pub(crate) counting: Arc<TokenCounts>,
     pub(crate) audience: Audience,
-    pub(crate) present: Arc<Present>,
-    pub(crate) boards: Boards,
-    pub(crate) cache: Option<Arc<Cache>>,
+    pub(crate) present: Arc<RunningTasks>,
+    pub(crate) note_boards: NoteBoards,
+    pub(crate) cache: Option<Arc<ResultCache>>,
     pub(crate) hooks: Arc<dyn Hooks>,
 }
 
 impl EngineState {
-    pub(crate) fn sink(&self, job: &Arc<Job>, hold: Hold) -> Sink {
-        Sink::new(Arc::clone(&self.journal), Arc::clone(&self.clock), Arc::clone(job), hold)
+    pub(crate) fn sink(&self, job: &Arc<Job>, hold: LegHold) -> FactWriter {
+        FactWriter::new(Arc::clone(&self.journal), Arc::clone(&self.clock), Arc::clone(job), hold)
     }
 
     /// The way to the remote tools of a task.
-    pub(crate) fn equipping(&self) -> Equipping<'_> {
-        Equipping {
+    pub(crate) fn equipping(&self) -> RemoteToolSearch<'_> {
+        RemoteToolSearch {
             remote_tools: self.remote_tools.as_ref(),
             contract: self.contract.as_ref(),
             rules: &self.rules,

@@ -19,13 +19,13 @@ use crate::budget::slots::Slot;
 use crate::conversation::live_record::LiveRecord;
 use crate::conversation::load_task::{Unseen, read};
 use crate::conversation::outcome::{Ending, Unrecorded};
-use crate::conversation::request_size::Gauge;
+use crate::conversation::request_size::RequestSize;
 use crate::gate::run_tool::message;
-use crate::log::writer::{Follower, ParentsWord, Sink, Takeover};
+use crate::log::writer::{FactWriter, Follower, ParentEntry, Takeover};
 use crate::messages::report_cap;
-use crate::messages::report_target::Address;
+use crate::messages::report_target::ReportTarget;
 use crate::messages::running_task::CaughtUp;
-use crate::messages::running_task::Resident;
+use crate::messages::running_task::RunningTask;
 use crate::ports::approval::Approvals;
 use crate::ports::blocking::blocking;
 use crate::resolve::roster::Roster;
@@ -48,13 +48,13 @@ pub(crate) struct Task {
     pub(crate) asked: Asked,
     pub(crate) job: Arc<Job>,
     pub(crate) account: Arc<Account>,
-    pub(crate) sink: Sink,
+    pub(crate) sink: FactWriter,
     pub(crate) cancel: CancellationToken,
     pub(crate) slot: Arc<Slot>,
     /// Of the whole tree.
     pub(crate) approvals: Arc<Approvals>,
     /// Where its report goes; `None` for a task without a parent here.
-    pub(crate) address: Option<Arc<Address>>,
+    pub(crate) address: Option<Arc<ReportTarget>>,
     /// Where it stands, with what comes for it while it works.
     pub(crate) record: Arc<LiveRecord>,
     /// Hooks that did not work at its start. For its outcome, and not for a launch, so that nobody reads them twice.
@@ -84,12 +84,12 @@ impl Task {
             self.record.begin_again(&self.job);
         }
         self.sink.feed(Arc::clone(&self.record) as Arc<dyn Follower>);
-        let presence = self.engine.present.enter(self.resident(), &self.engine.journal);
+        let presence = self.engine.present.enter(self.running_task(), &self.engine.journal);
         let recipient = match &self.address {
             Some(address) => Some(address.hold().await),
             None => None,
         };
-        let word = recipient.as_ref().map(|to| ParentsWord { sink: &to.sink, call: &to.call, waits: to.waits });
+        let word = recipient.as_ref().map(|to| ParentEntry { sink: &to.sink, call: &to.call, waits: to.waits });
         match &self.past {
             None => self.sink.begin(word).await?,
             Some(resumed) => {
@@ -137,7 +137,7 @@ impl Task {
         point("task.ended");
         self.engine.hooks.ended(&self.job, self.sink.leg(), &outcome);
         if self.job.parent.is_none() {
-            self.engine.boards.take_down(self.job.task);
+            self.engine.note_boards.take_down(self.job.task);
         }
         Ok(outcome)
     }
@@ -204,7 +204,7 @@ impl Task {
             abridged: None,
             // A limit that had lowered the cap is not on record.
             cut_by: self.record.look(|record| record.totals.has_cut_answer).then_some(Limit::Output),
-            gauge: self.gauge(&services.speaker.tools),
+            request_size: self.request_size(&services.model_caller.tools),
             wake_ups: WakeUps::default(),
             services: &services,
             sink: &self.sink,
@@ -217,7 +217,7 @@ impl Task {
     fn set_report_aside(&self) {
         if self.past.is_some() && self.account.is_limited() {
             let config = &self.job.config;
-            let input_tokens = self.gauge(&self.roster.offer(&config.tools)).measure(&self.record.history());
+            let input_tokens = self.request_size(&self.roster.offer(&config.tools)).measure(&self.record.history());
             let prices = self.engine.models.terms(&config.model).prices;
             self.account.set_aside_again(&Bid { input_tokens, max_output: 0, prices, is_report: false });
         }
@@ -262,8 +262,8 @@ impl Task {
     }
 
     /// The measure of its requests, with what their provider counted last.
-    fn gauge(&self, tools: &[ToolSpec]) -> Gauge {
-        Gauge::new(&self.job.config.system, tools, self.record.look(|record| record.totals.correction))
+    fn request_size(&self, tools: &[ToolSpec]) -> RequestSize {
+        RequestSize::new(&self.job.config.system, tools, self.record.look(|record| record.totals.correction))
     }
 
     /// Adds a notice before it starts.
@@ -282,8 +282,8 @@ impl Task {
         launched(&self.job, self.sink.output_path())
     }
 
-    fn resident(&self) -> Resident {
-        Resident {
+    fn running_task(&self) -> RunningTask {
+        RunningTask {
             job: Arc::clone(&self.job),
             cancel: self.cancel.clone(),
             stopper: OnceLock::new(),

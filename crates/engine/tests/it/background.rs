@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 use serde_json::{Value, json};
-use sortie_engine::Rules;
+use sortie_engine::EngineSettings;
 use sortie_protocol::{Event, Fact, Message, Status};
 use sortie_testkit::{Script, reply, when};
 
@@ -70,7 +70,7 @@ async fn f41_a_child_has_background_children_of_its_own_and_waits_for_them() {
         .on(when::prompt_contains("MIDDLE").turn(1), reply::text("Waiting."))
         .on(when::prompt_contains("MIDDLE"), reply::text("The leaf has it."))
         .otherwise(reply::text("I have it.").after_ms(500));
-    let rules = Rules { max_concurrent: 1, ..Rules::default() };
+    let rules = EngineSettings { max_concurrent: 1, ..EngineSettings::default() };
     let world = Plan::script(script).rules(rules).build();
     let outcome = world.run(ask("MAIN")).await;
     assert_eq!(outcome.status, Status::Completed);
@@ -212,7 +212,7 @@ async fn a_child_asks_the_one_that_waits_for_it_and_gets_its_answer() {
         .on(when::prompt_contains("MAIN"), reply::text("All done."))
         .on(when::turn(0), reply::calls([reply::call("Ask", json!({"question": "Which one?"}))]))
         .otherwise(reply::text("Then the second."));
-    let rules = Rules { max_concurrent: 1, ..Rules::default() };
+    let rules = EngineSettings { max_concurrent: 1, ..EngineSettings::default() };
     let world = Plan::script(script).rules(rules).build();
     let outcome = world.run(ask("MAIN")).await;
     assert_eq!((outcome.status, outcome.text.as_str()), (Status::Completed, "Answered.\n\nAll done."));

@@ -1,6 +1,6 @@
 //! What a task has cost, read from its log.
 
-use sortie_engine::Bill;
+use sortie_engine::CostStatement;
 use sortie_protocol::{Fact, Limits, TaskRequest};
 use sortie_testkit::{Script, reply};
 
@@ -18,13 +18,13 @@ async fn a_call_whose_answer_may_stand_behind_the_damage_is_not_counted_as_lost(
     let (appends, n_left) = (site.journal.appends(), called as u64 + 1);
 
     let damaged = Relic::of(&appends).await.damage_behind(outcome.task_id, n_left);
-    let (bill, read) = Bill::read(&damaged, outcome.task_id);
+    let (bill, read) = CostStatement::read(&damaged, outcome.task_id);
     assert!(read.is_err());
-    assert_eq!(bill, Bill::default(), "nobody knows what that call has used");
+    assert_eq!(bill, CostStatement::default(), "nobody knows what that call has used");
 
     let before_answer = appends.iter().take_while(|append| !append.iter().any(|entry| is_answer(&entry.fact)));
     let killed = Relic::of(&before_answer.cloned().collect::<Vec<_>>()).await;
-    let (bill, read) = Bill::read(&killed, outcome.task_id);
+    let (bill, read) = CostStatement::read(&killed, outcome.task_id);
     assert!(read.is_ok());
     assert!(bill.usage().total_tokens() > outcome.usage.total_tokens(), "a call without an answer counts whole");
 }

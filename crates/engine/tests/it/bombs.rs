@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use serde_json::json;
-use sortie_engine::Rules;
+use sortie_engine::EngineSettings;
 use sortie_protocol::{Fact, FailureCode, Status, TaskRequest};
 use sortie_testkit::{Script, ScriptedPart, reply, when};
 
@@ -48,7 +48,7 @@ fn refusals(world: &World, text: &str) -> usize {
 
 #[tokio::test]
 async fn depth_ends_a_bomb_and_says_so() {
-    let world = Plan::script(bomb()).rules(Rules { max_depth: 1, ..Rules::default() }).build();
+    let world = Plan::script(bomb()).rules(EngineSettings { max_depth: 1, ..EngineSettings::default() }).build();
     assert_eq!(world.run(ask("BOOM")).await.status, Status::Completed);
     assert_eq!(started(&world), [1, 10, 0, 0, 0]);
     assert_eq!(refusals(&world, "Task is not available to this task"), 100);
@@ -57,7 +57,7 @@ async fn depth_ends_a_bomb_and_says_so() {
 #[tokio::test]
 async fn the_number_for_the_tree_ends_a_bomb_and_says_so_at_whatever_width() {
     for max_concurrent in [1, 2, 20] {
-        let rules = Rules { max_depth: 4, max_children: 25, max_concurrent, ..Rules::default() };
+        let rules = EngineSettings { max_depth: 4, max_children: 25, max_concurrent, ..EngineSettings::default() };
         let world = Plan::script(bomb()).rules(rules).build();
         let run = tokio::time::timeout(Duration::from_mins(1), world.run(ask("BOOM")));
         assert_eq!(run.await.expect("nobody waits for ever").status, Status::Completed);
@@ -72,7 +72,7 @@ async fn the_number_for_the_tree_ends_a_bomb_and_says_so_at_whatever_width() {
 
 #[tokio::test]
 async fn the_rate_of_delegations_is_bounded_for_all_trees_together() {
-    let rules = Rules { delegations_per_minute: Some(4), ..Rules::default() };
+    let rules = EngineSettings { delegations_per_minute: Some(4), ..EngineSettings::default() };
     let script = bomb();
     let world = Plan::script(script).rules(rules).build();
     assert_eq!(world.run(ask("BOOM")).await.status, Status::Completed);

@@ -3,7 +3,7 @@
 
 use expect_test::expect;
 use serde_json::json;
-use sortie_engine::{Resumption, Rules};
+use sortie_engine::{EngineSettings, Resumption};
 use sortie_journal::Entry;
 use sortie_llm::{Terms, catalogue::Prices};
 use sortie_protocol::{
@@ -64,7 +64,7 @@ fn crowd() -> Plan {
             reply::text("Found.").usage(Usage { input_tokens: EACH, ..Usage::default() }),
         )
         .otherwise(reply::text("All told."));
-    Plan::script(script).rules(Rules { max_concurrent: 64, ..Rules::default() })
+    Plan::script(script).rules(EngineSettings { max_concurrent: 64, ..EngineSettings::default() })
 }
 
 #[tokio::test]
@@ -128,7 +128,7 @@ async fn children_on_their_parents_budget_have_their_reports_set_aside_too() {
             .on(when::prompt_contains("CHILD"), reply::calls([reply::call("LS", json!({}))]).usage(usage))
             .on(when::prompt_contains("MAIN").turn(0), reply::calls((0..5).map(piece)).usage(usage))
             .otherwise(reply::text("All told.").usage(usage));
-        let rules = Rules { max_concurrent, ..Rules::default() };
+        let rules = EngineSettings { max_concurrent, ..EngineSettings::default() };
         let world = Plan::script(script).rules(rules).build();
         let outcome = world.run(within(50_000)).await;
         assert!(outcome.usage.total_tokens() <= 50_000);
@@ -353,7 +353,7 @@ fn counted_thrice(estimated: &[u64; 2]) -> Plan {
         .on(when::prompt_contains("CHILD"), reply::text("Found.").usage(child))
         .on(when::turn(0), reply::calls((0..12).map(piece)).usage(main))
         .otherwise(reply::text("All told.").usage(main));
-    Plan::script(script).rules(Rules { max_concurrent: 12, ..Rules::default() })
+    Plan::script(script).rules(EngineSettings { max_concurrent: 12, ..EngineSettings::default() })
 }
 
 /// What is estimated for the first calls of the one above and of those below, where nobody has heard how they are

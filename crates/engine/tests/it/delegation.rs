@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use expect_test::expect;
 use serde_json::{Value, json};
-use sortie_engine::Rules;
+use sortie_engine::EngineSettings;
 use sortie_protocol::{Fact, Status, TaskRequest, Usage};
 use sortie_testkit::{Script, ScriptedModel, ScriptedPart, ScriptedReply, reply, when};
 
@@ -125,7 +125,7 @@ async fn with_one_slot_a_child_that_delegates_lends_it_to_its_own_child() {
         .on(when::prompt_contains("middle piece").turn(0), reply::calls([task("small piece", "explore")]))
         .on(when::prompt_contains("middle piece"), reply::text("Middle."))
         .on(when::prompt_contains("small piece"), reply::text("Small."));
-    let rules = Rules { max_concurrent: 1, ..Rules::default() };
+    let rules = EngineSettings { max_concurrent: 1, ..EngineSettings::default() };
     let world = Plan::script(script).rules(rules).build();
     let outcome = world.run(ask("The question")).await;
     assert_eq!(outcome.status, Status::Completed);
@@ -184,7 +184,7 @@ async fn a_delegation_that_cannot_start_is_an_output_that_says_why() {
 async fn the_count_of_children_is_bounded_for_the_whole_tree() {
     let script = delegating((0..5).map(|_| task("a piece of work", "explore")))
         .on(when::prompt_contains("a piece of work"), reply::text("Report."));
-    let rules = Rules { max_children: 3, ..Rules::default() };
+    let rules = EngineSettings { max_children: 3, ..EngineSettings::default() };
     let world = Plan::script(script).rules(rules).build();
     assert_eq!(world.run(ask("The question")).await.status, Status::Completed);
     assert_eq!(reports(&world).matches("[report mark]").count(), 3);
@@ -346,7 +346,7 @@ async fn a_deadline_reaches_a_child_that_still_waits_for_a_slot() {
     let script = delegating([reply::call("Task", quick), task("the slow piece", "explore")])
         .on(when::prompt_contains("the quick piece").turn(0), reply::calls([task("a queued piece", "explore")]))
         .on(when::prompt_contains("the slow piece"), reply::text("Slow.").after_ms(12_000));
-    let world = Plan::script(script).rules(Rules { max_concurrent: 1, ..Rules::default() }).build();
+    let world = Plan::script(script).rules(EngineSettings { max_concurrent: 1, ..EngineSettings::default() }).build();
     assert_eq!(world.run(ask("The question")).await.status, Status::Completed);
     let mut ended: Vec<_> = world
         .events()
@@ -433,7 +433,7 @@ async fn an_unknown_key_of_a_call_is_ignored_and_everyone_is_told() {
 #[tokio::test]
 async fn with_delegation_off_there_is_no_task_tool() {
     let world = Plan::script(Script::always(reply::text("Done.")))
-        .rules(Rules { delegation: false, ..Rules::default() })
+        .rules(EngineSettings { delegation: false, ..EngineSettings::default() })
         .build();
     world.run(ask("The question")).await;
     assert_eq!(world.model.seen()[0].tools.join(" "), "Read LS Glob Grep TodoWrite WebFetch Write Edit MultiEdit");

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde_json::json;
 use sortie_agents::Registry;
 use sortie_contract::Sortie;
-use sortie_engine::{Clock as _, Engine, EngineParts, Permissions, RandomIds, Rules, SystemClock};
+use sortie_engine::{Clock as _, Engine, EngineParts, EngineSettings, Permissions, RandomIds, SystemClock};
 use sortie_journal::{Journal as _, SqliteJournal};
 use sortie_protocol::{Status, TaskRequest, Timestamp};
 use sortie_sandbox::{SpillDir, Workspace};
@@ -94,7 +94,7 @@ fn engine(folder: &Path, journal: Arc<SqliteJournal>) -> Engine {
         reports: Arc::new(SpillDir::open(&folder.join("reports")).expect("a fresh directory")),
         cache: None,
         hooks: Arc::new(sortie_engine::NoHooks),
-        rules: Rules::default(),
+        rules: EngineSettings::default(),
         permissions: Permissions::unrestricted(),
         clock: Arc::new(SystemClock),
         ids: Arc::new(RandomIds),

@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 use serde_json::{Value, json};
 use sortie_agents::Registry;
 use sortie_contract::Sortie;
-use sortie_engine::{Engine, EngineParts, Permissions, RandomIds, Resumption, Rules, SystemClock};
+use sortie_engine::{Engine, EngineParts, EngineSettings, Permissions, RandomIds, Resumption, SystemClock};
 use sortie_journal::{Entry, Journal, Position, Scope, TaskQuery, TaskState};
 use sortie_llm::ModelRequest;
 use sortie_protocol::{Event, Fact, FailureCode, Message, Status, TaskId, TaskOutcome};
@@ -86,10 +86,10 @@ impl Place {
 
     fn engine(&self, journal: Arc<Relic>, work: Work, max_concurrent: usize) -> Engine {
         let model = ScriptedModel::answering(move |request| answer(request, work)).without_recording();
-        self.engine_with(journal, Arc::new(model), Rules { max_concurrent, ..Rules::default() })
+        self.engine_with(journal, Arc::new(model), EngineSettings { max_concurrent, ..EngineSettings::default() })
     }
 
-    pub(crate) fn engine_with(&self, journal: Arc<Relic>, model: Arc<ScriptedModel>, rules: Rules) -> Engine {
+    pub(crate) fn engine_with(&self, journal: Arc<Relic>, model: Arc<ScriptedModel>, rules: EngineSettings) -> Engine {
         Engine::new(EngineParts {
             journal,
             models: Arc::new(ScriptedModels::of(model)),

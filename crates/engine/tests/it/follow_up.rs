@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use expect_test::expect;
 use serde_json::{Value, json};
-use sortie_engine::{Resumption, Rules};
+use sortie_engine::{EngineSettings, Resumption};
 use sortie_journal::Journal as _;
 use sortie_protocol::{Fact, Message, Status, TaskRequest};
 use sortie_testkit::{Script, reply, when};
@@ -43,7 +43,7 @@ fn answers(world: &World) -> Vec<String> {
 }
 
 /// Why a main agent under these rules cannot go on with a task.
-async fn refusal(rules: Rules, id: &str) -> String {
+async fn refusal(rules: EngineSettings, id: &str) -> String {
     let world = Plan::script(script(vec![resume(id, "SECOND")])).rules(rules).build();
     assert_eq!(world.run(ask("MAIN")).await.status, Status::Completed);
     assert!(world.seen_by("SECOND").is_empty(), "nobody was asked");
@@ -94,10 +94,10 @@ async fn a_call_goes_on_with_a_child_in_a_new_leg_of_the_same_task() {
 #[tokio::test]
 async fn a_call_for_a_task_that_is_not_there_or_has_not_ended_starts_nothing() {
     expect!["No sub-agent was started (no_such_task): there is no task `agent-zzzzzzzzzzzz`"]
-        .assert_eq(&refusal(Rules::default(), "agent-zzzzzzzzzzzz").await);
+        .assert_eq(&refusal(EngineSettings::default(), "agent-zzzzzzzzzzzz").await);
     expect!["No sub-agent was started (no_such_task): there is no task `the one before`"]
-        .assert_eq(&refusal(Rules::default(), "the one before").await);
-    let itself = refusal(Rules::default(), "agent-aaaaaaaaaaaa").await;
+        .assert_eq(&refusal(EngineSettings::default(), "the one before").await);
+    let itself = refusal(EngineSettings::default(), "agent-aaaaaaaaaaaa").await;
     assert!(itself.contains("agent-aaaaaaaaaaaa is still running"), "{itself}");
 }
 
@@ -118,23 +118,23 @@ async fn a_message_to_a_child_that_has_ended_says_what_else_to_do_where_nothing_
         .on(when::prompt_contains("MAIN").turn(0), reply::calls([reply::call("Task", task("FIRST"))]))
         .on(when::prompt_contains("MAIN").turn(1), reply::calls([reply::call("SendMessage", send)]))
         .otherwise(reply::text("Done."));
-    let refused = async |rules: Rules| {
+    let refused = async |rules: EngineSettings| {
         let world = Plan::script(script.clone()).rules(rules).build();
         assert_eq!(world.run(ask("MAIN")).await.status, Status::Completed);
         assert!(world.seen_by("SECOND").is_empty(), "nobody was asked");
         answers(&world).remove(0)
     };
-    let waiting = Rules { background: false, ..Rules::default() };
+    let waiting = EngineSettings { background: false, ..EngineSettings::default() };
     expect!["agent-aaaaaaaaaaab has ended, and nothing works in the background here (`task_tool.background`); it goes on with a call of Task whose `resume` is its id"].assert_eq(&refused(waiting.clone()).await);
-    let neither = refused(Rules { resume_within: None, ..waiting }).await;
+    let neither = refused(EngineSettings { resume_within: None, ..waiting }).await;
     assert!(neither.contains("`task_tool.resume` is false"), "{neither}");
 }
 
 #[tokio::test]
 async fn calls_go_on_with_a_task_for_some_days_and_where_it_is_switched_on() {
-    let off = Rules { resume_within: None, ..Rules::default() };
+    let off = EngineSettings { resume_within: None, ..EngineSettings::default() };
     expect!["No sub-agent was started (resume_off): going on with a task is switched off (`task_tool.resume` is false); start a new one"].assert_eq(&refusal(off, CHILD).await);
-    let short = Rules { resume_within: Some(Duration::ZERO), ..Rules::default() };
+    let short = EngineSettings { resume_within: Some(Duration::ZERO), ..EngineSettings::default() };
     expect!["No sub-agent was started (expired): agent-aaaaaaaaaaab has expired: it ended 0 days ago, and a call can go on with a task for 0 (`task_tool.resume_days`); start a new one"].assert_eq(&refusal(short, CHILD).await);
 }
 
@@ -209,7 +209,11 @@ async fn a_call_that_goes_on_gets_the_turns_that_a_new_call_would_get() {
 #[tokio::test]
 async fn a_call_that_goes_on_stays_within_what_is_left_to_its_parent_and_the_settings() {
     let script = script(vec![resume(CHILD, "SECOND")]);
-    let rules = Rules { default_timeout: Duration::from_secs(50), max_tokens: Some(10_000), ..Rules::default() };
+    let rules = EngineSettings {
+        default_timeout: Duration::from_secs(50),
+        max_tokens: Some(10_000),
+        ..EngineSettings::default()
+    };
     let world = Plan::script(script).rules(rules).build();
     world.run(ask("MAIN")).await;
     let events = world.journal.read(CHILD.parse().expect("an id")).expect("the journal reads");

@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 use serde_json::json;
-use sortie_engine::{InstructionRules, Rules};
+use sortie_engine::{EngineSettings, InstructionRules};
 use sortie_testkit::{Script, reply, when};
 
 use crate::support::{Plan, ask};
@@ -15,12 +15,12 @@ fn script() -> Script {
         .otherwise(reply::text("Done."))
 }
 
-fn rules(instructions: InstructionRules) -> Rules {
-    Rules { instructions, ..Rules::default() }
+fn rules(instructions: InstructionRules) -> EngineSettings {
+    EngineSettings { instructions, ..EngineSettings::default() }
 }
 
 /// What stands behind the role prompt of the task with this brief, and the outcome's notices.
-async fn told(files: &[(&'static str, &'static str)], rules: Rules, brief: &str) -> String {
+async fn told(files: &[(&'static str, &'static str)], rules: EngineSettings, brief: &str) -> String {
     let world = Plan::script(script()).files(files).rules(rules).build();
     let outcome = world.run(ask("The question")).await;
     let system = world.seen_by(brief).remove(0).system;
@@ -58,7 +58,7 @@ async fn the_main_agent_reads_them_nearest_first_and_each_text_once() {
 #[tokio::test]
 async fn children_get_them_only_by_rule() {
     let files = [("AGENTS.md", "Use tabs.\n")];
-    assert_eq!(told(&files, Rules::default(), "The piece").await, "\n---\n");
+    assert_eq!(told(&files, EngineSettings::default(), "The piece").await, "\n---\n");
     let inherited = InstructionRules { for_children: true, ..InstructionRules::default() };
     expect![[r#"
          that you work in, from its own files, nearest first:

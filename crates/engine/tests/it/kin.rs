@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use expect_test::expect;
 use serde_json::json;
-use sortie_engine::{Approval, Approver, Permissions, Question, Resumption, Rules};
+use sortie_engine::{Approval, Approver, EngineSettings, Permissions, Question, Resumption};
 use sortie_journal::{Durability, Entry, Holder};
 use sortie_protocol::{Event, Fact, Status, TaskRequest};
 use sortie_testkit::{Script, ScriptedModel, ScriptedReply, reply, when};
@@ -209,7 +209,7 @@ fn side_by_side(asked: &Asked<'_>) -> ScriptedReply {
 
 #[tokio::test(start_paused = true)]
 async fn a_child_at_the_depth_limit_knows_its_siblings_and_can_write_to_them() {
-    let site = Site::new(answering(side_by_side).rules(Rules { max_depth: 1, ..rules(20) }));
+    let site = Site::new(answering(side_by_side).rules(EngineSettings { max_depth: 1, ..rules(20) }));
     let outcome = site.run(ask("MAIN")).await;
     assert_eq!(outcome.status, Status::Completed);
     assert_eq!(Told::of(&site.journal, outcome.task_id).breaches(true), [""; 0]);

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use sortie_engine::{Engine, Resumption, Rules};
+use sortie_engine::{Engine, EngineSettings, Resumption};
 use sortie_journal::Entry;
 use sortie_llm::ModelRequest;
 use sortie_protocol::{Fact, FailureCode, Limit, Limits, Message, Status, TaskId, TaskOutcome, TaskRequest};
@@ -158,7 +158,7 @@ async fn the_runs_have_what_they_should_have() {
 
 fn engine(place: &Place, answer: Answer, journal: &Arc<Relic>, at_once: usize) -> (Engine, Arc<ScriptedModel>) {
     let model = Arc::new(ScriptedModel::answering(move |request| answer(&Asked::of(request))));
-    let rules = Rules { max_depth: 4, max_concurrent: at_once, ..Rules::default() };
+    let rules = EngineSettings { max_depth: 4, max_concurrent: at_once, ..EngineSettings::default() };
     (place.engine_with(Arc::clone(journal), Arc::clone(&model), rules), model)
 }
 

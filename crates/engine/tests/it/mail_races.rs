@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use expect_test::expect;
 use serde_json::json;
-use sortie_engine::{Engine, Resumption, Rules};
+use sortie_engine::{Engine, EngineSettings, Resumption};
 use sortie_journal::{Entry, Journal as _, Position, Scope};
 use sortie_protocol::{
     Command, Event, Fact, FailureCode, Limit, Limits, Message, Sender, Status, TaskId, TaskOutcome, TaskRequest,
@@ -99,8 +99,8 @@ pub(crate) fn answering(answer: Answer) -> Plan {
     Plan::of(ScriptedModel::answering(move |request| answer(&Asked::of(request))))
 }
 
-pub(crate) fn rules(max_concurrent: usize) -> Rules {
-    Rules { max_concurrent, max_depth: 4, ..Rules::default() }
+pub(crate) fn rules(max_concurrent: usize) -> EngineSettings {
+    EngineSettings { max_concurrent, max_depth: 4, ..EngineSettings::default() }
 }
 
 #[tokio::test(start_paused = true)]
@@ -194,7 +194,7 @@ async fn where_nothing_works_in_the_background_a_child_is_told_at_once_that_nobo
         .on(when::prompt_contains("MAIN").turn(0), reply::calls([task("ASKING", false)]))
         .on(when::prompt_contains("ASKING").turn(0), call("Ask", json!({"question": "Which one?"})))
         .otherwise(reply::text("Done."));
-    let site = Site::new(Plan::script(script).rules(Rules { background: false, ..Rules::default() }));
+    let site = Site::new(Plan::script(script).rules(EngineSettings { background: false, ..EngineSettings::default() }));
     assert_eq!(site.run(ask("MAIN")).await.status, Status::Completed);
     let answer = site.outputs("ASKING").remove(0);
     assert!(answer.contains("can answer nothing") || answer.contains("not available"), "{answer}");

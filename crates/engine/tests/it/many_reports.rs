@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use sortie_engine::{Asking, Hooks, Resumption, Rules, Verdict};
+use sortie_engine::{Asking, EngineSettings, Hooks, Resumption, Verdict};
 use sortie_journal::Journal as _;
 use sortie_protocol::{Event, Fact, Job, Message, Status, TaskId, TaskOutcome};
 use sortie_testkit::{Script, ScriptedPart, ScriptedReply, Seen, reply, when};
@@ -40,7 +40,7 @@ fn script(meanwhile: ScriptedReply) -> Script {
 }
 
 fn plan(meanwhile: ScriptedReply) -> Plan {
-    Plan::script(script(meanwhile)).rules(Rules { max_concurrent: CHILDREN, ..Rules::default() })
+    Plan::script(script(meanwhile)).rules(EngineSettings { max_concurrent: CHILDREN, ..EngineSettings::default() })
 }
 
 fn started(events: &[Event]) -> Vec<TaskId> {
@@ -120,7 +120,8 @@ async fn f40_a_hundred_wake_a_parent_that_is_itself_a_child_however_many_work_at
             .on(when::prompt_contains("MIDDLE").turn(0), reply::calls(tasks(CHILDREN)))
             .on(when::prompt_contains("PART"), reply::text("Found.").after_ms(1000))
             .otherwise(reply::text("On."));
-        let world = Plan::script(script).rules(Rules { max_concurrent: at_once, ..Rules::default() }).build();
+        let world =
+            Plan::script(script).rules(EngineSettings { max_concurrent: at_once, ..EngineSettings::default() }).build();
         assert_eq!(world.run(ask("MAIN")).await.status, Status::Completed, "{at_once} at once");
         let middle: TaskId = "agent-aaaaaaaaaaab".parse().expect("an id");
         let (own, others): (Vec<_>, Vec<_>) = world.events().into_iter().partition(|event| event.task_id == middle);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::json;
-use sortie_engine::Rules;
+use sortie_engine::EngineSettings;
 use sortie_llm::{Chosen, Model, ModelError, Models, UnknownModel};
 use sortie_protocol::ModelChoice;
 use sortie_testkit::{Script, ScriptedModel, reply, when};
@@ -28,7 +28,7 @@ impl Models for Anything {
 }
 
 /// A main agent on `parents` that delegates one piece to `agent`, with this model in the call.
-async fn served(agent: &str, asked: Option<&str>, rules: Rules) -> (String, String) {
+async fn served(agent: &str, asked: Option<&str>, rules: EngineSettings) -> (String, String) {
     let mut call = json!({"description": "a piece", "prompt": "The piece", "subagent_type": agent});
     if let Some(model) = asked {
         call["model"] = json!(model);
@@ -63,20 +63,20 @@ async fn the_call_comes_before_the_file_and_the_file_before_the_parent() {
         ("explore", None, "parents"),
         ("explore", Some("calls"), "calls"),
     ] {
-        assert_eq!(served(agent, asked, Rules::default()).await.0, model, "{agent} {asked:?}");
+        assert_eq!(served(agent, asked, EngineSettings::default()).await.0, model, "{agent} {asked:?}");
     }
 }
 
 #[tokio::test]
 async fn a_substituted_model_is_told_to_the_one_who_asked() {
-    let (model, answer) = served("explore", Some("stand-in"), Rules::default()).await;
+    let (model, answer) = served("explore", Some("stand-in"), EngineSettings::default()).await;
     assert_eq!(model, "stand-in");
     assert!(answer.contains("notice: `stand-in` serves"), "{answer}");
 }
 
 #[tokio::test]
 async fn calls_cannot_choose_a_model_where_that_is_switched_off() {
-    let strict = || Rules { allow_model_override: false, ..Rules::default() };
+    let strict = || EngineSettings { allow_model_override: false, ..EngineSettings::default() };
     let (model, answer) = served("explore", Some("calls"), strict()).await;
     assert_eq!(model, "nobody");
     assert!(answer.contains("task_tool.allow_model_override"), "{answer}");

@@ -4,7 +4,9 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use sortie_engine::{Asking, Authority, Hooks, Kind, Parameters, Resumption, Rules, SubagentError, Subagents, Verdict};
+use sortie_engine::{
+    Asking, DryRun, EngineSettings, Hooks, Parameters, Resumption, SubagentError, Subagents, TaskKind, Verdict,
+};
 use sortie_journal::Journal as _;
 use sortie_protocol::{AgentConfig, Fact, Failure, GrantLayer, Job, Status, TaskOutcome, TaskRequest};
 use sortie_sandbox::Workspace;
@@ -184,8 +186,8 @@ async fn a_task_rule_denies_an_agent_to_all_who_delegate() {
 #[tokio::test]
 async fn nobody_delegates_where_that_is_switched_off_or_beyond_the_depth() {
     for (off, code) in [
-        (Rules { delegation: false, ..Rules::default() }, "delegation_off"),
-        (Rules { max_depth: 0, ..Rules::default() }, "depth"),
+        (EngineSettings { delegation: false, ..EngineSettings::default() }, "delegation_off"),
+        (EngineSettings { max_depth: 0, ..EngineSettings::default() }, "depth"),
     ] {
         for by in [Host, Library, HostAgain] {
             assert_eq!(met(by, |plan| plan.rules(off.clone())).await, refused(code), "{by:?}");
@@ -201,7 +203,7 @@ async fn nobody_delegates_where_that_is_switched_off_or_beyond_the_depth() {
 
 #[tokio::test]
 async fn the_rate_of_starts_is_bounded_for_all_who_delegate() {
-    let none = Rules { delegations_per_minute: Some(0), ..Rules::default() };
+    let none = EngineSettings { delegations_per_minute: Some(0), ..EngineSettings::default() };
     for by in DELEGATING {
         assert_eq!(met(by, |plan| plan.rules(none.clone())).await, refused("delegation_rate"), "{by:?}");
     }
@@ -212,7 +214,7 @@ async fn the_rate_of_starts_is_bounded_for_all_who_delegate() {
 
 #[tokio::test]
 async fn a_child_that_is_refused_does_not_count_as_started() {
-    let one = Rules { max_children: 1, ..Rules::default() };
+    let one = EngineSettings { max_children: 1, ..EngineSettings::default() };
     let twice = reply::calls([
         reply::call("Task", json!({"description": "Part", "prompt": PART, "subagent_type": "explore"})),
         reply::call("Task", json!({"description": "Part", "prompt": "Another.", "subagent_type": "explore"})),
@@ -221,7 +223,7 @@ async fn a_child_that_is_refused_does_not_count_as_started() {
     let world = Plan { hooks: Arc::new(Against), ..Plan::script(script).rules(one) }.build();
     assert_eq!(world.run(ask("MAIN")).await.status, Status::Completed);
     assert_eq!(world.seen_by("Another.").len(), 1, "{}", world.transcript());
-    let none = Rules { max_children: 0, ..Rules::default() };
+    let none = EngineSettings { max_children: 0, ..EngineSettings::default() };
     assert_eq!(met(Call, |plan| plan.rules(none)).await, refused("max_children"));
 }
 
@@ -237,7 +239,7 @@ fn config(world: &World) -> AgentConfig {
 
 #[tokio::test]
 async fn the_settings_limits_hold_for_whoever_delegates() {
-    let bounded = Rules { max_tokens: Some(100_000), ..Rules::default() };
+    let bounded = EngineSettings { max_tokens: Some(100_000), ..EngineSettings::default() };
     for by in DELEGATING {
         let world = world(by, |plan| plan.rules(bounded.clone())).await;
         assert_eq!(done(&world, by).await, Ok(()), "{by:?}");
@@ -315,9 +317,9 @@ async fn dry_and_real(request: TaskRequest, plan: impl FnOnce(Plan) -> Plan) -> 
     let world = plan.build();
     let workspace = Workspace::open(&world.home.path().join("workspace")).expect("the workspace is there");
     let agents = folders(&Arc::new(workspace)).current();
-    let authority = Authority { agents: &agents, contract: &contract, rules: &settings, layers: &layers, remote: &[] };
+    let authority = DryRun { agents: &agents, contract: &contract, rules: &settings, layers: &layers, remote: &[] };
     let models = ScriptedModels::of(Arc::clone(&world.model));
-    let dry = authority.check(&request, Kind::Delegated, &models).err().map(|failure| failure.code.to_string());
+    let dry = authority.check(&request, TaskKind::Delegated, &models).err().map(|failure| failure.code.to_string());
     let real = match world.engine.task(request).await {
         Ok(running) => running.outcome().await.map(|_| None).expect("the journal works"),
         Err(failure) => Some(failure.code.to_string()),
@@ -337,9 +339,9 @@ async fn a_dry_run_is_against_what_the_start_is_against() {
     let refused = |code: &str| (Some(code.to_owned()), Some(code.to_owned()));
     assert_eq!(dry_and_real(lead("Go."), |plan| plan).await, (None, None));
     assert_eq!(dry_and_real(lead(" "), |plan| plan).await, refused("empty_prompt"));
-    let still = Rules { background: false, ..Rules::default() };
+    let still = EngineSettings { background: false, ..EngineSettings::default() };
     assert_eq!(dry_and_real(apart, |plan| plan.rules(still)).await, refused("background_off"));
-    let flat = Rules { max_depth: 0, ..Rules::default() };
+    let flat = EngineSettings { max_depth: 0, ..EngineSettings::default() };
     assert_eq!(dry_and_real(lead("Go."), |plan| plan.rules(flat)).await, refused("depth"));
     assert_eq!(dry_and_real(lead("/look nope=1"), |plan| plan).await, refused("template_arguments"));
     let deny = denying("Task(explore)");

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use expect_test::expect;
 use serde_json::json;
-use sortie_engine::{Resumption, Rules};
+use sortie_engine::{EngineSettings, Resumption};
 use sortie_protocol::{Fact, Limits, Status, StopReason, TaskRequest};
 use sortie_testkit::{Fault, ScriptedReply, reply};
 
@@ -216,7 +216,7 @@ async fn reports_that_come_one_after_another_do_not_cost_a_turn_each() {
 }
 
 async fn collected(answer: fn(&Asked<'_>) -> ScriptedReply) {
-    let plan = answering(answer).rules(Rules { max_concurrent: 40, ..Rules::default() });
+    let plan = answering(answer).rules(EngineSettings { max_concurrent: 40, ..EngineSettings::default() });
     let site = Site::new(plan);
     let outcome = site.run(ask("MAIN")).await;
     assert_eq!(outcome.status, Status::Completed);

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use expect_test::expect;
 use serde_json::{Value, json};
-use sortie_engine::{Engine, Resumption, Rules};
+use sortie_engine::{Engine, EngineSettings, Resumption};
 use sortie_journal::{Entry, Journal as _};
 use sortie_protocol::{CallId, Fact, FailureCode, GrantLayer, Message, Status, TaskId, TaskOutcome, Timestamp};
 use sortie_testkit::{Script, ScriptedModel, reply, when};
@@ -196,8 +196,8 @@ async fn a_child_goes_on_only_where_it_could_be_started() {
         let layer = GrantLayer { deny: rules(&[rule]), ..usual() };
         Plan::script(writing()).permissions(user(layer))
     };
-    let off = Plan::script(writing()).rules(Rules { delegation: false, ..Rules::default() });
-    let flat = Plan::script(writing()).rules(Rules { max_depth: 0, ..Rules::default() });
+    let off = Plan::script(writing()).rules(EngineSettings { delegation: false, ..EngineSettings::default() });
+    let flat = Plan::script(writing()).rules(EngineSettings { max_depth: 0, ..EngineSettings::default() });
     for (plan, why) in [
         (denied("Task"), "Task is not granted"),
         (denied("Task(general-purpose)"), "denied by"),
@@ -300,7 +300,7 @@ async fn a_child_that_waits_for_its_turn_when_it_is_stopped_keeps_what_it_had_wr
     let left = journal.appends();
     drop(running);
     let journal = Arc::new(Relic::of(&left).await);
-    let alone = Rules { max_concurrent: 1, ..Rules::default() };
+    let alone = EngineSettings { max_concurrent: 1, ..EngineSettings::default() };
     let (engine, model) = site.engine(Plan::script(script()).rules(alone), &journal);
     let running = engine.resume(id(ROOT), Resumption::default()).await.expect("it goes on");
     model.traffic_reaches(|traffic| traffic.in_flight == 1).await;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use expect_test::expect;
 use serde_json::json;
 use sortie_engine::{
-    Approval, Approver, Gathered, Inquiry, Permissions, Question, RemoteTools, Resumption, Rules, Wanted,
+    Approval, Approver, EngineSettings, Gathered, Inquiry, Permissions, Question, RemoteTools, Resumption, Wanted,
 };
 use sortie_policy::Redactor;
 use sortie_protocol::{GrantLayer, Message, Mode, Status, TaskId, TaskOutcome, ToolOutput, ToolSpec};
@@ -369,7 +369,8 @@ async fn an_output_that_is_too_long_is_kept_whole() {
     let script = Script::new()
         .on(when::turn(0), reply::calls([reply::call("mcp__long__talk", json!({}))]))
         .otherwise(reply::text("Done."));
-    let world = Plan { remote_tools: Arc::new(Talker), rules: Rules::default(), ..Plan::script(script) }.build();
+    let world =
+        Plan { remote_tools: Arc::new(Talker), rules: EngineSettings::default(), ..Plan::script(script) }.build();
     world.run(ask("The question")).await;
     let told = last_output(&world);
     let (shown, path) = told.split_once("\n[cut after 10 of 40 bytes; the whole text is in ").expect("a mark");

@@ -2,7 +2,7 @@
 //! they are there and where.
 
 use serde_json::{Value, json};
-use sortie_engine::Rules;
+use sortie_engine::EngineSettings;
 use sortie_llm::Terms;
 use sortie_protocol::{Fact, Message, Status};
 use sortie_testkit::{Script, ScriptedPart, Seen, reply, when};
@@ -36,7 +36,7 @@ fn plan(is_apart: bool, window: Option<u64>) -> Plan {
         .on(when::prompt_contains("MAIN").last_contains("the end"), reply::text("On."))
         .on(when::prompt_contains("MAIN"), page(long().chars().count() - 1000))
         .otherwise(reply::text(long()).after_ms(1000));
-    let rules = Rules { max_concurrent: REPORTS, ..Rules::default() };
+    let rules = EngineSettings { max_concurrent: REPORTS, ..EngineSettings::default() };
     Plan { terms: Terms { window, ..Terms::default() }, ..Plan::script(script).rules(rules) }
 }
 
@@ -162,7 +162,7 @@ async fn a_short_report_is_told_whole_to_one_whose_window_is_full_of_old_outputs
         script = script.on(when::prompt_contains(format!("PART {n}.")), report);
     }
     let plan = Plan::script(script.otherwise(reply::text("On."))).files(&files);
-    let plan = plan.rules(Rules { max_concurrent: REPORTS, ..Rules::default() });
+    let plan = plan.rules(EngineSettings { max_concurrent: REPORTS, ..EngineSettings::default() });
     let world = Plan { terms: Terms { window: Some(24_000), ..Terms::default() }, ..plan }.build();
     assert_eq!(world.run(ask("MAIN")).await.status, Status::Completed);
     assert!(n_shortened(&world) > 0, "the pages were too many for the window");

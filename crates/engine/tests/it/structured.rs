@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use expect_test::expect;
 use serde_json::{Value, json};
-use sortie_engine::{Resumption, Rules};
+use sortie_engine::{EngineSettings, Resumption};
 use sortie_protocol::{Fact, Limits, Message, Status, StopReason, TaskOutcome, TaskRequest};
 use sortie_testkit::{Script, ScriptedModel, reply, when};
 
@@ -112,7 +112,7 @@ async fn after_a_kill_at_any_step_no_answer_is_sent_back_twice_or_once_too_often
         let place = Place::new();
         let engine = |journal: &Arc<Relic>| {
             let model = Arc::new(ScriptedModel::new(answers(texts)));
-            place.engine_with(Arc::clone(journal), model, Rules::default())
+            place.engine_with(Arc::clone(journal), model, EngineSettings::default())
         };
         let journal = Arc::new(Relic::default());
         let whole = engine(&journal).run(ask_for(schema())).await.expect("it starts");

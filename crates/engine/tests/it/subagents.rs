@@ -1,7 +1,7 @@
 //! What document 001 offers to a host: the agents, one of them at work, and observers. Names carry its statements' ids.
 
 use serde_json::json;
-use sortie_engine::{Parameters, Rules, SubagentError, Subagents};
+use sortie_engine::{EngineSettings, Parameters, SubagentError, Subagents};
 use sortie_journal::{Journal, TaskState};
 use sortie_protocol::{Failure, FailureCode, Limits, Message, Status};
 use sortie_testkit::{Script, reply, when};
@@ -116,7 +116,7 @@ async fn s1_25_a_sub_agent_runs_on_the_model_and_prompt_of_its_configuration() {
 async fn s1_26_what_a_sub_agent_held_is_given_back_however_it_ends() {
     let script =
         Script::new().on(when::prompt_contains("fails"), reply::status(400)).on(when::any(), reply::text("Done."));
-    let world = Plan::script(script).rules(Rules { max_concurrent: 1, ..Rules::default() }).build();
+    let world = Plan::script(script).rules(EngineSettings { max_concurrent: 1, ..EngineSettings::default() }).build();
     for round in 0..20 {
         execute(&world, &format!("this {round} works")).await.expect("a text");
         execute(&world, &format!("this {round} fails")).await.expect_err("the model refuses it");
@@ -132,7 +132,7 @@ async fn s1_26_what_a_sub_agent_held_is_given_back_however_it_ends() {
 #[tokio::test]
 async fn s1_26_a_sub_agent_that_nobody_waits_for_any_more_is_stopped() {
     let script = Script::new().on(when::prompt_contains("long"), reply::never()).otherwise(reply::text("Done."));
-    let world = Plan::script(script).rules(Rules { max_concurrent: 1, ..Rules::default() }).build();
+    let world = Plan::script(script).rules(EngineSettings { max_concurrent: 1, ..EngineSettings::default() }).build();
     tokio::select! {
         _ = execute(&world, "a long piece") => panic!("it never ends by itself"),
         _ = world.model.traffic_reaches(|traffic| traffic.in_flight == 1) => {}

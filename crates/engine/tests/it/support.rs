@@ -8,8 +8,8 @@ use serde_json::json;
 use sortie_agents::{Agents, Dialect, Registry};
 use sortie_contract::{Contract, Sortie};
 use sortie_engine::{
-    AgentFolders, Cache, Clock, Engine, EngineParts, Folder, Holds, Hooks, Ids, NoHooks, NoRemoteTools, Permissions,
-    RemoteTools, Rules, Running, tool_names,
+    AgentFolders, Clock, Engine, EngineParts, EngineSettings, Folder, Holds, Hooks, Ids, NoHooks, NoRemoteTools,
+    Permissions, RemoteTools, ResultCache, Running, tool_names,
 };
 use sortie_journal::{Journal, MemoryJournal, Position, Scope};
 use sortie_llm::{Models, Terms};
@@ -57,7 +57,7 @@ pub(crate) struct World {
 pub(crate) struct Plan {
     pub(crate) files: Vec<(String, String)>,
     pub(crate) model: ScriptedModel,
-    pub(crate) rules: Rules,
+    pub(crate) rules: EngineSettings,
     pub(crate) more_tools: Vec<Arc<dyn Tool>>,
     pub(crate) remote_tools: Arc<dyn RemoteTools>,
     /// Whether the agents of the workspace's folders exist beside the built-in ones.
@@ -85,7 +85,7 @@ impl Plan {
         Self {
             files: Vec::new(),
             model,
-            rules: Rules::default(),
+            rules: EngineSettings::default(),
             more_tools: Vec::new(),
             remote_tools: Arc::new(NoRemoteTools),
             agent_files: false,
@@ -111,7 +111,7 @@ impl Plan {
         Self { files: files.iter().map(owned).collect(), ..self }
     }
 
-    pub(crate) fn rules(self, rules: Rules) -> Self {
+    pub(crate) fn rules(self, rules: EngineSettings) -> Self {
         Self { rules, ..self }
     }
 
@@ -127,7 +127,7 @@ impl Plan {
     /// In another contract, with its own rules.
     pub(crate) fn contract(self, name: &str) -> Self {
         let contract = sortie_contract::contract(name).expect("a known contract");
-        Self { rules: Rules::of(contract.as_ref()), contract, ..self }
+        Self { rules: EngineSettings::of(contract.as_ref()), contract, ..self }
     }
 
     /// With the agents of the workspace's own folders, none of them trusted.
@@ -190,7 +190,7 @@ impl Plan {
             reports,
             cache: self
                 .keeps_results
-                .then(|| Arc::new(Cache::new(SpillDir::open(&home.join("cache")).expect("a directory")))),
+                .then(|| Arc::new(ResultCache::new(SpillDir::open(&home.join("cache")).expect("a directory")))),
             hooks: self.hooks,
             rules: self.rules,
             permissions: self.permissions,

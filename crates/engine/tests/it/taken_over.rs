@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use expect_test::expect;
 use serde_json::json;
-use sortie_engine::{Resumption, Rules};
+use sortie_engine::{EngineSettings, Resumption};
 use sortie_journal::{Entry, Holder, Journal as _};
 use sortie_protocol::{Fact, Failure, Status, TaskOutcome};
 use sortie_testkit::{Script, reply, when};
@@ -164,7 +164,7 @@ async fn who_runs_elsewhere_for_a_person_holds_nobody_up() {
     let fact = Fact::TaskResumed { prompt: None, config, notices: Vec::new(), alone: false };
     whole.push(vec![Entry { leg: 2, attempt: 2, fact, ..ending }]);
     let journal = Arc::new(Relic::of(&whole).await.held(id(CHILD), Holder::Other { pid: 7 }, 0));
-    let (engine, _) = site.engine(Plan::script(writing()).rules(Rules::default()), &journal);
+    let (engine, _) = site.engine(Plan::script(writing()).rules(EngineSettings::default()), &journal);
     assert_eq!(resume(&engine, Some("MORE")).await.status, Status::Completed);
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use expect_test::expect;
 use serde_json::{Value, json};
-use sortie_engine::{Approval, Approver, Inquiry, Permissions, Question, Rules};
+use sortie_engine::{Approval, Approver, EngineSettings, Inquiry, Permissions, Question};
 use sortie_protocol::{Event, Fact, Status};
 use sortie_testkit::{Script, ScriptedPart, ScriptedReply, reply, when};
 use sortie_tools::BoxFuture;
@@ -29,7 +29,10 @@ fn world(background: bool, child: (&str, Value)) -> World {
         .on(when::prompt_contains("LEAF").turn(0), reply::calls([write]))
         .otherwise(reply::text("Done."));
     let permissions = Permissions { answer_within: Duration::from_secs(7), ..asking(&Person::who_says([])) };
-    Plan::script(script).rules(Rules { max_depth: 3, ..Rules::default() }).permissions(permissions).build()
+    Plan::script(script)
+        .rules(EngineSettings { max_depth: 3, ..EngineSettings::default() })
+        .permissions(permissions)
+        .build()
 }
 
 fn write() -> (&'static str, Value) {
@@ -183,7 +186,7 @@ async fn whoever_gets_no_answer_whether_it_may_has_time_to_say_so_in_its_report(
             .otherwise(reply::text("Done."));
         let silent = Arc::new(Silent::default());
         // The patience and the time that each sub-agent has are the same.
-        let permissions = silent.asked_for(Rules::default().default_timeout);
+        let permissions = silent.asked_for(EngineSettings::default().default_timeout);
         let world = Plan::script(script).permissions(permissions).build();
         assert_eq!(world.run(ask("MAIN")).await.status, Status::Completed);
         assert_eq!(silent.waits(), [Some(210)], "three quarters of what is left");

@@ -1,6 +1,6 @@
 //! Somebody from outside who delegates: which tasks it sees, and what it can do with them.
 
-use sortie_engine::Visitor;
+use sortie_engine::Host;
 use sortie_protocol::{Fact, FailureCode, GrantLayer, Sender, TaskRequest};
 use sortie_testkit::{Script, reply, when};
 use tokio_util::sync::CancellationToken;
@@ -14,7 +14,7 @@ fn brief(prompt: &str) -> TaskRequest {
     TaskRequest { agent: "explore".to_owned(), ..ask(prompt) }
 }
 
-async fn call(visitor: &Visitor, tool: &str, arguments: serde_json::Value) -> String {
+async fn call(visitor: &Host, tool: &str, arguments: serde_json::Value) -> String {
     let output = visitor.call(tool, &arguments.to_string(), &CancellationToken::new()).await;
     output.expect("a tool of a visitor").for_model
 }
@@ -27,7 +27,7 @@ fn at_peace() -> World {
 #[tokio::test]
 async fn a_visitor_sees_what_was_delegated_and_not_what_a_person_runs() {
     let world = at_peace();
-    let visitor = world.engine.visitor();
+    let visitor = world.engine.host();
     let own = world.run(ask("by a person")).await.task_id;
     let running = visitor.start(brief("from outside")).await.expect("it can be started");
     let delegated = running.outcome().await.expect("the journal works").task_id;
@@ -50,7 +50,7 @@ async fn a_visitor_sees_what_was_delegated_and_not_what_a_person_runs() {
 #[tokio::test]
 async fn an_empty_id_is_nobodys() {
     let world = at_peace();
-    let visitor = world.engine.visitor();
+    let visitor = world.engine.host();
     visitor.start(brief("the only one")).await.expect("it can be started").outcome().await.expect("the journal works");
     let looked = call(&visitor, "TaskOutput", serde_json::json!({"task_id": "agent-"})).await;
     assert!(looked.contains("there is no task"), "{looked}");
@@ -59,7 +59,7 @@ async fn an_empty_id_is_nobodys() {
 #[tokio::test]
 async fn what_a_visitor_keeps_works_on_until_it_ends() {
     let world = Plan::script(Script::always(reply::text("done").held_by("gate"))).build();
-    let visitor = world.engine.visitor();
+    let visitor = world.engine.host();
     let launched = visitor.keep(visitor.start(brief("by itself")).await.expect("it can be started"));
     assert!(!visitor.is_idle());
     assert!(visitor.glimpse(launched.task_id).is_some());
@@ -73,7 +73,7 @@ async fn what_a_visitor_keeps_works_on_until_it_ends() {
 async fn a_visitors_words_are_recorded_as_a_hosts() {
     let script = Script::new().on(when::turn(0), reply::text("first").held_by("gate")).otherwise(reply::text("second"));
     let world = Plan::script(script).build();
-    let visitor = world.engine.visitor();
+    let visitor = world.engine.host();
     let launched = visitor.keep(visitor.start(brief("by itself")).await.expect("it can be started"));
     world.model.traffic_reaches(|traffic| traffic.in_flight == 1).await;
     let words = serde_json::json!({"to": launched.task_id.to_string(), "message": "you may do anything"});
@@ -88,7 +88,7 @@ async fn a_visitors_words_are_recorded_as_a_hosts() {
 async fn what_the_user_denies_is_denied_to_a_visitor_too() {
     let denied = user(GrantLayer { deny: vec!["TaskList".to_owned()], ..usual() });
     let world = Plan::script(Script::new()).permissions(denied).build();
-    let refused = call(&world.engine.visitor(), "TaskList", serde_json::json!({})).await;
+    let refused = call(&world.engine.host(), "TaskList", serde_json::json!({})).await;
     assert!(refused.starts_with("TaskList was not run: "), "{refused}");
 }
 
@@ -96,7 +96,7 @@ async fn what_the_user_denies_is_denied_to_a_visitor_too() {
 /// has it.
 async fn interrupted(script: fn() -> Script) -> (Site, String) {
     let site = Site::new(Plan::script(script()));
-    let running = site.engine.visitor().start(brief("from outside")).await.expect("it can be started");
+    let running = site.engine.host().start(brief("from outside")).await.expect("it can be started");
     let task = running.outcome().await.expect("the journal works").task_id;
     let appends = site.journal.appends();
     let left = Relic::of(&appends[..appends.len() - 1]).await;
@@ -110,7 +110,7 @@ fn done() -> Script {
 #[tokio::test]
 async fn a_visitor_can_end_a_task_that_nobody_runs_any_more() {
     let (site, task) = interrupted(done).await;
-    let visitor = site.engine.visitor();
+    let visitor = site.engine.host();
     let stopped = call(&visitor, "TaskStop", serde_json::json!({"task_id": task})).await;
     assert!(stopped.contains(&format!("{task} explore cancelled")), "{stopped}");
     let again = call(&visitor, "TaskStop", serde_json::json!({"task_id": task})).await;
@@ -120,9 +120,9 @@ async fn a_visitor_can_end_a_task_that_nobody_runs_any_more() {
 #[tokio::test]
 async fn a_visitor_can_end_a_task_that_works_elsewhere() {
     let world = Plan::script(Script::always(reply::never())).build();
-    let there = world.engine.visitor();
+    let there = world.engine.host();
     let launched = there.keep(there.start(brief("by itself")).await.expect("it can be started"));
-    let here = Plan::script(Script::new()).build_over(&world).engine.visitor();
+    let here = Plan::script(Script::new()).build_over(&world).engine.host();
     let stopped = call(&here, "TaskStop", serde_json::json!({"task_id": launched.task_id.to_string()})).await;
     assert!(stopped.contains("explore cancelled"), "{stopped}");
     there.idle().await;
@@ -131,7 +131,7 @@ async fn a_visitor_can_end_a_task_that_works_elsewhere() {
 #[tokio::test]
 async fn a_visitor_is_told_how_an_interrupted_task_goes_on_and_that_it_does() {
     let (site, task) = interrupted(done).await;
-    let visitor = site.engine.visitor();
+    let visitor = site.engine.host();
     let looked = call(&visitor, "TaskOutput", serde_json::json!({"task_id": task, "block": false})).await;
     let expected = format!("nobody runs {task}: no report of it comes before SendMessage has it go on");
     assert!(looked.contains(&expected), "{looked}");

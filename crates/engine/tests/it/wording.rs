@@ -136,7 +136,7 @@ async fn calls_at_a_limit_are_refused_in_the_same_form() {
 async fn s2_64_where_nobody_delegates_the_prompt_does_not_speak_of_it() {
     for (delegation, speaks) in [(true, true), (false, false)] {
         let plan = Plan::script(Script::always(reply::text("Done.")));
-        let rules = sortie_engine::Rules { delegation, ..plan.rules.clone() };
+        let rules = sortie_engine::EngineSettings { delegation, ..plan.rules.clone() };
         let world = plan.rules(rules).build();
         world.run(ask("Go.")).await;
         let system = world.model.seen().pop().expect("a request").system;

@@ -14,7 +14,7 @@ use rmcp::{ErrorData, RoleServer};
 use serde_json::{Value, json};
 use sortie_agents::Registry;
 use sortie_contract::Sortie;
-use sortie_engine::{Engine, EngineParts, NoHooks, NoRemoteTools, Permissions, RandomIds, Rules, SystemClock};
+use sortie_engine::{Engine, EngineParts, EngineSettings, NoHooks, NoRemoteTools, Permissions, RandomIds, SystemClock};
 use sortie_journal::{Journal, SqliteJournal};
 use sortie_mcp::{Office, OfficeParts, Server};
 use sortie_sandbox::{SpillDir, Workspace};
@@ -51,7 +51,7 @@ impl House {
             reports: Arc::new(SpillDir::open(&home.path().join("reports"))?),
             cache: None,
             hooks: Arc::new(NoHooks),
-            rules: Rules::of(contract.as_ref()),
+            rules: EngineSettings::of(contract.as_ref()),
             permissions: Permissions::default(),
             clock: Arc::new(SystemClock),
             ids: Arc::new(RandomIds),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use sortie_agents::Agents;
 use sortie_contract::Contract;
-use sortie_engine::{Engine, Visitor};
+use sortie_engine::{Engine, Host};
 use sortie_journal::Journal;
 
 use crate::host_model::Hosts;
@@ -33,7 +33,7 @@ pub struct OfficeParts {
 
 /// The back room of all sessions of a process.
 pub struct Office {
-    pub(crate) visitor: Visitor,
+    pub(crate) visitor: Host,
     pub(crate) journal: Arc<dyn Journal>,
     pub(crate) agents: Arc<dyn Agents>,
     pub(crate) contract: Arc<dyn Contract>,
@@ -47,7 +47,7 @@ pub struct Office {
 impl Office {
     pub fn new(parts: OfficeParts) -> Arc<Self> {
         let OfficeParts { engine, journal, agents, contract, workspace, max_prompt_bytes, hosts, version } = parts;
-        let visitor = engine.visitor();
+        let visitor = engine.host();
         let records = Records { journal: Arc::clone(&journal), visitor: visitor.clone(), workspace };
         let news = News::new(Arc::clone(&agents), records.clone());
         Arc::new(Self { visitor, journal, agents, contract, records, news, hosts, max_prompt_bytes, version })

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::service::{Peer, RoleServer};
-use sortie_engine::Visitor;
+use sortie_engine::Host;
 use sortie_protocol::TaskId;
 use sortie_tools::{Glance, Stand, Work, glance_line};
 use tokio::time::Instant;
@@ -24,11 +24,7 @@ pub(super) struct Progress<'a> {
 
 /// Tells the host of the first of these tasks that works here, until somebody drops this. One that works elsewhere
 /// cannot be seen so quickly: then it is told that it waits. A host that does not listen any more is told nothing.
-pub(super) async fn while_waiting(
-    progress: Option<&Progress<'_>>,
-    visitor: &Visitor,
-    tasks: Vec<TaskId>,
-) -> Infallible {
+pub(super) async fn while_waiting(progress: Option<&Progress<'_>>, visitor: &Host, tasks: Vec<TaskId>) -> Infallible {
     if let Some(progress) = progress {
         progress.tell(visitor, &tasks).await;
     }
@@ -37,7 +33,7 @@ pub(super) async fn while_waiting(
 
 impl Progress<'_> {
     /// Returns when the host does not listen any more.
-    async fn tell(&self, visitor: &Visitor, tasks: &[TaskId]) {
+    async fn tell(&self, visitor: &Host, tasks: &[TaskId]) {
         let mut told = (None, Instant::now());
         let mut count = 0_u32;
         loop {

@@ -10,7 +10,7 @@ use serde_json::Value;
 use sortie_agents::{Agents, Dialect, Scope};
 use sortie_contract::{Contract, contract};
 use sortie_engine::{
-    AgentFolders, Engine, EngineParts, Folder, Holds, NoHooks, NoRemoteTools, Permissions, RandomIds, Rules,
+    AgentFolders, Engine, EngineParts, EngineSettings, Folder, Holds, NoHooks, NoRemoteTools, Permissions, RandomIds,
     SystemClock, tool_names,
 };
 use sortie_journal::{Journal, MemoryJournal};
@@ -74,7 +74,7 @@ impl Site {
             reports: Arc::new(SpillDir::open(&home.path().join("reports")).expect("a directory")),
             cache: None,
             hooks: Arc::new(NoHooks),
-            rules: Rules::of(contract.as_ref()),
+            rules: EngineSettings::of(contract.as_ref()),
             permissions: Permissions::unrestricted(),
             clock: Arc::new(SystemClock),
             ids: Arc::new(RandomIds),

@@ -6,13 +6,13 @@ use std::process::ExitCode;
 use anstyle::{Ansi256Color, AnsiColor, Style};
 use sortie_agents::{AgentDefinition, Registry};
 use sortie_contract::{Contract, Defaults};
-use sortie_engine::{Rules, cast};
+use sortie_engine::{EngineSettings, cast};
 
 use super::show::model;
 use crate::error::CommandError;
 use crate::text::{neutral, width};
 
-pub(super) fn run(found: &Registry, contract: &dyn Contract, rules: &Rules) -> Result<ExitCode, CommandError> {
+pub(super) fn run(found: &Registry, contract: &dyn Contract, rules: &EngineSettings) -> Result<ExitCode, CommandError> {
     let (agents, defaults) = (cast(found, contract, rules), contract.defaults());
     // A main agent is not delegated to anyway; the others are left out where the contract leaves them out.
     let is_here = |(found, agent): &(&AgentDefinition, &AgentDefinition)| agent.delegable || !found.delegable;

@@ -1,7 +1,7 @@
 //! A cost statement as JSON.
 
 use serde_json::{Value, json};
-use sortie_engine::Bill;
+use sortie_engine::CostStatement;
 use sortie_protocol::Usage;
 
 use super::statement::{Coverage, Line, Statement};
@@ -36,7 +36,7 @@ fn nested<'a>(lines: &mut std::iter::Peekable<impl Iterator<Item = &'a Line>>, l
     tasks
 }
 
-fn whole(total: &Bill) -> Value {
+fn whole(total: &CostStatement) -> Value {
     let by_model = total.models.iter().map(|(model, usage)| {
         let mut object = figures(usage);
         object["model"] = json!(model);

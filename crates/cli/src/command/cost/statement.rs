@@ -1,6 +1,6 @@
 //! Costs of some tasks in the order of their tree, each by itself and with all below it.
 
-use sortie_engine::Bill;
+use sortie_engine::CostStatement;
 use sortie_journal::{Journal, JournalError, TaskHeader};
 
 use crate::command::task_view::as_tree;
@@ -18,7 +18,7 @@ pub(super) enum Coverage {
 pub(super) struct Statement {
     pub(super) coverage: Coverage,
     pub(super) lines: Vec<Line>,
-    pub(super) total: Bill,
+    pub(super) total: CostStatement,
     /// What could not be read, and so is not counted.
     pub(super) damages: Vec<String>,
 }
@@ -28,16 +28,16 @@ pub(super) struct Line {
     /// How far down it stands.
     pub(super) level: usize,
     pub(super) header: TaskHeader,
-    pub(super) own: Bill,
+    pub(super) own: CostStatement,
     /// With all below it that are among the tasks.
-    pub(super) whole: Bill,
+    pub(super) whole: CostStatement,
 }
 
 impl Statement {
     pub(super) fn of(coverage: Coverage, journal: &dyn Journal, headers: &[TaskHeader]) -> Result<Self, JournalError> {
-        let (mut lines, mut total, mut damages) = (Vec::new(), Bill::default(), Vec::new());
+        let (mut lines, mut total, mut damages) = (Vec::new(), CostStatement::default(), Vec::new());
         for (level, header) in as_tree(headers.iter().rev()) {
-            let (own, read) = Bill::read(journal, header.task_id);
+            let (own, read) = CostStatement::read(journal, header.task_id);
             match read {
                 Ok(()) => {}
                 Err(damage @ (JournalError::DamagedTask { .. } | JournalError::Damaged { .. })) => {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use sortie_engine::Bill;
+use sortie_engine::CostStatement;
 use sortie_protocol::Usage;
 
 use super::statement::{Coverage, Line, Statement};
@@ -39,7 +39,7 @@ fn tasks(lines: &[Line]) -> String {
     aligned(&rows)
 }
 
-fn models(total: &Bill) -> String {
+fn models(total: &CostStatement) -> String {
     let mut rows = vec![head("model", "")];
     rows.extend(total.models.iter().map(|(model, usage)| row(words::model(model), usage, String::new())));
     if total.models.len() != 1 {
@@ -49,7 +49,7 @@ fn models(total: &Bill) -> String {
 }
 
 /// What the figures leave to be said.
-fn remarks(total: &Bill) -> String {
+fn remarks(total: &CostStatement) -> String {
     let usage = total.usage();
     let cached = percent(usage.cache_read_tokens, usage.all_input_tokens());
     let repeated = percent(total.repeated_tokens, total.following_tokens);

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use sortie_engine::{Authority, tool_names};
+use sortie_engine::{DryRun, tool_names};
 use sortie_policy::Rule;
 use sortie_protocol::{Resource, nearest};
 use sortie_tools::Reach;
@@ -29,7 +29,7 @@ const FILE_TOOLS: [&str; 7] = ["Read", "LS", "Glob", "Grep", "Write", "Edit", "M
 const TASK: &str = "Task";
 
 impl Call {
-    pub(super) fn read(text: &str, settings: &Settings, authority: &Authority<'_>) -> Result<Self, CommandError> {
+    pub(super) fn read(text: &str, settings: &Settings, authority: &DryRun<'_>) -> Result<Self, CommandError> {
         let text = text.trim();
         let (tool, argument) = match text.split_once('(') {
             None => (text, None),
@@ -82,7 +82,7 @@ impl Call {
     }
 
     /// The same, made for the agent that serves who asks for this one.
-    fn for_agent(self, name: &str, authority: &Authority<'_>) -> Self {
+    fn for_agent(self, name: &str, authority: &DryRun<'_>) -> Self {
         match authority.serving(name) {
             Ok((agent, notice)) => Self { resource: Ok(agent.as_resource()), notice, ..self },
             // By its description a call finds an agent that nobody named.

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use sortie_engine::Kind;
+use sortie_engine::TaskKind;
 use sortie_journal::Journal;
 use sortie_protocol::TaskRequest;
 
@@ -57,11 +57,11 @@ pub(super) fn run(args: &RetryArgs, journal: &dyn Journal, settings: &Settings) 
     }
     // A sub-agent is retried as one: with the report and the bounds of one, for a person instead of its parent.
     let (kind, root) = match job.config.depth {
-        0 => (Kind::Main, Root::Main),
-        _ => (Kind::Delegated, Root::SubAgent),
+        0 => (TaskKind::Main, Root::Main),
+        _ => (TaskKind::Delegated, Root::SubAgent),
     };
     // Where no call may choose its model, the old one did not, either.
-    let same = Some(job.config.model.id).filter(|_| kind == Kind::Main || settings.rules().allow_model_override);
+    let same = Some(job.config.model.id).filter(|_| kind == TaskKind::Main || settings.rules().allow_model_override);
     let progress = stderr_progress(&args.show, root, settings, settings.confinement)?;
     let request = TaskRequest {
         title: job.title,

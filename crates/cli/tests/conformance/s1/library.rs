@@ -6,8 +6,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use serde_json::json;
 use sortie_agents::{Dialect, Scope};
 use sortie_engine::{
-    AgentFolders, Engine, EngineParts, Folder, Holds, Parameters, Permissions, RandomIds, Rules, SubagentObserver,
-    SubagentStatus, Subagents, SystemClock, tool_names,
+    AgentFolders, Engine, EngineParts, EngineSettings, Folder, Holds, Parameters, Permissions, RandomIds,
+    SubagentObserver, SubagentStatus, Subagents, SystemClock, tool_names,
 };
 use sortie_journal::{Journal, MemoryJournal, Position, Scope as JournalScope};
 use sortie_protocol::{Message, TaskId, TaskRequest};
@@ -39,7 +39,7 @@ impl Library {
             models: Arc::new(ScriptedModels::of(Arc::new(ScriptedModel::new(script)))),
             workspace: Arc::new(Workspace::open(&world.path("workspace")).unwrap()),
             agents: Arc::new(AgentFolders::new(vec![folder], Arc::new(|_, _| true), tool_names())),
-            rules: Rules::of(contract.as_ref()),
+            rules: EngineSettings::of(contract.as_ref()),
             contract,
             more_tools: Vec::new(),
             remote_tools: Arc::new(sortie_engine::NoRemoteTools),

@@ -36,7 +36,7 @@ pub(crate) struct Bid {
 pub(super) enum Short {
     /// Others hold what it needs, and may give it back.
     Held,
-    Over(Limit),
+    Interruption(Limit),
 }
 
 /// Where one account stands, apart from what the task that bids has set aside itself.
@@ -161,24 +161,24 @@ fn less(room: (u64, Option<Limit>), output: u64, limit: Limit) -> (u64, Option<L
 }
 
 /// What keeps `least` from fitting below `max`.
-enum Lack {
+enum Missing {
     WhatOthersHold,
     Everything,
 }
 
-impl Lack {
+impl Missing {
     fn or(self, limit: Limit) -> Short {
         match self {
             Self::WhatOthersHold => Short::Held,
-            Self::Everything => Short::Over(limit),
+            Self::Everything => Short::Interruption(limit),
         }
     }
 }
 
-fn short(max: u64, fixed: u64, held: u64, least: u64) -> Option<Lack> {
+fn short(max: u64, fixed: u64, held: u64, least: u64) -> Option<Missing> {
     let needed = fixed.saturating_add(least);
     if needed > max {
-        return Some(Lack::Everything);
+        return Some(Missing::Everything);
     }
-    (needed.saturating_add(held) > max).then_some(Lack::WhatOthersHold)
+    (needed.saturating_add(held) > max).then_some(Missing::WhatOthersHold)
 }

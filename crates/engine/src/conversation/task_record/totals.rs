@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use sortie_protocol::{CallId, CallOutput, Fact, Job, Reply, StopReason, TaskId, Usage};
 
 use crate::budget::account::Footprint;
-use crate::budget::usage_trust::{Believed, counted_input};
+use crate::budget::usage_trust::{UsageTrust, counted_input};
 use crate::conversation::history::SHORTENED;
 use crate::conversation::request_size::Correction;
 use crate::conversation::task_record::OpenTurn;
@@ -37,7 +37,7 @@ pub(crate) struct Totals {
     estimated: u64,
     pub(crate) correction: Correction,
     /// Of the newest leg alone.
-    pub(crate) believed: Believed,
+    pub(crate) believed: UsageTrust,
     /// Of the newest leg alone: an answer that the cap on one reply has cut.
     pub(crate) has_cut_answer: bool,
 }
@@ -85,7 +85,7 @@ impl Totals {
     pub(super) fn begin_leg(&mut self) {
         self.turns_before = self.turns;
         self.notices.clear();
-        (self.answers_returned, self.believed, self.has_cut_answer) = (0, Believed::default(), false);
+        (self.answers_returned, self.believed, self.has_cut_answer) = (0, UsageTrust::default(), false);
     }
 
     /// A call is made. What one before it has used that has no answer nobody will ever know: its process was killed.

@@ -9,11 +9,11 @@ use sortie_protocol::{CallId, Command, Failure, FailureCode, Sender, TaskId, Tas
 use sortie_tools::{BoxFuture, Choice, Glance, Kin, Listing, Receipt, ReportPage, Stand};
 use tokio::time::Instant;
 
-use super::{Visitor, blocking};
-use crate::messages::running_task::{Courier, Resident, Stopper};
+use super::{Host, blocking};
+use crate::messages::running_task::{ArrivedBy, RunningTask, StoppedBy};
 use crate::ports::failure::journal_failure;
 use crate::tasks::relatives::{
-    END_WITHIN, Member, Onlooker, at_work, end_all, listing, not_ended, recorded_stand, report_page, stand_of,
+    END_WITHIN, RelatedTask, StatusReader, at_work, end_all, listing, not_ended, recorded_stand, report_page, stand_of,
 };
 
 /// How often it is looked whether a task of another process has ended.
@@ -22,7 +22,7 @@ const PERIOD: Duration = Duration::from_millis(100);
 /// A task that was delegated, and not by a task, stands here; so does what a main agent delegates, which has a parent.
 const DELEGATED_DEPTH: u32 = 1;
 
-impl Kin for Visitor {
+impl Kin for Host {
     fn delivers(&self) -> bool {
         false
     }
@@ -32,8 +32,8 @@ impl Kin for Visitor {
             let deadline = Instant::now() + patience;
             let task = self.seen(task).await?.task;
             loop {
-                if let Some(resident) = self.engine.state.present.find(task) {
-                    tokio::time::timeout_at(deadline, resident.over.cancelled()).await.ok();
+                if let Some(running_task) = self.engine.state.present.find(task) {
+                    tokio::time::timeout_at(deadline, running_task.over.cancelled()).await.ok();
                 }
                 let glance = self.glance(self.recorded(task).await?).await?;
                 if !matches!(glance.stand, Stand::Elsewhere { .. }) || Instant::now() >= deadline {
@@ -59,7 +59,7 @@ impl Kin for Visitor {
             let mut open = self.tree(task).await?;
             let present = &self.engine.state.present;
             open.retain(|member| !matches!(member.state, TaskState::Ended(_)) || present.find(member.task).is_some());
-            end_all(&self.engine.state, task, &open, Stopper::Outside).await?;
+            end_all(&self.engine.state, task, &open, StoppedBy::Outside).await?;
             self.stop_anywhere(task).await?;
             let stopped = Kin::look(self, &task.to_string(), END_WITHIN).await?;
             if !matches!(stopped.stand, Stand::Ended { .. }) {
@@ -76,15 +76,15 @@ impl Kin for Visitor {
 
     fn send<'a>(&'a self, call: &'a CallId, to: &'a str, text: String) -> BoxFuture<'a, Result<Receipt, Failure>> {
         Box::pin(async move {
-            let Member { task, parent, .. } = self.seen(to).await?;
-            if let Some(resident) = self.engine.state.present.find(task) {
-                let by = Courier::Call(call.clone());
-                if resident.write((Sender::Host, text.clone()), by).await.map_err(journal_failure)? {
+            let RelatedTask { task, parent, .. } = self.seen(to).await?;
+            if let Some(running_task) = self.engine.state.present.find(task) {
+                let by = ArrivedBy::Call(call.clone());
+                if running_task.write((Sender::Host, text.clone()), by).await.map_err(journal_failure)? {
                     return Ok(Receipt::Delivered { task });
                 }
-                resident.refuse_when_stopping()?;
+                running_task.refuse_when_stopping()?;
                 // It has read its last message; soon it has ended.
-                resident.over.cancelled().await;
+                running_task.over.cancelled().await;
             }
             if parent.is_some() {
                 let message = format!("{task} is not at work; only the task that has it can have it go on");
@@ -103,20 +103,20 @@ impl Kin for Visitor {
     }
 }
 
-impl Onlooker for Visitor {
-    async fn glance(&self, Member { task, parent, agent, title, .. }: Member) -> Result<Glance, Failure> {
+impl StatusReader for Host {
+    async fn glance(&self, RelatedTask { task, parent, agent, title, .. }: RelatedTask) -> Result<Glance, Failure> {
         let inner = &self.engine.state;
         let stand = match at_work(inner, task).await {
-            Some(resident) => stand_of(&resident),
+            Some(running_task) => stand_of(&running_task),
             None => recorded_stand(inner, task).await?,
         };
         Ok(Glance { task, parent, agent, title, stand })
     }
 }
 
-impl Visitor {
+impl Host {
     /// A task that it can see, by its id or the beginning of one.
-    pub(super) async fn seen(&self, asked: &str) -> Result<Member, Failure> {
+    pub(super) async fn seen(&self, asked: &str) -> Result<RelatedTask, Failure> {
         let (journal, workspace, asked) = (self.journal(), self.workspace(), asked.trim().to_owned());
         let present = Arc::clone(&self.engine.state.present);
         let read = move || {
@@ -128,13 +128,15 @@ impl Visitor {
             let mut found = Vec::new();
             for header in journal.find(letters).map_err(journal_failure)? {
                 if header.workspace == workspace && is_of_a_delegated_tree(journal.as_ref(), &header)? {
-                    found.push(Member::from(header));
+                    found.push(RelatedTask::from(header));
                 }
             }
             // The log may not show yet what has just begun.
             let whole: Option<TaskId> = asked.parse().ok();
-            let resident = whole.filter(|_| found.is_empty()).and_then(|task| present.find(task));
-            found.extend(resident.filter(|one| one.job.root == one.job.task).map(|one| Member::from(one.as_ref())));
+            let running_task = whole.filter(|_| found.is_empty()).and_then(|task| present.find(task));
+            found.extend(
+                running_task.filter(|one| one.job.root == one.job.task).map(|one| RelatedTask::from(one.as_ref())),
+            );
             match found.len() {
                 1 => Ok(found.remove(0)),
                 0 => Err(unknown(&asked)),
@@ -162,7 +164,7 @@ impl Visitor {
     }
 
     /// All that it can see, in the order of their starts.
-    async fn all(&self) -> Result<Vec<Member>, Failure> {
+    async fn all(&self) -> Result<Vec<RelatedTask>, Failure> {
         let (journal, workspace) = (self.journal(), self.workspace());
         let read = move || {
             let query = TaskQuery { workspace: Some(workspace), ..TaskQuery::default() };
@@ -171,25 +173,25 @@ impl Visitor {
             let roots = headers.iter().filter(|one| is_delegated_root(one)).map(|one| one.task_id);
             let roots: HashSet<TaskId> = roots.collect();
             headers.retain(|header| roots.contains(&header.root_id));
-            Ok(headers.into_iter().map(Member::from).collect())
+            Ok(headers.into_iter().map(RelatedTask::from).collect())
         };
         blocking(read).await
     }
 
-    async fn tree(&self, top: TaskId) -> Result<Vec<Member>, Failure> {
+    async fn tree(&self, top: TaskId) -> Result<Vec<RelatedTask>, Failure> {
         let (journal, present) = (self.journal(), Arc::clone(&self.engine.state.present));
         let read = move || {
             let recorded = match journal.tree(top) {
                 Err(JournalError::NoSuchTask { .. }) => Vec::new(),
                 recorded => recorded.map_err(journal_failure)?,
             };
-            let mut members: Vec<Member> = recorded.into_iter().map(Member::from).collect();
-            let root = present.find(top).map_or(top, |resident| resident.job.root);
+            let mut members: Vec<RelatedTask> = recorded.into_iter().map(RelatedTask::from).collect();
+            let root = present.find(top).map_or(top, |running_task| running_task.job.root);
             // Parents were here before their children.
-            for Resident { job, .. } in present.of_tree(root).iter().map(AsRef::as_ref) {
+            for RunningTask { job, .. } in present.of_tree(root).iter().map(AsRef::as_ref) {
                 let is_of_it = job.task == top || members.iter().any(|member| job.parent == Some(member.task));
                 if is_of_it && !members.iter().any(|member| member.task == job.task) {
-                    members.extend(present.find(job.task).map(|one| Member::from(one.as_ref())));
+                    members.extend(present.find(job.task).map(|one| RelatedTask::from(one.as_ref())));
                 }
             }
             Ok(members)
@@ -197,7 +199,7 @@ impl Visitor {
         blocking(read).await
     }
 
-    async fn recorded(&self, task: TaskId) -> Result<Member, Failure> {
+    async fn recorded(&self, task: TaskId) -> Result<RelatedTask, Failure> {
         self.seen(&task.to_string()).await
     }
 

@@ -31,7 +31,7 @@ impl Place {
         Workspace::open(&self.path("work")).unwrap()
     }
 
-    fn reach(&self, layers: &[GrantLayer]) -> TaskReach {
+    fn reach(&self, layers: &[GrantLayer]) -> TaskConfinement {
         let places = Places {
             root: Some(self.path("work")),
             added: Vec::new(),
@@ -40,7 +40,7 @@ impl Place {
         };
         let judge = Judge::new(&Grant { layers: layers.to_vec() }, places.clone()).unwrap();
         let private = vec![self.path("home/.config/sortie/config.toml"), self.path("work/state")];
-        TaskReach::new(Arc::new(judge), places, private)
+        TaskConfinement::new(Arc::new(judge), places, private)
     }
 
     fn writable(&self, layers: &[GrantLayer]) -> Writable {

@@ -5,17 +5,17 @@ use sortie_protocol::{CallId, Fact};
 use sortie_sandbox::process::KeeperMark;
 use sortie_tools::{BoxFuture, Progress};
 
-use crate::log::writer::Sink;
+use crate::log::writer::FactWriter;
 use crate::ports::redaction::redacted;
 
 /// One call's way to tell how it comes along.
-pub(crate) struct Voice<'a> {
+pub(crate) struct CallProgress<'a> {
     pub(crate) call: &'a CallId,
-    pub(crate) sink: &'a Sink,
+    pub(crate) sink: &'a FactWriter,
     pub(crate) redactor: &'a Redactor,
 }
 
-impl Progress for Voice<'_> {
+impl Progress for CallProgress<'_> {
     fn tell(&self, text: String) -> BoxFuture<'_, ()> {
         Box::pin(async move {
             let text = redacted(self.redactor, text);

@@ -297,11 +297,11 @@ fn reports() -> (tempfile::TempDir, SpillDir) {
 #[test]
 fn what_is_seen_stands_in_the_tasks_own_file_at_once_and_goes_on_after_a_takeover() {
     let (_home, directory) = reports();
-    let first = OutputFile::open(&directory, task(0)).unwrap();
+    let first = ProgressFile::open(&directory, task(0)).unwrap();
     assert_eq!(first.path().file_name().unwrap(), "agent-aaaaaaaaaaaa-output.log");
     first.see(&Fact::Noticed { text: "slow today".to_owned() }, Timestamp(0));
     assert_eq!(std::fs::read_to_string(first.path()).unwrap(), "note: slow today\n");
-    let second = OutputFile::open(&directory, task(0)).unwrap();
+    let second = ProgressFile::open(&directory, task(0)).unwrap();
     second.see(&Fact::CallProgressed { call: "1".into(), text: "50 %".to_owned() }, Timestamp(0));
     assert_eq!(std::fs::read_to_string(first.path()).unwrap(), "note: slow today\n  … 50 %\n");
     assert_eq!((first.failure(), second.failure()), (None, None));
@@ -310,7 +310,7 @@ fn what_is_seen_stands_in_the_tasks_own_file_at_once_and_goes_on_after_a_takeove
 #[test]
 fn the_ending_has_room_where_nothing_else_has() {
     let (_home, directory) = reports();
-    let file = OutputFile::open(&directory, task(0)).unwrap();
+    let file = ProgressFile::open(&directory, task(0)).unwrap();
     file.see(&replied(&"long\n".repeat(300_000), &[call("LS", "{}")]), Timestamp(0));
     file.see(&Fact::Noticed { text: "a late notice".to_owned() }, Timestamp(0));
     file.see(&ended(outcome("The report.")), Timestamp(0));

@@ -12,7 +12,7 @@ use crate::ports::approval::{Approvals, PinnedTool};
 
 /// Looks at each path that a call is about to use.
 #[derive(Debug)]
-pub(crate) struct DoorGuard {
+pub(crate) struct PathGuard {
     pub(crate) tool: String,
     pub(crate) judge: Arc<Judge>,
     pub(crate) approvals: Arc<Approvals>,
@@ -20,7 +20,7 @@ pub(crate) struct DoorGuard {
     pub(crate) approved: Option<Resource>,
 }
 
-impl DoorGuard {
+impl PathGuard {
     /// For what the engine itself reads: nobody is asked, so that what would need approval is refused.
     pub(crate) fn of_reading(judge: Judge) -> Self {
         Self { tool: "Read".to_owned(), judge: Arc::new(judge), approvals: Arc::default(), approved: None }
@@ -36,7 +36,7 @@ impl DoorGuard {
     }
 }
 
-impl Guard for DoorGuard {
+impl Guard for PathGuard {
     fn check(&self, path: &Path, access: Access) -> Result<(), String> {
         if is_out("door-guard") {
             return Ok(());

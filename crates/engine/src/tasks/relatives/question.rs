@@ -81,7 +81,7 @@ pub(super) async fn ask_person(
     PersonQuestion { call, question, patience }: PersonQuestion<'_>,
     answered: &OnceLock<()>,
 ) -> Result<Option<Answered>, Failure> {
-    let mut turn = pin!(relatives.scope.engine.desk.turn());
+    let mut turn = pin!(relatives.scope.engine.approval_queue.turn());
     let at_once = turn.as_mut().now_or_never();
     // The next one of this task stands behind it.
     relatives.scope.inbox.has_asked(call);

@@ -8,8 +8,8 @@ use sortie_journal::{Holder, Standing, TaskState};
 use sortie_protocol::{Failure, FailureCode, TaskId, TaskOutcome};
 use sortie_tools::{Choice, Glance, Listing, ReportPage, Stand, Work};
 
-use super::visible::Member;
-use crate::messages::running_task::{Resident, Stopper};
+use super::visible::RelatedTask;
+use crate::messages::running_task::{RunningTask, StoppedBy};
 use crate::ports::blocking::blocking;
 use crate::ports::failure::journal_failure;
 use crate::tasks::state::EngineState;
@@ -21,15 +21,15 @@ pub(crate) const END_WITHIN: Duration = Duration::from_secs(10);
 const MAX_REPORT_BYTES: u64 = 64 << 20;
 
 /// Somebody who looks at tasks.
-pub(crate) trait Onlooker: Sync {
-    fn glance(&self, member: Member) -> impl Future<Output = Result<Glance, Failure>> + Send;
+pub(crate) trait StatusReader: Sync {
+    fn glance(&self, member: RelatedTask) -> impl Future<Output = Result<Glance, Failure>> + Send;
 }
 
 /// Those of a choice, newest first looked at; what is known of one that has ended without reading its log is enough to
 /// pass it over.
 pub(crate) async fn listing(
-    onlooker: &impl Onlooker,
-    members: Vec<Member>,
+    onlooker: &impl StatusReader,
+    members: Vec<RelatedTask>,
     Choice { status, most }: Choice<'_>,
 ) -> Result<Listing, Failure> {
     let mut listing = Listing::default();
@@ -59,28 +59,28 @@ pub(crate) async fn listing(
 }
 
 /// How a task at work stands. Whether it waits for an answer of the one who looks is not known here.
-pub(crate) fn stand_of(resident: &Resident) -> Stand {
-    let glimpse = resident.sink.lately().glimpse();
+pub(crate) fn stand_of(running_task: &RunningTask) -> Stand {
+    let glimpse = running_task.sink.latest_activity().glimpse();
     let Some(admitted) = glimpse.admitted else { return Stand::Waits };
-    let spent = resident.account.spent();
+    let spent = running_task.account.spent();
     Stand::Works(Work {
         turn: glimpse.turn,
         tool_calls: spent.tool_calls,
         tokens: spent.total_tokens(),
-        elapsed: resident.worked_before + admitted.elapsed(),
+        elapsed: running_task.worked_before + admitted.elapsed(),
         last: glimpse.last,
         awaits_answer: false,
     })
 }
 
 /// A task that works here and has not ended.
-pub(crate) async fn at_work(engine: &EngineState, task: TaskId) -> Option<Arc<Resident>> {
-    let resident = engine.present.find(task)?;
-    let is_over = match &resident.address {
+pub(crate) async fn at_work(engine: &EngineState, task: TaskId) -> Option<Arc<RunningTask>> {
+    let running_task = engine.present.find(task)?;
+    let is_over = match &running_task.address {
         Some(address) => address.hold().await.is_over,
         None => false,
     };
-    (!is_over).then_some(resident)
+    (!is_over).then_some(running_task)
 }
 
 /// How a task stands that nobody runs here. Its report is in nobody's mail.
@@ -143,17 +143,17 @@ pub(crate) async fn page_of(
 pub(crate) async fn end_all(
     engine: &EngineState,
     task: TaskId,
-    tree: &[Member],
-    by: Stopper,
-) -> Result<Vec<Arc<Resident>>, Failure> {
-    let stopped: Vec<Arc<Resident>> = tree.iter().filter_map(|member| engine.present.find(member.task)).collect();
+    tree: &[RelatedTask],
+    by: StoppedBy,
+) -> Result<Vec<Arc<RunningTask>>, Failure> {
+    let stopped: Vec<Arc<RunningTask>> = tree.iter().filter_map(|member| engine.present.find(member.task)).collect();
     // One that has failed no longer stops what it had started.
-    for resident in &stopped {
-        resident.stop(by);
+    for running_task in &stopped {
+        running_task.stop(by);
     }
     let all_over = async {
-        for resident in &stopped {
-            resident.over.cancelled().await;
+        for running_task in &stopped {
+            running_task.over.cancelled().await;
         }
     };
     if tokio::time::timeout(END_WITHIN, all_over).await.is_err() {

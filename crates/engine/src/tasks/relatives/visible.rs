@@ -9,12 +9,12 @@ use sortie_protocol::{Failure, FailureCode, TaskId};
 
 use super::Relatives;
 use crate::messages::inbox::Inbox;
-use crate::messages::running_task::Resident;
+use crate::messages::running_task::RunningTask;
 use crate::ports::blocking::blocking;
 use crate::ports::failure::journal_failure;
 
 /// A task of the tree.
-pub(crate) struct Member {
+pub(crate) struct RelatedTask {
     pub(crate) task: TaskId,
     pub(crate) parent: Option<TaskId>,
     pub(crate) agent: String,
@@ -22,14 +22,14 @@ pub(crate) struct Member {
     pub(crate) state: TaskState,
 }
 
-impl From<&Resident> for Member {
-    fn from(Resident { job, .. }: &Resident) -> Self {
+impl From<&RunningTask> for RelatedTask {
+    fn from(RunningTask { job, .. }: &RunningTask) -> Self {
         let (agent, title) = (job.config.agent.clone(), job.title.clone());
         Self { task: job.task, parent: job.parent, agent, title, state: TaskState::Running }
     }
 }
 
-impl From<TaskHeader> for Member {
+impl From<TaskHeader> for RelatedTask {
     fn from(TaskHeader { task_id, parent_id, agent, title, state, .. }: TaskHeader) -> Self {
         Self { task: task_id, parent: parent_id, agent, title, state }
     }
@@ -37,14 +37,14 @@ impl From<TaskHeader> for Member {
 
 impl Relatives {
     /// A task below this one.
-    pub(super) async fn below(&self, asked: &str) -> Result<Member, Failure> {
+    pub(super) async fn below(&self, asked: &str) -> Result<RelatedTask, Failure> {
         let (member, line) = self.lineage(asked).await?;
         if line.contains(&self.scope.job.task) { Ok(member) } else { Err(unknown(asked)) }
     }
 
     /// A task that may be written to: below this one, above it, or beside it. Whether it may be is up to this task's
     /// grant, which is never wider than its parent's.
-    pub(super) async fn in_reach(&self, to: &str) -> Result<Member, Failure> {
+    pub(super) async fn in_reach(&self, to: &str) -> Result<RelatedTask, Failure> {
         let own_parent = self.above_now().await;
         if to.trim().eq_ignore_ascii_case("parent") {
             let nobody = || Failure::new(FailureCode::Nobody, "no task is above this one");
@@ -72,7 +72,7 @@ impl Relatives {
     }
 
     /// A task with all below it, the task first, in the order of their starts.
-    pub(super) async fn tree(&self, top: TaskId) -> Result<Vec<Member>, Failure> {
+    pub(super) async fn tree(&self, top: TaskId) -> Result<Vec<RelatedTask>, Failure> {
         let journal = Arc::clone(&self.scope.engine.journal);
         let living = self.scope.engine.present.of_tree(self.scope.job.root);
         let read = move || {
@@ -80,13 +80,13 @@ impl Relatives {
                 Err(JournalError::NoSuchTask { .. }) => Vec::new(),
                 recorded => recorded.map_err(journal_failure)?,
             };
-            let mut members: Vec<Member> = recorded.into_iter().map(Member::from).collect();
+            let mut members: Vec<RelatedTask> = recorded.into_iter().map(RelatedTask::from).collect();
             // Parents were here before their children.
-            for resident in &living {
-                let job = &resident.job;
+            for running_task in &living {
+                let job = &running_task.job;
                 let is_of_it = job.task == top || members.iter().any(|member| job.parent == Some(member.task));
                 if is_of_it && !members.iter().any(|member| member.task == job.task) {
-                    members.push(Member::from(resident.as_ref()));
+                    members.push(RelatedTask::from(running_task.as_ref()));
                 }
             }
             Ok(members)
@@ -95,33 +95,33 @@ impl Relatives {
     }
 
     /// A task by its id.
-    pub(super) async fn member(&self, task: TaskId) -> Result<Member, Failure> {
+    pub(super) async fn member(&self, task: TaskId) -> Result<RelatedTask, Failure> {
         match self.scope.engine.present.find(task) {
-            Some(resident) => Ok(Member::from(resident.as_ref())),
+            Some(running_task) => Ok(RelatedTask::from(running_task.as_ref())),
             None => self.recorded(task).await,
         }
     }
 
     /// The same as the log has it.
-    pub(super) async fn recorded(&self, task: TaskId) -> Result<Member, Failure> {
+    pub(super) async fn recorded(&self, task: TaskId) -> Result<RelatedTask, Failure> {
         let journal = Arc::clone(&self.scope.engine.journal);
         let found = blocking(move || journal.find(task.letters()).map_err(journal_failure)).await?.pop();
-        found.map(Member::from).ok_or_else(|| unknown(&task.to_string()))
+        found.map(RelatedTask::from).ok_or_else(|| unknown(&task.to_string()))
     }
 
     /// A task by the beginning of its id, and all that are above it.
-    async fn lineage(&self, asked: &str) -> Result<(Member, Vec<TaskId>), Failure> {
+    async fn lineage(&self, asked: &str) -> Result<(RelatedTask, Vec<TaskId>), Failure> {
         let (journal, asked, root) =
             (Arc::clone(&self.scope.engine.journal), asked.trim().to_owned(), self.scope.job.root);
         let living = self.scope.engine.present.of_tree(root);
         let read = move || {
             let letters = asked.strip_prefix("agent-").unwrap_or(&asked);
-            let is_meant = |resident: &&Arc<Resident>| resident.job.task.letters().starts_with(letters);
-            let mut found: Vec<Member> =
-                living.iter().filter(is_meant).map(|resident| Member::from(resident.as_ref())).collect();
+            let is_meant = |running_task: &&Arc<RunningTask>| running_task.job.task.letters().starts_with(letters);
+            let mut found: Vec<RelatedTask> =
+                living.iter().filter(is_meant).map(|running_task| RelatedTask::from(running_task.as_ref())).collect();
             for header in journal.find(letters).map_err(journal_failure)? {
                 if header.root_id == root && !found.iter().any(|member| member.task == header.task_id) {
-                    found.push(Member::from(header));
+                    found.push(RelatedTask::from(header));
                 }
             }
             let member = match found.len() {
@@ -133,9 +133,9 @@ impl Relatives {
             let mut next = member.parent;
             while let Some(above) = next {
                 line.push(above);
-                let resident = living.iter().find(|resident| resident.job.task == above);
-                next = if let Some(resident) = resident {
-                    resident.job.parent
+                let running_task = living.iter().find(|running_task| running_task.job.task == above);
+                next = if let Some(running_task) = running_task {
+                    running_task.job.parent
                 } else {
                     let recorded = journal.find(above.letters()).map_err(journal_failure)?.pop();
                     recorded.and_then(|header| header.parent_id)

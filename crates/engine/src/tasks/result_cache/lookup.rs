@@ -7,21 +7,21 @@ use sortie_protocol::TaskOutcome;
 
 use crate::messages::report_cap::leave_room;
 use crate::ports::approval::Approvals;
-use crate::tasks::result_cache::{CacheQuery, Looked, Ticket};
+use crate::tasks::result_cache::{CacheAnswer, CacheQuery, CacheTicket};
 use crate::tasks::state::EngineState;
 use crate::tasks::task::Task;
 
 /// What is known of a task before it starts.
-pub(crate) enum Known {
+pub(crate) enum CachedOrNew {
     /// Somebody has done the same on the same files.
     Done(Box<TaskOutcome>),
     /// It must be done; whether it is worth keeping is seen afterwards.
-    New(Option<Box<Ticket>>),
+    New(Option<Box<CacheTicket>>),
 }
 
 /// Looks for an outcome that can be given again, where results are kept at all.
-pub(crate) async fn known(engine: &EngineState, task: &mut Task) -> Known {
-    let Some(cache) = engine.cache.clone() else { return Known::New(None) };
+pub(crate) async fn known(engine: &EngineState, task: &mut Task) -> CachedOrNew {
+    let Some(cache) = engine.cache.clone() else { return CachedOrNew::New(None) };
     let (journal, workspace) = (Arc::clone(&engine.journal), Arc::clone(&engine.workspace));
     let (job, roster, has_approvals) = (Arc::clone(&task.job), Arc::clone(&task.roster), !task.approvals.is_empty());
     let endpoints = engine.models.endpoints();
@@ -30,23 +30,23 @@ pub(crate) async fn known(engine: &EngineState, task: &mut Task) -> Known {
         cache.look_up(journal.as_ref(), &workspace, &query)
     };
     match tokio::task::spawn_blocking(look).await {
-        Ok(Looked::Hit(mut outcome)) => {
+        Ok(CacheAnswer::Hit(mut outcome)) => {
             leave_room(&mut outcome, &task.job, engine.contract.as_ref(), &engine.reports).await;
-            Known::Done(outcome)
+            CachedOrNew::Done(outcome)
         }
-        Ok(Looked::Miss(ticket)) => Known::New(Some(ticket)),
-        Ok(Looked::Unable(notice)) => {
+        Ok(CacheAnswer::Miss(ticket)) => CachedOrNew::New(Some(ticket)),
+        Ok(CacheAnswer::Unable(notice)) => {
             if let Some(text) = notice {
                 task.notice(text);
             }
-            Known::New(None)
+            CachedOrNew::New(None)
         }
-        Err(_panicked) => Known::New(None),
+        Err(_panicked) => CachedOrNew::New(None),
     }
 }
 
 /// Keeps the outcome of a task that has ended, if it may be given again.
-pub(crate) async fn keep(engine: &EngineState, ticket: Option<Box<Ticket>>, approvals: &Arc<Approvals>) {
+pub(crate) async fn keep(engine: &EngineState, ticket: Option<Box<CacheTicket>>, approvals: &Arc<Approvals>) {
     let (Some(cache), Some(ticket)) = (engine.cache.clone(), ticket) else { return };
     let (journal, workspace) = (Arc::clone(&engine.journal), Arc::clone(&engine.workspace));
     let approvals = Arc::clone(approvals);

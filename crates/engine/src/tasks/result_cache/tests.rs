@@ -23,7 +23,7 @@ struct World {
     journal: MemoryJournal,
     agents: Registry,
     endpoints: Vec<Endpoint>,
-    cache: Cache,
+    cache: ResultCache,
 }
 
 impl World {
@@ -36,7 +36,7 @@ impl World {
         fs::write(root.join("src/main.rs"), "fn main() {}").unwrap();
         fs::write(root.join("ignored.tmp"), "x").unwrap();
         let workspace = Workspace::open(&root).unwrap();
-        let cache = Cache::within(SpillDir::open(&home.path().join("cache")).unwrap(), BOUNDS);
+        let cache = ResultCache::within(SpillDir::open(&home.path().join("cache")).unwrap(), BOUNDS);
         let endpoints = ["main", "light"].map(endpoint).to_vec();
         Self { workspace, journal: MemoryJournal::new(), agents: Registry::builtin(), endpoints, cache, home }
     }
@@ -45,27 +45,27 @@ impl World {
         self.home.path().join("workspace").join(name)
     }
 
-    fn look_up(&self, job: &Job) -> Looked {
+    fn look_up(&self, job: &Job) -> CacheAnswer {
         let query = CacheQuery { job, agents: &self.agents, endpoints: &self.endpoints, has_approvals: false };
         self.cache.look_up(&self.journal, &self.workspace, &query)
     }
 
     fn hit(&self, job: &Job) -> Option<TaskOutcome> {
         match self.look_up(job) {
-            Looked::Hit(outcome) => Some(*outcome),
-            Looked::Miss(_) => None,
-            Looked::Unable(notice) => panic!("nothing can be kept: {notice:?}"),
+            CacheAnswer::Hit(outcome) => Some(*outcome),
+            CacheAnswer::Miss(_) => None,
+            CacheAnswer::Unable(notice) => panic!("nothing can be kept: {notice:?}"),
         }
     }
 
-    fn ticket(&self, job: &Job) -> Ticket {
+    fn ticket(&self, job: &Job) -> CacheTicket {
         match self.look_up(job) {
-            Looked::Miss(ticket) => *ticket,
+            CacheAnswer::Miss(ticket) => *ticket,
             other => panic!("there should be nothing yet: {other:?}"),
         }
     }
 
-    fn remember(&self, ticket: &Ticket) {
+    fn remember(&self, ticket: &CacheTicket) {
         let approvals = Approvals::default();
         assert_eq!(self.cache.remember(&self.journal, &self.workspace, ticket, &approvals), None);
     }
@@ -239,10 +239,10 @@ async fn that_a_task_is_out_of_reach_is_said_where_it_is_and_where_anybody_would
 async fn another_process_finds_it_too() {
     let world = World::new();
     assert!(world.is_kept_after(reading()).await);
-    let other = Cache::within(SpillDir::open(&world.home.path().join("cache")).unwrap(), BOUNDS);
+    let other = ResultCache::within(SpillDir::open(&world.home.path().join("cache")).unwrap(), BOUNDS);
     let job = again(&job(0));
     let query = CacheQuery { job: &job, agents: &world.agents, endpoints: &world.endpoints, has_approvals: false };
-    assert!(matches!(other.look_up(&world.journal, &world.workspace, &query), Looked::Hit(_)));
+    assert!(matches!(other.look_up(&world.journal, &world.workspace, &query), CacheAnswer::Hit(_)));
 }
 
 #[tokio::test]
@@ -480,18 +480,18 @@ async fn where_a_person_has_approved_of_more_nothing_is_given_or_kept() {
     let query =
         CacheQuery { job: &again(&job), agents: &world.agents, endpoints: &world.endpoints, has_approvals: true };
     let looked = world.cache.look_up(&world.journal, &world.workspace, &query);
-    assert!(matches!(looked, Looked::Unable(None)), "{looked:?}");
+    assert!(matches!(looked, CacheAnswer::Unable(None)), "{looked:?}");
 }
 
 #[test]
 fn a_workspace_beyond_the_bounds_is_told_of_once() {
     let world = World::new();
     let bounds = SnapshotBounds { files: 2, ..BOUNDS };
-    let cache = Cache::within(SpillDir::open(&world.home.path().join("cache")).unwrap(), bounds);
+    let cache = ResultCache::within(SpillDir::open(&world.home.path().join("cache")).unwrap(), bounds);
     let job = job(0);
     let query = CacheQuery { job: &job, agents: &world.agents, endpoints: &world.endpoints, has_approvals: false };
     let looked = || match cache.look_up(&world.journal, &world.workspace, &query) {
-        Looked::Unable(notice) => notice,
+        CacheAnswer::Unable(notice) => notice,
         other => panic!("{other:?}"),
     };
     assert_eq!(looked().as_deref(), Some("no result is kept for later: the workspace has more than 2 files"));

@@ -4,16 +4,16 @@ use sortie_protocol::{CallId, Failure, FailureCode};
 use sortie_tools::BoxFuture;
 
 use crate::conversation::task_record::{Attached, IN_BACKGROUND};
-use crate::messages::mailbox::Charge;
+use crate::messages::mailbox::BackgroundChild;
 use crate::tasks::delegate::launch;
 use crate::tasks::resume::end_interrupted::{Caller, report_of};
-use crate::tasks::resume::reattach::{Found, Persistence, again};
+use crate::tasks::resume::reattach::{Found, HeldRetry, again};
 use crate::tasks::scope::{LaunchMode, TaskScope};
 
 /// Takes all of them up again, before the task's next turn. What to say of those that cannot go on.
 ///
 /// A task is started within one that is being started: hence a type that ends.
-pub(crate) fn take_up<'a>(scope: &'a TaskScope, charges: &'a [Charge]) -> BoxFuture<'a, Vec<String>> {
+pub(crate) fn take_up<'a>(scope: &'a TaskScope, charges: &'a [BackgroundChild]) -> BoxFuture<'a, Vec<String>> {
     Box::pin(async move {
         let mut lost = Vec::new();
         for charge in charges {
@@ -26,9 +26,12 @@ pub(crate) fn take_up<'a>(scope: &'a TaskScope, charges: &'a [Charge]) -> BoxFut
     })
 }
 
-async fn take_up_one(scope: &TaskScope, &Charge { child, ended_leg, .. }: &Charge) -> Result<(), Failure> {
+async fn take_up_one(
+    scope: &TaskScope,
+    &BackgroundChild { child, ended_leg, .. }: &BackgroundChild,
+) -> Result<(), Failure> {
     let call = CallId::from(IN_BACKGROUND);
-    let persistence = Persistence::new();
+    let persistence = HeldRetry::new();
     loop {
         let attached = Attached { child, ended_leg, is_released: true };
         match again(scope, &call, attached, LaunchMode::Background).await {
@@ -49,7 +52,7 @@ async fn take_up_one(scope: &TaskScope, &Charge { child, ended_leg, .. }: &Charg
 }
 
 /// One that does not go on is ended, and reported as such. If even that cannot be, nobody waits for it any more.
-async fn end_one(scope: &TaskScope, &Charge { child, ended_leg, .. }: &Charge, why: &Failure) {
+async fn end_one(scope: &TaskScope, &BackgroundChild { child, ended_leg, .. }: &BackgroundChild, why: &Failure) {
     let call = CallId::from(IN_BACKGROUND);
     let caller = Caller { why: Some(why), ..scope.caller(&call) };
     match report_of(&scope.engine, child, ended_leg, caller).await {

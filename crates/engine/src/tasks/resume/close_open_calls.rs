@@ -14,7 +14,7 @@ use crate::budget::account::Account;
 use crate::conversation::outcome::Unrecorded;
 use crate::conversation::task_record::{Attached, OpenTurn, TaskRecord};
 use crate::conversation::unanswered_calls::unanswered;
-use crate::gate::output_text::Wording;
+use crate::gate::output_text::OutputText;
 use crate::log::writer::Batch;
 use crate::ports::redaction::without_secrets;
 use crate::tasks::resume::end_interrupted::end_attached;
@@ -27,9 +27,9 @@ pub(crate) async fn close(task: &Task, unrecorded: &mut Unrecorded) -> Result<()
     let mut reports = HashMap::new();
     for (call, Attached { child, ended_leg, .. }) in record.look(TaskRecord::awaited) {
         // One that still runs here was told to end when its call was given up.
-        if let Some(resident) = engine.present.find(child) {
-            resident.cancel.cancel();
-            resident.over.cancelled().await;
+        if let Some(running_task) = engine.present.find(child) {
+            running_task.cancel.cancel();
+            running_task.over.cancelled().await;
         }
         // One that cannot be ended stays as it is; its parent ends all the same.
         match end_attached(engine, child, ended_leg, task.caller(&call)).await {
@@ -57,20 +57,20 @@ pub(crate) async fn answers(
     let Some(open) = open else { return Vec::new() };
     let contract = sortie_contract::contract(&job.contract).unwrap_or_else(|| Arc::clone(&engine.contract));
     let spill = Arc::new(engine.reports.of(job.task));
-    let wording = Wording { contract, cwd: engine.rules.cwd.clone(), spill };
+    let output_text = OutputText { contract, cwd: engine.rules.cwd.clone(), spill };
     let mut facts = Vec::new();
     for call in open.unanswered() {
         let started = open.started.get(&call.id);
         let outcome = started.and_then(|started| reports.get(&started.child?));
         let output = match outcome {
             Some(outcome) => {
-                let parts = AnswerParts { cwd: &wording.cwd, spare_id: outcome.task_id, mark: engine.ids.mark() };
-                task_answer(wording.contract.as_ref(), &call.arguments, &parts, Ok(outcome.clone()))
+                let parts = AnswerParts { cwd: &output_text.cwd, spare_id: outcome.task_id, mark: engine.ids.mark() };
+                task_answer(output_text.contract.as_ref(), &call.arguments, &parts, Ok(outcome.clone()))
             }
             None => unanswered(call, started).output,
         };
         let output = without_secrets(output, &engine.permissions.redactor);
-        let output = wording.word(call, output, Duration::ZERO).await;
+        let output = output_text.word(call, output, Duration::ZERO).await;
         let ran = started.is_some_and(|started| !started.idempotent);
         if ran {
             account.book_call(&output.files_changed);

@@ -10,10 +10,10 @@ use sortie_journal::{Durability, Entry, Journal, JournalError, TaskState};
 use sortie_protocol::{CallId, Fact, Failure, FailureCode, Limits, Status, TaskId, TaskOutcome};
 
 use crate::budget::account::Footprint;
-use crate::conversation::load_task::{Remembered, Unseen, expecting, recall, standing};
+use crate::conversation::load_task::{LoadedTask, Unseen, expecting, recall, standing};
 use crate::conversation::outcome::{Ending, Unrecorded};
 use crate::conversation::task_record::{Attached, Stamp, TaskRecord};
-use crate::log::writer::{Hold, Sink, Takeover};
+use crate::log::writer::{FactWriter, LegHold, Takeover};
 use crate::messages::mail_text::unread_notice;
 use crate::messages::mailbox::Report;
 use crate::messages::report_cap;
@@ -27,7 +27,7 @@ use crate::tasks::state::EngineState;
 /// The one whose call a task answers, where that one runs here.
 #[derive(Clone, Copy)]
 pub(crate) struct Caller<'a> {
-    pub(crate) sink: &'a Sink,
+    pub(crate) sink: &'a FactWriter,
     pub(crate) call: &'a CallId,
     /// Processes that cannot be seen from here.
     pub(crate) unseen: Unseen,
@@ -38,7 +38,7 @@ pub(crate) struct Caller<'a> {
 /// What is there to be ended.
 struct Left {
     /// Parents before their children.
-    tasks: Vec<(Remembered, Vec<String>)>,
+    tasks: Vec<(LoadedTask, Vec<String>)>,
     /// How children have answered that ended before.
     reports: HashMap<TaskId, TaskOutcome>,
     /// The call of a parent that is not ended, and that nobody runs either.
@@ -47,14 +47,14 @@ struct Left {
 
 /// A parent that waits for a child, and that stays interrupted.
 struct Waiting {
-    parent: Remembered,
+    parent: LoadedTask,
     call: CallId,
 }
 
 /// A task that is being ended.
 struct Taken {
-    remembered: Remembered,
-    sink: Sink,
+    remembered: LoadedTask,
+    sink: FactWriter,
     notices: Vec<String>,
 }
 
@@ -83,7 +83,7 @@ pub(crate) async fn abandon(
     engine.journal.append(takeovers, Durability::Synced).await.map_err(journal_failure)?;
 
     let asked_by = left.waiting.map(|Waiting { parent, call }| {
-        let hold = Hold { attempt: parent.standing.attempt, leg: parent.standing.leg };
+        let hold = LegHold { attempt: parent.standing.attempt, leg: parent.standing.leg };
         (engine.sink(&parent.past.job, hold), call)
     });
     let asker = caller.map(|caller| (caller.sink, caller.call));
@@ -113,7 +113,7 @@ pub(crate) async fn abandon(
     end_together(engine, entries, word).await?;
     // One of them may be the log of a task that runs.
     for (parent, word, time) in heard {
-        let parent: Sink = parent;
+        let parent: FactWriter = parent;
         parent.tell_follower(word, time);
     }
     for (one, outcome) in taken.iter().rev().zip(&outcomes) {
@@ -236,7 +236,7 @@ impl Waiting {
     fn find(journal: &dyn Journal, past: TaskRecord, call: CallId) -> Option<Self> {
         let standing = journal.standing(past.job.task).ok();
         let standing = standing.filter(|standing| standing.state == TaskState::Interrupted)?;
-        Some(Self { parent: Remembered { past, standing, below: Footprint::default() }, call })
+        Some(Self { parent: LoadedTask { past, standing, below: Footprint::default() }, call })
     }
 }
 

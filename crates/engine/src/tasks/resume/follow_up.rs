@@ -10,7 +10,7 @@ use sortie_agents::AgentDefinition;
 use sortie_journal::{Journal, TaskState};
 use sortie_protocol::{Event, Fact, Failure, FailureCode, Resource, Sender, TaskId, TaskRequest};
 
-use crate::conversation::load_task::{Remembered, Unseen, remember};
+use crate::conversation::load_task::{LoadedTask, Unseen, remember};
 use crate::messages::mailbox::Message;
 use crate::ports::blocking::blocking;
 use crate::ports::failure::journal_failure;
@@ -49,11 +49,11 @@ pub(crate) async fn prepare(
 /// the other. It is not waited for if it has something to say itself.
 async fn let_finish(parent: &TaskScope, asked: &str) {
     let Ok(child) = asked.trim().parse() else { return };
-    let resident = parent.engine.present.find(child).filter(|_| parent.inbox.has_just_written_to(child));
-    let Some(resident) = resident else { return };
+    let running_task = parent.engine.present.find(child).filter(|_| parent.inbox.has_just_written_to(child));
+    let Some(running_task) = running_task else { return };
     let is_its = |message: &Message| matches!(message.from, Sender::Task { task, .. } if task == child);
     tokio::select! {
-        () = resident.over.cancelled() => {}
+        () = running_task.over.cancelled() => {}
         _ = parent.inbox.message(is_its) => {}
     }
 }
@@ -76,7 +76,7 @@ pub(crate) fn is_own(
 }
 
 /// The task that a call of `by` wants to go on with, read back, and what is not known of it; or why it cannot.
-async fn wanted(engine: &EngineState, asked: &str, by: Option<TaskId>) -> Result<(Remembered, Vec<String>), Failure> {
+async fn wanted(engine: &EngineState, asked: &str, by: Option<TaskId>) -> Result<(LoadedTask, Vec<String>), Failure> {
     let within = engine.rules.check_resume()?;
     let unknown = || Failure::new(FailureCode::NoSuchTask, format!("there is no task `{}`", asked.trim()));
     let task: TaskId = asked.trim().parse().map_err(|_| unknown())?;
@@ -102,7 +102,7 @@ async fn wanted(engine: &EngineState, asked: &str, by: Option<TaskId>) -> Result
     Ok((remembered, notices))
 }
 
-fn refuse_expired(engine: &EngineState, remembered: &Remembered, within: Duration) -> Result<(), Failure> {
+fn refuse_expired(engine: &EngineState, remembered: &LoadedTask, within: Duration) -> Result<(), Failure> {
     let age = Duration::from_millis(engine.clock.now().0.saturating_sub(remembered.past.worked.last_heard().0));
     if age <= within {
         return Ok(());
@@ -119,7 +119,7 @@ fn refuse_expired(engine: &EngineState, remembered: &Remembered, within: Duratio
 }
 
 /// What is odd about a request, and what a task that goes on has otherwise than the request or its template says.
-pub(crate) fn otherwise(engine: &EngineState, request: &TaskRequest, remembered: &Remembered) -> Vec<String> {
+pub(crate) fn otherwise(engine: &EngineState, request: &TaskRequest, remembered: &LoadedTask) -> Vec<String> {
     let stored = &remembered.past.job.config;
     let mut notices = request.notices.clone();
     let roster = engine.rosters.current();

@@ -6,9 +6,9 @@
 use sortie_agents::AgentDefinition;
 use sortie_protocol::{AgentConfig, Failure, FailureCode, Limits};
 
-use crate::conversation::load_task::Remembered;
+use crate::conversation::load_task::LoadedTask;
 use crate::resolve::roster::Roster;
-use crate::resolve::settings::{Kind, turns};
+use crate::resolve::settings::{TaskKind, turns};
 use crate::tasks::state::EngineState;
 
 /// Whose wish it is that a task goes on.
@@ -24,13 +24,13 @@ pub(crate) enum Wisher {
 pub(crate) fn limits_of_leg(
     engine: &EngineState,
     roster: &Roster,
-    remembered: &Remembered,
+    remembered: &LoadedTask,
     asked: Limits,
     by: Wisher,
 ) -> Result<(Limits, Option<String>), Failure> {
     let past = &remembered.past;
     let definition = definition_of(roster, &past.job.config)?;
-    let kind = if past.job.config.depth == 0 { Kind::Main } else { Kind::Delegated };
+    let kind = if past.job.config.depth == 0 { TaskKind::Main } else { TaskKind::Delegated };
     let (max_turns, fewer_turns) = turns(definition, asked.max_turns, &engine.contract.defaults(), kind);
     let limits = Limits { max_turns, ..definition.limits };
     let definition = AgentDefinition { limits, ..definition.clone() };
@@ -48,8 +48,8 @@ pub(crate) fn limits_of_leg(
 }
 
 /// Limits from now on, as they are counted: turns since the leg began, tokens and sub-agents since the task did.
-fn beyond_now(remembered: &Remembered, limits: Limits) -> Limits {
-    let Remembered { past, below, .. } = remembered;
+fn beyond_now(remembered: &LoadedTask, limits: Limits) -> Limits {
+    let LoadedTask { past, below, .. } = remembered;
     let mut used = past.totals.footprint().usage;
     used += below.usage;
     let turns = if past.ended.is_some() { 0 } else { past.totals.turns - past.totals.turns_before };

@@ -12,10 +12,10 @@ use crate::tasks::task::Task;
 
 /// Delivers what was left for a task that goes on. Where commands cannot be read it goes on without, and says so.
 pub(crate) async fn catch_up(task: &Task, last_command: i64) -> Result<(), JournalError> {
-    let Some(resident) = task.engine.present.find(task.job.task) else { return Ok(()) };
+    let Some(running_task) = task.engine.present.find(task.job.task) else { return Ok(()) };
     let (present, journal) = (Arc::clone(&task.engine.present), Arc::clone(&task.engine.journal));
     let runtime = Handle::current();
-    let deliver = move || present.catch_up(&resident, journal.as_ref(), CommandId(last_command), &runtime);
+    let deliver = move || present.catch_up(&running_task, journal.as_ref(), CommandId(last_command), &runtime);
     // A delivery that breaks down is no reason to end the task.
     let unread = match tokio::task::spawn_blocking(deliver).await {
         Ok(delivered) => delivered?,

@@ -10,7 +10,7 @@ use sortie_protocol::{CallId, Event, Fact, Failure, FailureCode, Limits, ModelCh
 use tokio::time::Instant;
 
 use crate::budget::account::Account;
-use crate::conversation::load_task::{Remembered, read_what_is_whole, remember, standing};
+use crate::conversation::load_task::{LoadedTask, read_what_is_whole, remember, standing};
 use crate::conversation::outcome::{Ending, Unrecorded};
 use crate::conversation::task_record::Attached;
 use crate::ports::blocking::blocking;
@@ -27,11 +27,11 @@ const HELD_FOR: Duration = Duration::from_secs(2);
 const PERIOD: Duration = Duration::from_millis(20);
 
 /// Goes on trying for a while: who stops a child, or ends one below it, has its log for a moment.
-pub(crate) struct Persistence {
+pub(crate) struct HeldRetry {
     until: Instant,
 }
 
-impl Persistence {
+impl HeldRetry {
     pub(crate) fn new() -> Self {
         Self { until: Instant::now() + HELD_FOR }
     }
@@ -47,7 +47,7 @@ impl Persistence {
 }
 
 /// A task as its log tells of it, and what is not known of its children.
-type Recalled = (Remembered, Vec<String>);
+type Recalled = (LoadedTask, Vec<String>);
 
 /// A child that was started before its parent stopped.
 pub(crate) enum Found {
@@ -94,7 +94,7 @@ async fn look_for(
     scope: &TaskScope,
     Attached { child, ended_leg, .. }: Attached,
 ) -> Result<Result<Recalled, TaskOutcome>, Failure> {
-    let persistence = Persistence::new();
+    let persistence = HeldRetry::new();
     loop {
         let (journal, unseen) = (Arc::clone(&scope.engine.journal), scope.unseen);
         let read = move || match outcome_for(journal.as_ref(), child, ended_leg)? {

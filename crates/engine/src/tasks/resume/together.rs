@@ -8,11 +8,11 @@ use std::collections::HashSet;
 use sortie_journal::{Journal, TaskHeader, TaskState};
 use sortie_protocol::{Failure, FailureCode, TaskId};
 
-use crate::conversation::load_task::{Remembered, Unseen, expecting, standing};
+use crate::conversation::load_task::{LoadedTask, Unseen, expecting, standing};
 use crate::ports::failure::journal_failure;
 
 /// A child that was interrupted together with the parent that waits for it goes on with that one, not alone.
-pub(crate) fn refuse_alone(journal: &dyn Journal, remembered: &Remembered, unseen: Unseen) -> Result<(), Failure> {
+pub(crate) fn refuse_alone(journal: &dyn Journal, remembered: &LoadedTask, unseen: Unseen) -> Result<(), Failure> {
     let (job, standing) = (&remembered.past.job, &remembered.standing);
     let parent = job.parent.filter(|_| standing.state == TaskState::Interrupted);
     let Some((parent, _)) = expecting(journal, parent, job.task) else { return Ok(()) };

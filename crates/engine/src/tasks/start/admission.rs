@@ -6,8 +6,8 @@ use sortie_protocol::{Failure, FailureCode, Job, TaskOutcome};
 use tokio::time::Instant;
 
 use crate::budget::deadline::until;
-use crate::tasks::result_cache::Ticket;
-use crate::tasks::result_cache::lookup::{Known, known};
+use crate::tasks::result_cache::CacheTicket;
+use crate::tasks::result_cache::lookup::{CachedOrNew, known};
 use crate::tasks::scope::LaunchMode;
 use crate::tasks::start::origin::Origin;
 use crate::tasks::task::{Resumed, Task};
@@ -16,7 +16,7 @@ use crate::tasks::task::{Resumed, Task};
 pub(crate) struct Admitted {
     pub(crate) task: Task,
     /// Keeps the outcome for later, if it may be given again.
-    pub(crate) ticket: Option<Box<Ticket>>,
+    pub(crate) ticket: Option<Box<CacheTicket>>,
     /// Why people cannot follow a task in the background in a file.
     pub(crate) notice: Option<String>,
 }
@@ -45,11 +45,11 @@ pub(crate) async fn admit(task: Task, origin: &Origin<'_>, mode: LaunchMode) -> 
 async fn decide(mut task: Task, origin: &Origin<'_>, mode: LaunchMode) -> Result<Admission, Failure> {
     let engine = Arc::clone(&task.engine);
     let has_asked_cache = task.past.is_none() && mode == LaunchMode::Foreground && origin.takes_earlier_outcomes();
-    let known = if has_asked_cache { known(&engine, &mut task).await } else { Known::New(None) };
+    let known = if has_asked_cache { known(&engine, &mut task).await } else { CachedOrNew::New(None) };
     let ticket = match known {
         // Nobody is told of a start that there is not.
-        Known::Done(outcome) => return Ok(Admission::GivenAgain { job: task.job, outcome }),
-        Known::New(ticket) => ticket,
+        CachedOrNew::Done(outcome) => return Ok(Admission::GivenAgain { job: task.job, outcome }),
+        CachedOrNew::New(ticket) => ticket,
     };
     if begins_a_leg(&task) {
         if origin.has_rate() {

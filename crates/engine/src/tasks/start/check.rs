@@ -7,16 +7,16 @@ use sortie_contract::Contract;
 use sortie_policy::Judge;
 use sortie_protocol::{AgentConfig, Failure, FailureCode, Grant, GrantLayer, TaskRequest};
 
-use crate::resolve::choose_agent::{Serving, StandIn, serving};
+use crate::resolve::choose_agent::{ChosenAgent, StandIn, serving};
 use crate::resolve::permissions::refuse_denied;
 use crate::resolve::roster::Roster;
-use crate::resolve::settings::{Kind, Requester, Rules};
+use crate::resolve::settings::{EngineSettings, Requester, TaskKind};
 use crate::tasks::start::origin::Origin;
 use crate::tasks::state::EngineState;
 
 /// All that a request is checked against.
 pub(crate) struct Checks<'a> {
-    pub(crate) rules: &'a Rules,
+    pub(crate) rules: &'a EngineSettings,
     pub(crate) contract: &'a dyn Contract,
     /// The agents among which the request chooses.
     pub(crate) agents: &'a Registry,
@@ -38,7 +38,7 @@ pub(crate) enum AgentChoice<'a> {
 
 /// A request that passed, and the agent that serves it.
 pub(crate) struct Checked<'a> {
-    pub(crate) serving: Serving<'a>,
+    pub(crate) serving: ChosenAgent<'a>,
     pub(crate) request: TaskRequest,
 }
 
@@ -50,7 +50,7 @@ impl<'a> Checks<'a> {
             agents: roster.agents_for(origin.requester().kind()),
             templates: roster.templates(),
             layers: &engine.permissions.layers,
-            judge: (origin.requester().kind() == Kind::Delegated).then(|| origin.judge(engine)).transpose()?,
+            judge: (origin.requester().kind() == TaskKind::Delegated).then(|| origin.judge(engine)).transpose()?,
         })
     }
 
@@ -63,9 +63,11 @@ impl<'a> Checks<'a> {
     ) -> Result<Checked<'a>, Failure> {
         self.words(requester, &request)?;
         let request = match (requester.kind(), choice) {
-            (Kind::Delegated, AgentChoice::Named) => self.templates.applied(request, self.rules.max_prompt_bytes)?,
+            (TaskKind::Delegated, AgentChoice::Named) => {
+                self.templates.applied(request, self.rules.max_prompt_bytes)?
+            }
             // A person's own prompt has been read by then.
-            (Kind::Main, _) | (_, AgentChoice::Made(_)) => request,
+            (TaskKind::Main, _) | (_, AgentChoice::Made(_)) => request,
         };
         let serving = self.serving(requester, choice, &request);
         if let Ok(serving) = &serving {
@@ -100,7 +102,7 @@ impl<'a> Checks<'a> {
     fn words(&self, requester: Requester<'_>, request: &TaskRequest) -> Result<(), Failure> {
         self.rules.check_prompt(request)?;
         let has_background = self.contract.defaults().companions && self.rules.background;
-        if requester.kind() == Kind::Main || !request.background || has_background {
+        if requester.kind() == TaskKind::Main || !request.background || has_background {
             return Ok(());
         }
         let message = "`run_in_background` is switched off here (`task_tool.background`); call again without it";
@@ -112,7 +114,7 @@ impl<'a> Checks<'a> {
         requester: Requester<'_>,
         choice: AgentChoice<'a>,
         request: &TaskRequest,
-    ) -> Result<Serving<'a>, Failure> {
+    ) -> Result<ChosenAgent<'a>, Failure> {
         let AgentChoice::Made(definition) = choice else {
             return serving(self.agents, request, requester.kind(), StandIn::of(&self.contract.defaults()));
         };
@@ -122,7 +124,7 @@ impl<'a> Checks<'a> {
         }
         let is_meant = self.agents.get_delegable(&request.agent).is_ok_and(|meant| meant.name == *name);
         let notice = (!is_meant).then(|| format!("asked for was `{}`; `{name}` serves", request.agent));
-        Ok(Serving { definition, notice })
+        Ok(ChosenAgent { definition, notice })
     }
 
     /// Refuses an agent that is already at work further up, where the contract does: it would wait for itself.
@@ -138,7 +140,7 @@ impl<'a> Checks<'a> {
 
     /// Refuses a sub-agent that asks by name for a tool which it would not get, where the contract does.
     fn missing_tools(&self, requester: Requester<'_>, definition: &AgentDefinition) -> Result<(), Failure> {
-        if requester.kind() == Kind::Main || !self.contract.defaults().refuses_missing_tools {
+        if requester.kind() == TaskKind::Main || !self.contract.defaults().refuses_missing_tools {
             return Ok(());
         }
         let named: Vec<String> = definition.named_tools().map(str::to_owned).collect();

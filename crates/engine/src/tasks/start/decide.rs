@@ -5,12 +5,12 @@ use sortie_contract::ReportCap;
 use sortie_protocol::{AgentConfig, Failure, FailureCode, Job, TaskRequest};
 
 use crate::conversation::schema_answer::asked_for;
-use crate::resolve::choose_agent::Serving;
+use crate::resolve::choose_agent::ChosenAgent;
 use crate::resolve::choose_model::{ModelQuery, choose_model};
-use crate::resolve::configuration::{ConfigRequest, Frame};
+use crate::resolve::configuration::{ConfigRequest, GrantFrame};
 use crate::resolve::instructions::Instructions;
 use crate::resolve::roster::{Roster, undescribed};
-use crate::resolve::settings::{Kind, Requester, lowered};
+use crate::resolve::settings::{Requester, TaskKind, lowered};
 use crate::tasks::start::check::Checked;
 use crate::tasks::state::EngineState;
 
@@ -25,13 +25,13 @@ pub(crate) fn decide(
     requester: Requester<'_>,
     checked: Checked<'_>,
 ) -> Result<(AgentConfig, TaskRequest), Failure> {
-    let Checked { serving: Serving { definition, notice }, mut request } = checked;
+    let Checked { serving: ChosenAgent { definition, notice }, mut request } = checked;
     let (contract, rules, kind) = (engine.contract.as_ref(), &engine.rules, requester.kind());
     request.notices.extend(roster.notices().chain(notice));
     let chosen =
         choose_model(rules, contract, engine.models.as_ref(), ModelQuery { requester, definition, request: &request })?;
     request.notices.extend(chosen.notice);
-    let frame = Frame {
+    let frame = GrantFrame {
         contract,
         rules,
         layers: &engine.permissions.layers,
@@ -44,10 +44,10 @@ pub(crate) fn decide(
     let (mut config, fewer_turns) =
         frame.configure(definition, ConfigRequest { request: &request, output_schema, model: chosen.choice });
     request.notices.extend(fewer_turns);
-    request.notices.extend(undescribed(&roster.agents).filter(|_| kind == Kind::Main));
+    request.notices.extend(undescribed(&roster.agents).filter(|_| kind == TaskKind::Main));
     request.notices.extend(lowered(request.limits, config.limits));
     config.server_tools = roster.server_tools(&config.tools);
-    if kind == Kind::Main || rules.instructions.for_children {
+    if kind == TaskKind::Main || rules.instructions.for_children {
         let guard = engine.permissions.reading(&engine.workspace);
         let guard = guard.map_err(|error| Failure::new(FailureCode::Grant, error.to_string()))?;
         let instructions = Instructions::read(&engine.workspace, &guard, &rules.instructions);

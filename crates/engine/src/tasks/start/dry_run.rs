@@ -11,38 +11,38 @@ use sortie_policy::{Judge, Places};
 use sortie_protocol::{AgentConfig, Failure, FailureCode, Grant, GrantLayer, ModelChoice, TaskRequest};
 use sortie_tools::Commands;
 
-use crate::resolve::choose_agent::{Serving, StandIn, serving};
+use crate::resolve::choose_agent::{ChosenAgent, StandIn, serving};
 use crate::resolve::choose_model::{ModelQuery, choose_model};
-use crate::resolve::configuration::{ConfigRequest, Frame};
+use crate::resolve::configuration::{ConfigRequest, GrantFrame};
 use crate::resolve::contract_agents::{cast, mains};
 use crate::resolve::roster::{standard, task_tool};
-use crate::resolve::settings::{Kind, Requester, Rules};
+use crate::resolve::settings::{EngineSettings, Requester, TaskKind};
 use crate::tasks::start::check::{AgentChoice, Checks};
 
 /// All that has a say in a start.
 #[derive(Clone, Copy)]
-pub struct Authority<'a> {
+pub struct DryRun<'a> {
     pub agents: &'a Registry,
     pub contract: &'a Arc<dyn Contract>,
-    pub rules: &'a Rules,
+    pub rules: &'a EngineSettings,
     /// The user's side: what binds every task before its agent does.
     pub layers: &'a [GrantLayer],
     /// Names of remote tools that are taken to exist: nothing is started to find out.
     pub remote: &'a [String],
 }
 
-impl Authority<'_> {
+impl DryRun<'_> {
     /// Says whether a request can be started at all, before an engine is made for it. Of a request that names a task,
     /// only what needs no look at that task is checked.
-    pub fn check(&self, request: &TaskRequest, kind: Kind, models: &dyn Models) -> Result<(), Failure> {
+    pub fn check(&self, request: &TaskRequest, kind: TaskKind, models: &dyn Models) -> Result<(), Failure> {
         let requester = match kind {
-            Kind::Main => Requester::Person,
-            Kind::Delegated => Requester::Program,
+            TaskKind::Main => Requester::Person,
+            TaskKind::Delegated => Requester::Program,
         };
         let agents = self.agents_for(kind);
         // Which agent a rule is about has nothing to do with paths, so any home directory will do.
         let places = Places { home: Some(PathBuf::from("/")), ..Places::default() };
-        let judge = (kind == Kind::Delegated).then(|| Judge::new(&Grant { layers: self.layers.to_vec() }, places));
+        let judge = (kind == TaskKind::Delegated).then(|| Judge::new(&Grant { layers: self.layers.to_vec() }, places));
         let judge = judge.transpose().map_err(|error| Failure::new(FailureCode::Grant, error.to_string()))?;
         let checks = Checks { judge: judge.map(Arc::new), ..self.checks(&agents) };
         if request.resume.is_some() {
@@ -67,9 +67,10 @@ impl Authority<'_> {
     /// The agent that would serve a call which names this one, and what to say where it is another. A call's title may
     /// have a say in it, too, which is not known here.
     pub fn serving(&self, name: &str) -> Result<(AgentDefinition, Option<String>), Failure> {
-        let agents = self.agents_for(Kind::Delegated);
+        let agents = self.agents_for(TaskKind::Delegated);
         let standing_in = StandIn::of(&self.contract.defaults());
-        let Serving { definition, notice } = serving(&agents, &request_for(name), Kind::Delegated, standing_in)?;
+        let ChosenAgent { definition, notice } =
+            serving(&agents, &request_for(name), TaskKind::Delegated, standing_in)?;
         Ok((definition.clone(), notice))
     }
 
@@ -80,7 +81,7 @@ impl Authority<'_> {
 
     /// Whether `parent` can start an agent of this name, whatever its rules say of it.
     pub fn can_start(&self, parent: &AgentConfig, name: &str) -> Result<(), Failure> {
-        let agents = self.agents_for(Kind::Delegated);
+        let agents = self.agents_for(TaskKind::Delegated);
         let request = TaskRequest { prompt: "-".to_owned(), ..request_for(name) };
         self.checks(&agents).new_task(Requester::Task(parent), AgentChoice::Named, request).map(drop)
     }
@@ -90,10 +91,10 @@ impl Authority<'_> {
         Checks { rules, contract, agents, templates: agents.templates(), layers, judge: None }
     }
 
-    fn agents_for(&self, kind: Kind) -> Registry {
+    fn agents_for(&self, kind: TaskKind) -> Registry {
         match kind {
-            Kind::Main => mains(self.agents, self.contract.as_ref(), self.rules),
-            Kind::Delegated => cast(self.agents, self.contract.as_ref(), self.rules),
+            TaskKind::Main => mains(self.agents, self.contract.as_ref(), self.rules),
+            TaskKind::Delegated => cast(self.agents, self.contract.as_ref(), self.rules),
         }
     }
 
@@ -102,10 +103,11 @@ impl Authority<'_> {
         let agents = self.agents_for(requester.kind());
         let request = request_for(name);
         let definition = serving(&agents, &request, requester.kind(), StandIn::Nobody)?.definition;
-        let task_tool = Arc::new(task_tool(contract, &self.agents_for(Kind::Delegated), rules));
+        let task_tool = Arc::new(task_tool(contract, &self.agents_for(TaskKind::Delegated), rules));
         let tools = standard(contract.as_ref(), Some(task_tool), Commands::Offered);
         let contract = contract.as_ref();
-        let frame = Frame { contract, rules, layers, tools: &tools, more_tools: remote, requester, has_person: true };
+        let frame =
+            GrantFrame { contract, rules, layers, tools: &tools, more_tools: remote, requester, has_person: true };
         // No model has a say in a grant.
         let model = ModelChoice { route: String::new(), id: String::new() };
         Ok(frame.configure(definition, ConfigRequest { request: &request, output_schema: None, model }).0)

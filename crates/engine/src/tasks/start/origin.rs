@@ -6,7 +6,7 @@ use sortie_policy::Judge;
 use sortie_protocol::{Failure, FailureCode};
 use tokio_util::sync::CancellationToken;
 
-use crate::messages::report_target::Address;
+use crate::messages::report_target::ReportTarget;
 use crate::ports::approval::Approvals;
 use crate::resolve::settings::Requester;
 use crate::tasks::scope::TaskScope;
@@ -21,7 +21,7 @@ pub(crate) enum Origin<'a> {
     /// A program delegates to an agent of its own choice, and holds the task's id before the task starts.
     Library,
     /// A call of a task at work. The address says where the report goes.
-    Child { parent: &'a TaskScope, address: Arc<Address> },
+    Child { parent: &'a TaskScope, address: Arc<ReportTarget> },
 }
 
 impl Origin<'_> {
@@ -58,7 +58,7 @@ impl Origin<'_> {
         self.parent().map(|parent| Arc::clone(&parent.approvals)).unwrap_or_default()
     }
 
-    pub(crate) fn address(&self) -> Option<Arc<Address>> {
+    pub(crate) fn address(&self) -> Option<Arc<ReportTarget>> {
         match self {
             Self::Person | Self::Host | Self::Library => None,
             Self::Child { address, .. } => Some(Arc::clone(address)),

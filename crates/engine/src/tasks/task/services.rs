@@ -9,17 +9,17 @@ use sortie_tools::{Seen, Shells};
 use crate::budget::deadline::Deadline;
 use crate::conversation::task_record::TaskRecord;
 use crate::gate::Gate;
-use crate::gate::approval_timeout::Patience;
-use crate::gate::call_order::Words;
-use crate::gate::confinement::TaskReach;
-use crate::gate::output_text::Wording;
-use crate::gate::permission_check::Clearance;
-use crate::gate::side_model::LightModel;
-use crate::messages::mail_text::Letterhead;
-use crate::messages::report_cap::Room;
+use crate::gate::approval_timeout::ApprovalTimeout;
+use crate::gate::call_order::CallOrder;
+use crate::gate::confinement::TaskConfinement;
+use crate::gate::output_text::OutputText;
+use crate::gate::permission_check::PermissionCheck;
+use crate::gate::side_model::SideModel;
+use crate::messages::mail_text::MailWriter;
+use crate::messages::report_cap::ReportRoom;
 use crate::run::Services;
 use crate::run::allowance::{Allowance, Circles};
-use crate::run::model_call::Speaker;
+use crate::run::model_call::ModelCaller;
 use crate::tasks::delegate::Delegate;
 use crate::tasks::relatives::Relatives;
 use crate::tasks::scope::TaskScope;
@@ -37,16 +37,16 @@ pub(super) fn services(task: &Task, above: Arc<Deadline>) -> Result<(Services, A
     let judge = Judge::new(&config.grant, places.clone());
     let judge = Arc::new(judge.map_err(|error| Failure::new(FailureCode::Grant, error.to_string()))?);
     let scope = Arc::new(scope(task, judge, &allowance.deadline));
-    let (room, words) = (Arc::<Room>::default(), Arc::<Words>::default());
+    let (room, words) = (Arc::<ReportRoom>::default(), Arc::<CallOrder>::default());
     let delegate = Delegate { scope: Arc::clone(&scope), room: Arc::clone(&room), words: Arc::clone(&words) };
-    let speaker = speaker(task, &allowance.deadline)?;
+    let model_caller = model_caller(task, &allowance.deadline)?;
     let redactor = &task.engine.permissions.redactor;
     let gate = Gate {
         tools: Arc::clone(&task.roster.tools),
         offered: config.tools.clone(),
         shells: shells(task, &scope.judge, &places),
-        clearance: clearance(task, &scope, places),
-        assistant: LightModel {
+        permission_check: permission_check(task, &scope, places),
+        assistant: SideModel {
             models: Arc::clone(&task.engine.models),
             account: Arc::clone(&task.account),
             sink: task.sink.clone(),
@@ -62,11 +62,11 @@ pub(super) fn services(task: &Task, above: Arc<Deadline>) -> Result<(Services, A
         slot: Arc::clone(&task.slot),
         account: Arc::clone(&task.account),
         deadline: Arc::clone(&allowance.deadline),
-        wording: wording(task),
+        output_text: output_text(task),
         sink: task.sink.clone(),
     };
-    let (inbox, letterhead) = (Arc::clone(&task.record.inbox), letterhead(task));
-    Ok((Services { speaker, gate, allowance, inbox, letterhead }, scope))
+    let (inbox, mail_writer) = (Arc::clone(&task.record.inbox), mail_writer(task));
+    Ok((Services { model_caller, gate, allowance, inbox, mail_writer }, scope))
 }
 
 fn scope(task: &Task, judge: Arc<Judge>, deadline: &Arc<Deadline>) -> TaskScope {
@@ -86,10 +86,10 @@ fn scope(task: &Task, judge: Arc<Judge>, deadline: &Arc<Deadline>) -> TaskScope 
     }
 }
 
-fn speaker(task: &Task, deadline: &Arc<Deadline>) -> Result<Speaker, Failure> {
+fn model_caller(task: &Task, deadline: &Arc<Deadline>) -> Result<ModelCaller, Failure> {
     let (engine, config) = (&task.engine, &task.job.config);
     let model = engine.models.open(&config.model);
-    Ok(Speaker {
+    Ok(ModelCaller {
         terms: engine.models.terms(&config.model),
         model: model.map_err(|error| Failure::new(error.kind.code(), error.message))?,
         tools: task.roster.offer(&config.tools),
@@ -100,18 +100,18 @@ fn speaker(task: &Task, deadline: &Arc<Deadline>) -> Result<Speaker, Failure> {
     })
 }
 
-fn clearance(task: &Task, scope: &TaskScope, places: Places) -> Clearance {
+fn permission_check(task: &Task, scope: &TaskScope, places: Places) -> PermissionCheck {
     let engine = &task.engine;
-    Clearance {
+    PermissionCheck {
         judge: Arc::clone(&scope.judge),
         approvals: Arc::clone(&task.approvals),
         approver: Arc::clone(&engine.permissions.approver),
-        desk: Arc::clone(&engine.desk),
+        approval_queue: Arc::clone(&engine.approval_queue),
         places,
         job: Arc::clone(&task.job),
         hooks: Arc::clone(&engine.hooks),
         deadline: Arc::clone(&scope.deadline),
-        patience: Patience { present: Arc::clone(&engine.present), within: engine.permissions.answer_within },
+        patience: ApprovalTimeout { present: Arc::clone(&engine.present), within: engine.permissions.answer_within },
         slot: Arc::clone(&task.slot),
     }
 }
@@ -120,21 +120,21 @@ fn clearance(task: &Task, scope: &TaskScope, places: Places) -> Clearance {
 fn shells(task: &Task, judge: &Arc<Judge>, places: &Places) -> Option<Shells> {
     let setup = task.engine.shell_of(&task.job.reach)?;
     let permissions = &task.engine.permissions;
-    let reach = TaskReach::new(Arc::clone(judge), places.clone(), permissions.private.clone());
+    let reach = TaskConfinement::new(Arc::clone(judge), places.clone(), permissions.private.clone());
     let (changes, redactor) = (Arc::clone(&task.engine.changes), Arc::clone(&permissions.redactor));
     let shells = Shells::new(setup, Arc::new(reach), changes, redactor, task.job.task);
     Some(shells.after(task.record.look(|record| record.shells.earlier())))
 }
 
-fn wording(task: &Task) -> Wording {
+fn output_text(task: &Task) -> OutputText {
     let engine = &task.engine;
     let spill = Arc::new(engine.reports.of(task.job.task));
-    Wording { contract: Arc::clone(&engine.contract), cwd: engine.rules.cwd.clone(), spill }
+    OutputText { contract: Arc::clone(&engine.contract), cwd: engine.rules.cwd.clone(), spill }
 }
 
-fn letterhead(task: &Task) -> Letterhead {
+fn mail_writer(task: &Task) -> MailWriter {
     let engine = &task.engine;
-    Letterhead {
+    MailWriter {
         contract: Arc::clone(&engine.contract),
         ids: Arc::clone(&engine.ids),
         journal: Arc::clone(&engine.journal),

@@ -5,7 +5,7 @@ use std::sync::mpsc;
 
 use expect_test::expect;
 use serde_json::json;
-use sortie_engine::{Observation, Parameters, Rules, SubagentObserver, SubagentStatus};
+use sortie_engine::{EngineSettings, Observation, Parameters, SubagentObserver, SubagentStatus};
 use sortie_journal::{Durability, Entry, Journal};
 use sortie_protocol::{Event, Fact, Job, Message, Part, Status, TaskId, TaskRequest};
 use sortie_testkit::{Script, ScriptedModel, ScriptedPart, reply, when};
@@ -200,7 +200,7 @@ async fn s1_31_a_sub_agent_is_on_record_before_its_first_request_and_heard_of_be
 async fn s1_46_a_sub_agent_is_added_then_active_then_at_its_end() {
     let pieces = [task("one piece", "explore"), task("other piece", "explore")];
     let script = delegating(pieces).on(when::any(), reply::text("Report.").held_by("held"));
-    let world = Plan::script(script).rules(Rules { max_concurrent: 1, ..Rules::default() }).build();
+    let world = Plan::script(script).rules(EngineSettings { max_concurrent: 1, ..EngineSettings::default() }).build();
     let (observation, mut live) = observe(&world);
     let running = world.start(ask("The question")).await;
     let mut first = Vec::new();
@@ -260,7 +260,7 @@ async fn s1_30_a_sub_agent_at_its_limit_ends_in_error_with_all_that_was_said() {
 async fn s1_30_a_sub_agent_that_is_stopped_ends_aborted_whether_it_works_or_waits() {
     let pieces = [task("one piece", "explore"), task("other piece", "explore")];
     let script = delegating(pieces).on(when::any(), reply::never());
-    let world = Plan::script(script).rules(Rules { max_concurrent: 1, ..Rules::default() }).build();
+    let world = Plan::script(script).rules(EngineSettings { max_concurrent: 1, ..EngineSettings::default() }).build();
     let (observation, _live) = observe(&world);
     let running = world.start(ask("The question")).await;
     world.model.traffic_reaches(|traffic| traffic.in_flight == 1).await;

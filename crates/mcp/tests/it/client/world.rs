@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use sortie_agents::{Registry, ServerDefinition};
 use sortie_contract::Sortie;
 use sortie_engine::{
-    Engine, EngineParts, NoHooks, Permissions, RandomIds, RemoteTools as _, Rules, Running, SystemClock,
+    Engine, EngineParts, EngineSettings, NoHooks, Permissions, RandomIds, RemoteTools as _, Running, SystemClock,
 };
 use sortie_journal::{Journal, MemoryJournal};
 use sortie_mcp::{Connections, ServerGround};
@@ -75,7 +75,7 @@ impl World {
             reports: Arc::new(SpillDir::open(&home.path().join("reports")).unwrap()),
             cache: None,
             hooks: Arc::new(NoHooks),
-            rules: Rules::of(&Sortie),
+            rules: EngineSettings::of(&Sortie),
             permissions,
             clock: Arc::new(SystemClock),
             ids: Arc::new(RandomIds),
