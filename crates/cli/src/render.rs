@@ -1,8 +1,8 @@
 //! Displays of a run, which fold its events as the journal gives them and never look into the engine.
 
+mod choose_display;
 mod follower;
 mod json_display;
-mod options;
 mod outcome_tree;
 mod progress;
 mod progress_area;
@@ -19,9 +19,9 @@ use std::io;
 use sortie_journal::{Journal, JournalError};
 use sortie_protocol::{Event, TaskId, TaskOutcome};
 
+pub(crate) use choose_display::{OutputFormat, Root, ShowArgs, ShowContext, shell_mark};
 pub(crate) use follower::{FollowError, Follower, Pace, View};
 pub(crate) use json_display::{JsonDisplay, JsonForm, StreamDisplay, print_json, print_json_text, print_not_started};
-pub(crate) use options::{OutputFormat, Root, ShowArgs, ShowContext, shell_mark};
 pub(crate) use outcome_tree::{outcomes, state};
 pub(crate) use progress_area::ProgressArea;
 pub(crate) use stderr_progress::StderrProgress;

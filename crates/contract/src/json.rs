@@ -1,4 +1,7 @@
-//! Reading JSON that someone else wrote: an object, without duplicate keys at any depth.
+//! Reading and measuring JSON that others wrote: objects without duplicate keys, fields by name, sizes in bytes.
+
+pub(crate) mod fields;
+pub(crate) mod size;
 
 use std::fmt;
 

@@ -6,31 +6,19 @@
 // Files and processes only through `sortie-sandbox`: see `clippy.toml`.
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
-mod again;
-mod by_name;
-mod cause;
-mod child;
-mod delegate;
-mod ending;
-mod envelope;
-mod fields;
+mod dialect;
 mod json;
-mod json_size;
-mod listing;
+mod outcome;
 mod port;
-mod result;
-mod sortie;
-mod typed;
 
-pub use again::given_again;
-pub use by_name::{CONTRACTS, contract};
-pub use child::Child;
-pub use delegate::Delegate;
-pub use envelope::{Envelope, substance};
-pub use json_size::json_bytes;
-pub use port::{
-    AgentLine, Answer, AtMaxDepth, Call, Contract, Defaults, OutputCall, ReportCap, SystemPrompt, TypeDefaults, Visible,
-};
-pub use result::{ToolResult, http_code};
-pub use sortie::{Sortie, compact_report, head_line};
-pub use typed::Typed;
+pub use dialect::child::Child;
+pub use dialect::delegate::Delegate;
+pub use dialect::envelope::{Envelope, substance};
+pub use dialect::result::{ToolResult, http_code};
+pub use dialect::sortie::{Sortie, compact_report, head_line};
+pub use dialect::typed::Typed;
+pub use dialect::{CONTRACTS, contract};
+pub use json::size::json_bytes;
+pub use outcome::given_again::given_again;
+pub use port::defaults::{AtMaxDepth, Defaults, ReportCap, SystemPrompt, TypeDefaults, Visible};
+pub use port::{AgentLine, Answer, Call, Contract, OutputCall};

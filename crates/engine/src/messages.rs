@@ -2,8 +2,8 @@
 
 pub(crate) mod inbox;
 pub(crate) mod inbox_order;
+pub(crate) mod inbox_record;
 pub(crate) mod mail_text;
-pub(crate) mod mailbox;
 pub(crate) mod questions;
 pub(crate) mod report_cap;
 pub(crate) mod report_target;

@@ -1,6 +1,7 @@
 //! The outside world as the engine needs it: time, ids, approvals, hooks, blocking work and redaction.
 
 pub(crate) mod approval;
+pub(crate) mod approval_queue;
 pub(crate) mod blocking;
 pub(crate) mod clock;
 pub(crate) mod failure;

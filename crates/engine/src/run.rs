@@ -7,12 +7,12 @@ pub(crate) mod compaction;
 pub(crate) mod context_window;
 pub(crate) mod final_answer;
 pub(crate) mod final_report;
+pub(crate) mod finish_interrupted_turn;
 pub(crate) mod model_call;
 pub(crate) mod next_reply;
 pub(crate) mod parked;
 pub(crate) mod read_mail;
 pub(crate) mod reminders;
-pub(crate) mod resuming;
 
 use std::sync::Arc;
 
@@ -31,12 +31,12 @@ use crate::messages::inbox::Inbox;
 use crate::messages::mail_text::MailWriter;
 use crate::run::allowance::Allowance;
 use crate::run::final_report::at_limit;
+use crate::run::finish_interrupted_turn::pick_up;
 use crate::run::model_call::{ModelCaller, NoReply};
 use crate::run::next_reply::{Response, next_reply};
 use crate::run::parked::{WakeUps, last_word};
 use crate::run::read_mail::{read_mail, room_for_reports};
 use crate::run::reminders::remind_of_circle;
-use crate::run::resuming::pick_up;
 
 /// One leg of a task, under way. Where it stands is in the record; the rest here is on no record.
 pub(crate) struct Run<'a> {

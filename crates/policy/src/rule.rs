@@ -6,9 +6,9 @@
 mod command_pattern;
 mod glob;
 mod host_pattern;
+mod known_tools;
 mod path_pattern;
 mod places;
-mod tool;
 
 use std::fmt;
 use std::str::FromStr;
@@ -18,11 +18,11 @@ use thiserror::Error;
 pub(crate) use self::command_pattern::{CommandPattern, bigrams_of_command};
 pub(crate) use self::glob::Glob;
 pub(crate) use self::host_pattern::{HostPattern, normal_host};
+use self::known_tools::MCP;
+pub use self::known_tools::UnknownTool;
+pub(crate) use self::known_tools::{LOOKING_AFTER_COMMANDS, ToolKind, ToolSet, canonical, canonical_in_any_case, kind};
 pub(crate) use self::path_pattern::{Base, CompiledPath, Literal, PathPattern};
 pub use self::places::Places;
-use self::tool::MCP;
-pub use self::tool::UnknownTool;
-pub(crate) use self::tool::{LOOKING_AFTER_COMMANDS, ToolKind, ToolSet, canonical, canonical_in_any_case, kind};
 use crate::text::{fold, printable};
 
 /// Longer rules are refused: nobody writes them by hand.

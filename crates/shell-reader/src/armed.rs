@@ -14,7 +14,7 @@ use sortie_mutant::is_out;
 
 use self::profile::{Nature, Profile};
 use self::subcommand::Front;
-use crate::analysis::{Armed, Arming, Word};
+use crate::findings::{Armed, Arming, Word};
 
 /// Programs that fetch others and run them.
 const FETCHING: [&str; 5] = ["bunx", "npx", "pipx", "pnpx", "uvx"];

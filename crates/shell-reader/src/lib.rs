@@ -7,17 +7,17 @@
 //! It decides nothing: it knows no rules and no grants. It expands no variable, follows no link, looks up no program
 //! and touches no file. A program may still do more than its words say; the walls around commands are for that.
 //!
-//! Its rooms, lowest first: `analysis`, `parse`, `program`, `armed`, `walk`.
+//! Its rooms, lowest first: `findings`, `parse`, `program`, `armed`, `analyse`.
 
 // Files and processes only through `sortie-sandbox`: see `clippy.toml`.
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
-mod analysis;
+mod findings;
 mod armed;
 mod parse;
 mod program;
-mod walk;
+mod analyse;
 
-pub use analysis::{Analysis, Armed, Arming, Part, Target, WhyNot, Word, printable};
+pub use findings::{Analysis, Armed, Arming, Part, Target, WhyNot, Word, printable};
 pub use parse::known_words;
-pub use walk::{after_cd, analyse};
+pub use analyse::{after_cd, analyse};

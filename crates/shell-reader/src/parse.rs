@@ -14,7 +14,7 @@ mod word;
 use self::list::read_line;
 use self::parser::Parser;
 pub(crate) use self::tree::{Assignment, Command, Item, List, Pipeline, Redirect, Shape, Spelled, Then};
-use crate::analysis::WhyNot;
+use crate::findings::WhyNot;
 
 /// A line as it was read.
 pub(crate) struct Parsed {

@@ -22,6 +22,7 @@ const PLANS: &[Plan] = &[
         front: "",
         other_sizes: &[],
     },
+    Plan { folder: "contract", rooms: "json port outcome dialect", front: "", other_sizes: &[] },
     Plan {
         folder: "llm",
         rooms: "model_data port route wire tokens transport call table",
@@ -35,7 +36,7 @@ const PLANS: &[Plan] = &[
         other_sizes: &[],
     },
     Plan { folder: "policy", rooms: "text rule protected matching judge redact", front: "", other_sizes: &[] },
-    Plan { folder: "shell-reader", rooms: "analysis parse program armed walk", front: "", other_sizes: &[] },
+    Plan { folder: "shell-reader", rooms: "findings parse program armed analyse", front: "", other_sizes: &[] },
     Plan {
         folder: "tools",
         rooms: "answer port files web proxy changes shell call edit tool",

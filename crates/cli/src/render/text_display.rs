@@ -7,7 +7,7 @@ use sortie_journal::{Journal, JournalError};
 use sortie_protocol::{Event, Fact, FailureCode, Limit, Status, TaskId, TaskOutcome};
 
 use super::Display;
-use super::options::shell_mark;
+use super::choose_display::shell_mark;
 use super::stderr_progress::StderrProgress;
 use crate::environment::Confinement;
 use crate::error;

@@ -22,7 +22,7 @@ use sortie_sandbox::process::KeeperMark;
 
 use crate::conversation::history::History;
 use crate::conversation::unanswered_calls;
-use crate::messages::mailbox::Mailbox;
+use crate::messages::inbox_record::InboxRecord;
 
 pub(crate) use self::open_turn::{Attached, OpenTurn, Started};
 use self::past_shells::PastShells;
@@ -54,7 +54,7 @@ pub(crate) struct TaskRecord {
     pub(crate) keepers: Vec<KeeperMark>,
     pub(crate) shells: PastShells,
     /// The mail, of a task whose log is read back. While a task runs, its inbox has it.
-    pub(crate) mail: Mailbox,
+    pub(crate) mail: InboxRecord,
     /// Questions of others that it was reminded of.
     pub(crate) reminded_of: Vec<QuestionMark>,
     /// How the newest leg ended, if it has.
@@ -89,7 +89,7 @@ impl TaskRecord {
             totals: Totals::begin(first),
             keepers: Vec::new(),
             shells: PastShells::default(),
-            mail: Mailbox::begin(first),
+            mail: InboxRecord::begin(first),
             reminded_of: Vec::new(),
             ended: None,
             worked: Worked::begin(time),

@@ -17,7 +17,8 @@ use crate::budget::deadline::Deadline;
 use crate::budget::slots::Slot;
 use crate::gate::approval_timeout::ApprovalTimeout;
 use crate::log::writer::FactWriter;
-use crate::ports::approval::{Approval, ApprovalQueue, Approvals, Approver, PinnedTool, Question};
+use crate::ports::approval::{Approval, Approvals, Approver, PinnedTool, Question};
+use crate::ports::approval_queue::ApprovalQueue;
 use crate::ports::hooks::{Asking, Hooks};
 use crate::resolve::permissions::path_guard::PathGuard;
 

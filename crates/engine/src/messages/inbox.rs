@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use sortie_protocol::{CallId, Fact, ReportMark, TaskId};
 use tokio::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard, watch};
 
-use crate::messages::mailbox::{BackgroundChild, Mailbox, Message, Report};
+use crate::messages::inbox_record::{BackgroundChild, InboxRecord, Message, Report};
 
 /// The mail of one task.
 pub(crate) struct Inbox {
@@ -22,7 +22,7 @@ pub(crate) struct Inbox {
 #[derive(Default)]
 struct Mail {
     /// What the log of the task says.
-    mailbox: Mailbox,
+    mailbox: InboxRecord,
     /// Numbers that messages have been given so far, and how many of these messages are not on disk yet.
     numbered: u32,
     arriving: u32,
@@ -71,7 +71,7 @@ impl Default for Inbox {
 
 impl Inbox {
     /// The inbox of a task whose log has told of this mail so far.
-    pub(crate) fn of(mailbox: Mailbox) -> Self {
+    pub(crate) fn of(mailbox: InboxRecord) -> Self {
         let mail = Mail { numbered: mailbox.n_messages, mailbox, ..Mail::default() };
         Self { mail: Mutex::new(mail), ..Self::default() }
     }
@@ -314,7 +314,7 @@ impl Inbox {
     }
 
     fn take_answer(&self, call: &CallId, above: &[TaskId]) -> Option<Message> {
-        let Mailbox { questions, messages, .. } = &mut self.lock().mailbox;
+        let InboxRecord { questions, messages, .. } = &mut self.lock().mailbox;
         questions.take_answer(call, messages, above)
     }
 
@@ -333,9 +333,9 @@ impl Inbox {
 #[cfg(test)]
 impl Inbox {
     /// Fails where this is not what has been read back from the log, but for what no log has.
-    pub(crate) fn assert_is(&self, read: &Mailbox) {
+    pub(crate) fn assert_is(&self, read: &InboxRecord) {
         let live = &self.lock().mailbox;
-        let charges = |mail: &Mailbox| -> Vec<_> {
+        let charges = |mail: &InboxRecord| -> Vec<_> {
             mail.charges.iter().map(|charge| (charge.child, charge.place, charge.ended_leg)).collect()
         };
         assert_eq!(charges(live), charges(read));

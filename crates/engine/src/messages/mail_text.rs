@@ -13,7 +13,7 @@ use sortie_tools::essence;
 
 use crate::Ids;
 use crate::messages::inbox::Unread;
-use crate::messages::mailbox::{Message, Report};
+use crate::messages::inbox_record::{Message, Report};
 use crate::messages::report_cap::{DIGEST_BYTES, cut};
 use crate::messages::running_tasks::RunningTasks;
 use crate::ports::blocking::blocking;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use sortie_protocol::{Addressee, CallId, Sender, TaskId};
 
 use crate::messages::inbox::Inbox;
-use crate::messages::mailbox::Message;
+use crate::messages::inbox_record::Message;
 
 /// The tool that asks.
 pub(crate) const ASK: &str = "Ask";

@@ -104,19 +104,6 @@ impl Approver for NoApprover {
     }
 }
 
-/// Where the questions of one engine wait for their turn.
-#[derive(Default)]
-pub(crate) struct ApprovalQueue {
-    turn: tokio::sync::Mutex<()>,
-}
-
-impl ApprovalQueue {
-    /// Waits until no other question is open.
-    pub(crate) async fn turn(&self) -> tokio::sync::MutexGuard<'_, ()> {
-        self.turn.lock().await
-    }
-}
-
 /// What a person has approved for one task tree, beyond single calls.
 #[derive(Debug, Default)]
 pub(crate) struct Approvals {

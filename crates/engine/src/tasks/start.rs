@@ -8,6 +8,7 @@ pub(crate) mod check;
 pub(crate) mod decide;
 pub(crate) mod dry_run;
 pub(crate) mod origin;
+mod start_hooks;
 
 use std::sync::Arc;
 

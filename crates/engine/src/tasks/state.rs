@@ -17,7 +17,7 @@ use crate::conversation::request_size::TokenCounts;
 use crate::log::notes::NoteBoards;
 use crate::log::writer::{FactWriter, LegHold};
 use crate::messages::running_tasks::RunningTasks;
-use crate::ports::approval::ApprovalQueue;
+use crate::ports::approval_queue::ApprovalQueue;
 use crate::ports::hooks::Hooks;
 use crate::resolve::permissions::Permissions;
 use crate::resolve::remote_tools::{RemoteToolSearch, RemoteTools};

@@ -1,7 +1,9 @@
 //! The life of one task: admitted, run, ended. Whatever happens inside, it ends once and the ending is recorded.
 
+mod executor;
 mod services;
 
+use crate::tasks::task::executor::execute_here;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, OnceLock};
 
@@ -107,7 +109,7 @@ impl Task {
             // Only now: had somebody else gone on with the task, these would be the commands of that one.
             resumed.notices.extend(end_left_over(self.record.take_keepers()).await);
         }
-        Ok(tokio::spawn(async move {
+        Ok(execute_here(async move {
             let ended = self.execute().await;
             drop(presence);
             ended

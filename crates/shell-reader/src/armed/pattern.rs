@@ -9,7 +9,7 @@
 //! - `NAME=`: a word that sets a variable
 //! - `<`: a word that stands for the standard input
 
-use crate::analysis::Word;
+use crate::findings::Word;
 
 /// Names of the standard input.
 const INPUT: [&str; 4] = ["-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"];

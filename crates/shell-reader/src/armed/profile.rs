@@ -2,7 +2,7 @@
 
 use super::pattern::{abbreviates, means, named};
 use super::subcommand::Front;
-use crate::analysis::{Arming, Word};
+use crate::findings::{Arming, Word};
 
 /// The words that arm some programs. Each list has patterns, with blanks in between.
 pub(super) struct Profile {

@@ -1,7 +1,7 @@
 //! `sed` and `awk`: whether their options leave files alone, and whether their scripts only print.
 
 use super::Arms;
-use crate::analysis::{Arming, Word};
+use crate::findings::{Arming, Word};
 
 /// Only the options that leave files alone, and scripts that do.
 pub(super) fn sed(words: &[Word]) -> Arms {

@@ -1,6 +1,6 @@
 //! The front of a command: its words up to the first operand, which may be a subcommand.
 
-use crate::analysis::Word;
+use crate::findings::Word;
 
 /// The front of a command: its words up to the first operand.
 pub(super) struct Front {

@@ -7,7 +7,7 @@ mod network;
 mod search;
 
 use super::profile::{Profile, one_of};
-use crate::analysis::{Arming, Word};
+use crate::findings::{Arming, Word};
 
 /// Subcommands that arm a program by themselves.
 const SUBCOMMANDS: &[(&str, Arming, &str)] = &[

@@ -5,7 +5,7 @@ use super::list::{read_body, read_command, read_list};
 use super::parser::{CLOSING, Parser, Reading, ends_word};
 use super::tree::{Command, List, Shape, Spelled};
 use super::word::read_word;
-use crate::analysis::WhyNot;
+use crate::findings::WhyNot;
 
 /// Tests whose words are computed, which can run what stands in a variable.
 const COMPUTED: [&str; 8] = ["-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-v", "-R"];

@@ -3,7 +3,7 @@
 use super::list::{read_line, read_list};
 use super::parser::{Parser, Quoting, Reading};
 use super::tree::{Command, Item, List, Pipeline, Shape};
-use crate::analysis::WhyNot;
+use crate::findings::WhyNot;
 
 /// Reads what begins with the `$` that comes next. `false` where the `$` stands for itself.
 pub(super) fn read_expansion(parser: &mut Parser<'_>, quoting: Quoting, runs: &mut Vec<List>) -> Reading<bool> {

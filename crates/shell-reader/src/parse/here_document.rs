@@ -3,7 +3,7 @@
 use super::expansion::{read_backticks, read_expansion};
 use super::parser::{LeadingTabs, Parser, PendingText, Quoting, Reading};
 use super::tree::List;
-use crate::analysis::WhyNot;
+use crate::findings::WhyNot;
 
 /// Reads the word that will end the text.
 pub(super) fn read_delimiter(parser: &mut Parser<'_>, tabs: LeadingTabs) -> Reading<()> {

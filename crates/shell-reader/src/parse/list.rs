@@ -6,7 +6,7 @@ use super::parser::{CLOSING, Parser, Reading};
 use super::redirect::read_redirect;
 use super::tree::{Assignment, Command, Item, List, Pipeline, Shape, Spelled, Then};
 use super::word::read_word;
-use crate::analysis::{MAX_PARTS, WhyNot};
+use crate::findings::{MAX_PARTS, WhyNot};
 
 /// Deeper nesting is not read.
 const MAX_DEPTH: usize = 30;

@@ -2,7 +2,7 @@
 
 use super::source::Source;
 use super::tree::List;
-use crate::analysis::WhyNot;
+use crate::findings::WhyNot;
 
 /// A part of the line, or the reason why it is not read.
 pub(super) type Reading<T> = Result<T, WhyNot>;

@@ -3,7 +3,7 @@
 use super::expansion::{read_backticks, read_expansion};
 use super::parser::{Parser, Quoting, Reading};
 use super::word::{Draft, Spelling};
-use crate::analysis::WhyNot;
+use crate::findings::WhyNot;
 
 const UNCLOSED: WhyNot = WhyNot::Unread("quotes that are not closed");
 

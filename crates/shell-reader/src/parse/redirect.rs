@@ -4,7 +4,7 @@ use super::here_document::read_delimiter;
 use super::parser::{LeadingTabs, Parser, Reading};
 use super::tree::{Redirect, Spelled};
 use super::word::read_word;
-use crate::analysis::WhyNot;
+use crate::findings::WhyNot;
 
 /// Every operator, the longer ones first.
 const OPERATORS: [(&str, Operator); 13] = [

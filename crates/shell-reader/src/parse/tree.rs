@@ -1,6 +1,6 @@
 //! A line as a tree: the commands that it has, and how one follows another.
 
-use crate::analysis::Word;
+use crate::findings::Word;
 
 /// Commands one after the other.
 pub(crate) type List = Vec<Item>;

@@ -4,7 +4,7 @@ use super::expansion::{read_backticks, read_expansion, read_substitution};
 use super::parser::{Parser, Quoting, Reading, ends_word};
 use super::quote::{read_ansi_text, read_quotes};
 use super::tree::{List, Spelled};
-use crate::analysis::{WhyNot, Word};
+use crate::findings::{WhyNot, Word};
 
 /// A word that is being read.
 #[derive(Default)]

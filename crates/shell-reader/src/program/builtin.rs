@@ -1,6 +1,6 @@
 //! Builtin commands that change what the shell does next, or run what they are given.
 
-use crate::analysis::Word;
+use crate::findings::Word;
 use crate::parse::{Command, Item, List, Shape};
 
 /// What a builtin does to the rest of a line.

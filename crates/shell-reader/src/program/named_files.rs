@@ -1,6 +1,6 @@
 //! Programs that write or remove the files that they are given.
 
-use crate::analysis::Word;
+use crate::findings::Word;
 
 /// The files that a command names, by what it does to them.
 #[derive(Debug, Default)]

@@ -1,6 +1,6 @@
 //! The result for a program that runs others: commands, lines for a shell, and variables that it sets for them.
 
-use crate::analysis::Word;
+use crate::findings::Word;
 
 /// The commands and lines that a program runs.
 #[derive(Debug, Default, PartialEq, Eq)]

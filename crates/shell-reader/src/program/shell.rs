@@ -3,7 +3,7 @@
 //! A line is read further only if the shell reads as `bash` does, under options that leave the reading alone.
 
 use super::runs::Runs;
-use crate::analysis::Word;
+use crate::findings::Word;
 
 /// They read as `bash` does, as far as lines are understood here at all.
 const ALIKE: [&str; 5] = ["ash", "bash", "dash", "rbash", "sh"];

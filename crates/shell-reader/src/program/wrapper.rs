@@ -2,7 +2,7 @@
 
 use super::runs::{Runs, Variable};
 use super::shell;
-use crate::analysis::Word;
+use crate::findings::Word;
 
 /// How to find the command among the words of a wrapper.
 struct Wrapper {

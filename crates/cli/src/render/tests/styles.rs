@@ -6,7 +6,7 @@ use sortie_protocol::{Fact, Failure, FailureCode, Limit, Status, ToolOutput};
 use super::tale::{Tale, outcome, two_explorers};
 use super::{CALM, LOG, ROOT, VERBOSE, WIDE, check, drawn};
 use crate::environment::Confinement;
-use crate::render::options::shell_mark;
+use crate::render::choose_display::shell_mark;
 use crate::render::progress::Interest;
 use crate::render::progress_style::blocks::Blocks;
 use crate::render::progress_style::boxes::Boxes;

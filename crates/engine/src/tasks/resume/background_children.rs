@@ -4,7 +4,7 @@ use sortie_protocol::{CallId, Failure, FailureCode};
 use sortie_tools::BoxFuture;
 
 use crate::conversation::task_record::{Attached, IN_BACKGROUND};
-use crate::messages::mailbox::BackgroundChild;
+use crate::messages::inbox_record::BackgroundChild;
 use crate::tasks::delegate::launch;
 use crate::tasks::resume::end_interrupted::{Caller, report_of};
 use crate::tasks::resume::reattach::{Found, HeldRetry, again};

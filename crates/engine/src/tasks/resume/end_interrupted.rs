@@ -14,8 +14,8 @@ use crate::conversation::load_task::{LoadedTask, Unseen, expecting, recall, stan
 use crate::conversation::outcome::{Ending, Unrecorded};
 use crate::conversation::task_record::{Attached, Stamp, TaskRecord};
 use crate::log::writer::{FactWriter, LegHold, Takeover};
+use crate::messages::inbox_record::Report;
 use crate::messages::mail_text::unread_notice;
-use crate::messages::mailbox::Report;
 use crate::messages::report_cap;
 use crate::ports::blocking::blocking;
 use crate::ports::failure::journal_failure;

@@ -11,7 +11,7 @@ use sortie_journal::{Journal, TaskState};
 use sortie_protocol::{Event, Fact, Failure, FailureCode, Resource, Sender, TaskId, TaskRequest};
 
 use crate::conversation::load_task::{LoadedTask, Unseen, remember};
-use crate::messages::mailbox::Message;
+use crate::messages::inbox_record::Message;
 use crate::ports::blocking::blocking;
 use crate::ports::failure::journal_failure;
 use crate::tasks::resume::limits::Wisher;

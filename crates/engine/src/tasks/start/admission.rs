@@ -2,15 +2,14 @@
 
 use std::sync::Arc;
 
-use sortie_protocol::{Failure, FailureCode, Job, TaskOutcome};
-use tokio::time::Instant;
+use sortie_protocol::{Failure, Job, TaskOutcome};
 
-use crate::budget::deadline::until;
 use crate::tasks::result_cache::CacheTicket;
 use crate::tasks::result_cache::lookup::{CachedOrNew, known};
 use crate::tasks::scope::LaunchMode;
 use crate::tasks::start::origin::Origin;
-use crate::tasks::task::{Resumed, Task};
+use crate::tasks::start::start_hooks::consult_hooks;
+use crate::tasks::task::Task;
 
 /// A task that may start.
 pub(crate) struct Admitted {
@@ -68,35 +67,4 @@ async fn decide(mut task: Task, origin: &Origin<'_>, mode: LaunchMode) -> Result
 /// More is asked of the task than it was doing when it was interrupted.
 fn begins_a_leg(task: &Task) -> bool {
     task.past.as_ref().is_none_or(|resumed| resumed.is_new_leg || resumed.prompt.is_some())
-}
-
-/// Tells hooks that a task is about to start, or to go on in a new leg. One of them may be against it.
-async fn consult_hooks(task: &mut Task) -> Result<(), Failure> {
-    let hooks = Arc::clone(&task.engine.hooks);
-    if hooks.is_empty() {
-        return Ok(());
-    }
-    let mut job = Box::new(Job::clone(&task.job));
-    if let Some(Resumed { prompt, .. }) = &task.past {
-        job.prompt = prompt.clone().unwrap_or_default();
-    }
-    // No hook holds up a stop, or takes more time than the task has.
-    let own = job.config.limits.timeout.map(|timeout| Instant::now() + timeout);
-    let parents = task.address.as_ref().and_then(|address| address.deadline.at());
-    let verdict = tokio::select! {
-        biased;
-        () = task.cancel.cancelled() => return Err(unheard(FailureCode::Cancelled, "the task was stopped")),
-        () = until(own.into_iter().chain(parents).min()) => return Err(unheard(FailureCode::Timeout, "the time ran out")),
-        verdict = hooks.before_start(&job, task.sink.leg()) => verdict,
-    };
-    if let Some(veto) = verdict.failure() {
-        return Err(veto.about([job.task.to_string()]));
-    }
-    task.hook_notices = verdict.notices;
-    Ok(())
-}
-
-/// A task does not start whose hooks have not spoken.
-fn unheard(code: FailureCode, why: &str) -> Failure {
-    Failure::new(code, format!("{why} before a hook let the task start"))
 }

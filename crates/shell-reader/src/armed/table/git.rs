@@ -1,6 +1,6 @@
 //! `git` and its subcommands.
 
-use crate::analysis::Arming;
+use crate::findings::Arming;
 use crate::armed::profile::{Profile, in_front, of_subcommands, one_of, profile};
 
 /// Its own commands that keep to what their words say. Any other may be an alias, or another program.

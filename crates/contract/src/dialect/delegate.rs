@@ -5,11 +5,11 @@
 use serde_json::{Value, json};
 use sortie_protocol::{Failure, FailureCode, TaskOutcome, TaskRequest};
 
-use crate::again::last_line;
-use crate::cause::Cause;
-use crate::ending::Ending;
-use crate::fields::Fields;
-use crate::json_size::json_bytes_of;
+use crate::json::fields::Fields;
+use crate::json::size::json_bytes_of;
+use crate::outcome::cause::Cause;
+use crate::outcome::ending::Ending;
+use crate::outcome::given_again::last_line;
 use crate::{AgentLine, Answer, AtMaxDepth, Call, Contract, Defaults, ReportCap, SystemPrompt, TypeDefaults, Visible};
 
 const AGENT: &str = "general-purpose";

@@ -1,4 +1,4 @@
-//! What a failure's code means to contracts, which tell fewer kinds apart than the engine does.
+//! The cause of a failure, as dialects tell causes apart: fewer kinds than the engine has codes.
 
 use sortie_protocol::{Failure, FailureCode, Limit};
 

@@ -1,4 +1,4 @@
-//! How many bytes a text takes within a JSON string. Nothing is cut here: whoever cuts also keeps the whole.
+//! Size of a text within a JSON string, in bytes. Nothing is cut here.
 
 /// The bytes of one character as it is written within a JSON string: quotes and line ends take two, other control
 /// characters six.

@@ -7,7 +7,7 @@ use std::path::Path;
 
 pub use self::location::after_cd;
 use self::location::{After, Location};
-use crate::analysis::{Analysis, MAX_BYTES, MAX_PARTS, Part, Target, WhyNot, Word};
+use crate::findings::{Analysis, MAX_BYTES, MAX_PARTS, Part, Target, WhyNot, Word};
 use crate::parse::{Assignment, Command, Item, List, Parsed, Pipeline, Redirect, Shape, Spelled, Then, parse};
 use crate::program::{self, Variable};
 

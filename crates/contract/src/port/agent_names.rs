@@ -1,4 +1,4 @@
-//! Agents as tool descriptions list them, and as a dialect with types of its own names them.
+//! Names of agents: as tool descriptions list them, and as a dialect with types of its own has them.
 
 use sortie_protocol::{Failure, FailureCode};
 

@@ -5,8 +5,10 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use sortie_protocol::{Failure, Launched, Limits, Money, Status, TaskOutcome, TaskRequest};
 
-use crate::fields::{Fields, invalid, unsupported};
-use crate::{AgentLine, Answer, Call, Contract, Defaults, json, listing};
+use crate::json;
+use crate::json::fields::{Fields, invalid, unsupported};
+use crate::port::agent_names;
+use crate::{AgentLine, Answer, Call, Contract, Defaults};
 
 const DEFAULT_AGENT: &str = "general-purpose";
 
@@ -31,7 +33,7 @@ impl Contract for Sortie {
         for agent in agents.iter().filter(|agent| !agent.description.is_empty()) {
             text += &format!("\n{}: {}", agent.name, agent.description);
         }
-        text + &listing::named_in_schema(agents)
+        text + &agent_names::named_in_schema(agents)
     }
 
     fn schema(&self, agents: &[AgentLine]) -> Value {

@@ -2,7 +2,7 @@
 
 use super::location::{After, Location};
 use super::{Walk, analyse_at};
-use crate::analysis::{Part, Target, WhyNot, Word};
+use crate::findings::{Part, Target, WhyNot, Word};
 use crate::armed;
 use crate::parse::Spelled;
 use crate::program::{self, Effect, NamedFiles, Runs};

@@ -8,9 +8,9 @@ use super::fallback::{self, Fallback};
 use super::object::{Context, Error, Object};
 use super::truncation::Cut;
 use super::{Envelope, sentence};
-use crate::again::given_again;
-use crate::cause::Cause;
-use crate::ending::{Ending, own_calls};
+use crate::outcome::cause::Cause;
+use crate::outcome::ending::{Ending, own_calls};
+use crate::outcome::given_again::given_again;
 use crate::{Answer, Call, Contract as _};
 
 /// What to do about a result that was cut.

@@ -7,11 +7,12 @@
 use serde_json::{Map, Value, json};
 use sortie_protocol::{Failure, Status, TaskOutcome, TaskRequest};
 
-use crate::again::last_line;
-use crate::cause::Cause;
-use crate::ending::{Ending, own_calls};
-use crate::fields::Fields;
-use crate::{AgentLine, Answer, Call, Contract, Defaults, ReportCap, TypeDefaults, Visible, listing};
+use crate::json::fields::Fields;
+use crate::outcome::cause::Cause;
+use crate::outcome::ending::{Ending, own_calls};
+use crate::outcome::given_again::last_line;
+use crate::port::agent_names;
+use crate::{AgentLine, Answer, Call, Contract, Defaults, ReportCap, TypeDefaults, Visible};
 
 const GENERAL: &str = "general-purpose";
 
@@ -51,7 +52,7 @@ impl Contract for Child {
 
     fn description(&self, agents: &[AgentLine]) -> String {
         let types = match self {
-            Self::Session => format!("\nAgent types:{}", listing::lines(listing::types(TYPES, agents))),
+            Self::Session => format!("\nAgent types:{}", agent_names::lines(agent_names::types(TYPES, agents))),
             Self::Recipe => String::new(),
         };
         format!(
@@ -80,7 +81,7 @@ impl Contract for Child {
         });
         if *self == Self::Session {
             schema["properties"]["subagent_type"] =
-                json!({"type": "string", "enum": listing::names(TYPES), "default": GENERAL});
+                json!({"type": "string", "enum": agent_names::names(TYPES), "default": GENERAL});
         }
         schema
     }
@@ -128,7 +129,7 @@ impl Contract for Child {
         let named = fields.optional_text(field)?;
         let agent_is_usual = named.is_none();
         let agent = match named {
-            Some(name) => listing::fixed_type(&self.defaults(), field, &name)?.agent,
+            Some(name) => agent_names::fixed_type(&self.defaults(), field, &name)?.agent,
             None => GENERAL,
         };
         let (agent, notices) = (agent.to_owned(), fields.into_notices());

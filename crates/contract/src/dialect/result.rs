@@ -5,10 +5,12 @@
 use serde_json::{Value, json};
 use sortie_protocol::{Failure, TaskOutcome, TaskRequest};
 
-use crate::cause::Cause;
-use crate::ending::Ending;
-use crate::fields::{Fields, invalid};
-use crate::{AgentLine, Answer, AtMaxDepth, Call, Contract, Defaults, ReportCap, Visible, json, listing};
+use crate::json;
+use crate::json::fields::{Fields, invalid};
+use crate::outcome::cause::Cause;
+use crate::outcome::ending::Ending;
+use crate::port::agent_names;
+use crate::{AgentLine, Answer, AtMaxDepth, Call, Contract, Defaults, ReportCap, Visible};
 
 const NOT_DELEGATED: &str = "Task delegation failed";
 
@@ -31,8 +33,8 @@ impl Contract for ToolResult {
         let known = match agents {
             [] => "\nNone are configured, so every call fails.".to_owned(),
             agents => {
-                let lines = listing::lines(agents.iter().map(listing::pair));
-                match &listing::undescribed(agents)[..] {
+                let lines = agent_names::lines(agents.iter().map(agent_names::pair));
+                match &agent_names::undescribed(agents)[..] {
                     [] => lines,
                     // No field of the schema lists them.
                     more => format!("{lines}\nand, by name alone: {}", more.join(", ")),

@@ -2,7 +2,7 @@
 
 use sortie_protocol::{Limit, Status, TaskOutcome};
 
-use crate::cause::Cause;
+use crate::outcome::cause::Cause;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ending<'a> {

@@ -10,7 +10,7 @@ use crate::messages::questions::{OpenQuestion, Questions};
 
 /// What has come for a task and is not yet in its conversation.
 #[derive(Debug, Default)]
-pub(crate) struct Mailbox {
+pub(crate) struct InboxRecord {
     /// Children that work beside the task, or have done so and are not read yet, in the order of their places. One that
     /// has gone on before its report was read is here twice.
     pub(crate) charges: Vec<BackgroundChild>,
@@ -78,7 +78,7 @@ impl BackgroundChild {
     }
 }
 
-impl Mailbox {
+impl InboxRecord {
     /// The mail of a task that begins.
     pub(crate) fn begin(job: &Job) -> Self {
         Self { parent: job.parent, oversight: Watcher::of(job.parent.is_none()), ..Self::default() }

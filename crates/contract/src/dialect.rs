@@ -1,4 +1,11 @@
-//! Which contract a name means.
+//! The dialects of the Task tool, one file each, and the table of their names.
+
+pub(crate) mod child;
+pub(crate) mod delegate;
+pub(crate) mod envelope;
+pub(crate) mod result;
+pub(crate) mod sortie;
+pub(crate) mod typed;
 
 use std::sync::Arc;
 

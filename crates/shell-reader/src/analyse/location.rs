@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use crate::analysis::Target;
+use crate::findings::Target;
 
 /// More directories than this are as good as unknown.
 const MOST: usize = 4;

@@ -12,10 +12,9 @@ mod truncation;
 use serde_json::{Value, json};
 use sortie_protocol::{Failure, TaskRequest, ToolOutput};
 
-use crate::fields::Fields;
-use crate::{
-    AgentLine, Answer, Call, Contract, Defaults, OutputCall, ReportCap, SystemPrompt, TypeDefaults, Visible, listing,
-};
+use crate::json::fields::Fields;
+use crate::port::agent_names;
+use crate::{AgentLine, Answer, Call, Contract, Defaults, OutputCall, ReportCap, SystemPrompt, TypeDefaults, Visible};
 
 const TYPES: &[TypeDefaults] = &[
     of_type("general-purpose", "general", MAIN, "any focused piece of work that needs no writing"),
@@ -70,7 +69,7 @@ impl Contract for Envelope {
              - Prefer model `light` for simpler tasks: summaries, quick lookups.\n\
              - Prefer model `main` for complex reasoning or plan-heavy tasks.\n\
              Subagent types:{}",
-            listing::lines(listing::types(TYPES, agents))
+            agent_names::lines(agent_names::types(TYPES, agents))
         )
     }
 
@@ -82,7 +81,7 @@ impl Contract for Envelope {
                 "prompt": {"type": "string", "description": "Full instructions for the subagent"},
                 "subagent_type": {
                     "type": "string",
-                    "enum": listing::names(TYPES),
+                    "enum": agent_names::names(TYPES),
                     "description": "Which subagent does it",
                 },
                 "model": {
@@ -128,7 +127,7 @@ impl Contract for Envelope {
     fn decode(&self, arguments: &str) -> Result<TaskRequest, Failure> {
         let mut fields = Fields::read(arguments)?;
         let (title, prompt) = (fields.text("description")?, fields.text("prompt")?);
-        let agent = listing::fixed_type(&self.defaults(), "subagent_type", &fields.text("subagent_type")?)?;
+        let agent = agent_names::fixed_type(&self.defaults(), "subagent_type", &fields.text("subagent_type")?)?;
         let model = fields.optional_choice("model", &MODELS)?;
         let agent = agent.agent.to_owned();
         Ok(TaskRequest { title, prompt, agent, model, notices: fields.into_notices(), ..TaskRequest::default() })

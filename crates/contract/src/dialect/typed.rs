@@ -3,11 +3,13 @@
 use serde_json::{Map, Value, json};
 use sortie_protocol::{Failure, FailureCode, Launched, Limit, Limits, TaskId, TaskOutcome, TaskRequest};
 
-use crate::again::last_line;
-use crate::cause::Cause;
-use crate::ending::Ending;
-use crate::fields::{Fields, invalid};
-use crate::{AgentLine, Answer, Call, Contract, Defaults, ReportCap, TypeDefaults, Visible, json, listing};
+use crate::json;
+use crate::json::fields::{Fields, invalid};
+use crate::outcome::cause::Cause;
+use crate::outcome::ending::Ending;
+use crate::outcome::given_again::last_line;
+use crate::port::agent_names;
+use crate::{AgentLine, Answer, Call, Contract, Defaults, ReportCap, TypeDefaults, Visible};
 
 const TYPES: &[TypeDefaults] = &[
     TypeDefaults {
@@ -81,13 +83,13 @@ impl Contract for Typed {
     }
 
     fn description(&self, agents: &[AgentLine]) -> String {
-        let known = listing::lines(listing::types(TYPES, agents).chain(others(agents).map(listing::pair)));
-        let more = listing::named_in_schema(others(agents));
+        let known = agent_names::lines(agent_names::types(TYPES, agents).chain(others(agents).map(agent_names::pair)));
+        let more = agent_names::named_in_schema(others(agents));
         format!("Launch a specialized subagent for complex tasks.\n\nAvailable agent types:{known}{more}{GUIDELINES}")
     }
 
     fn schema(&self, agents: &[AgentLine]) -> Value {
-        let mut names = listing::names(TYPES);
+        let mut names = agent_names::names(TYPES);
         names.extend(others(agents).map(|agent| agent.name.as_str()));
         json!({
             "type": "object",
