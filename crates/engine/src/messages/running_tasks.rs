@@ -159,7 +159,7 @@ fn obey(present: &RunningTasks, journal: &dyn Journal, heard: CommandId, runtime
             }
             // Not awaited: who holds the address may wait for the ear.
             (Command::Release { .. }, Some(running_task)) => {
-                drop(runtime.spawn(async move { running_task.release().await }))
+                drop(runtime.spawn(async move { running_task.release().await }));
             }
             // Whoever goes on with the task finds it.
             (Command::Send { .. } | Command::Withdraw { .. } | Command::Unknown, _)
