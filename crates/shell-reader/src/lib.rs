@@ -12,12 +12,12 @@
 // Files and processes only through `sortie-sandbox`: see `clippy.toml`.
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
-mod findings;
+mod analyse;
 mod armed;
+mod findings;
 mod parse;
 mod program;
-mod analyse;
 
+pub use analyse::{after_cd, analyse};
 pub use findings::{Analysis, Armed, Arming, Part, Target, WhyNot, Word, printable};
 pub use parse::known_words;
-pub use analyse::{after_cd, analyse};

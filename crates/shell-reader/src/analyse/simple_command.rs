@@ -2,8 +2,8 @@
 
 use super::location::{After, Location};
 use super::{Walk, analyse_at};
-use crate::findings::{Part, Target, WhyNot, Word};
 use crate::armed;
+use crate::findings::{Part, Target, WhyNot, Word};
 use crate::parse::Spelled;
 use crate::program::{self, Effect, NamedFiles, Runs};
 

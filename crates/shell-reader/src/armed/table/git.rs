@@ -1,7 +1,7 @@
 //! `git` and its subcommands.
 
-use crate::findings::Arming;
 use crate::armed::profile::{Profile, in_front, of_subcommands, one_of, profile};
+use crate::findings::Arming;
 
 /// Its own commands that keep to what their words say. Any other may be an alias, or another program.
 const KNOWN: &str = "add am annotate apply blame branch cat-file check-attr check-ignore check-mailmap check-ref-format \
