@@ -120,6 +120,25 @@ impl<'a> Index<'a> {
         self.outputs.get(&(task, call)).copied()
     }
 
+    /// Whether a call's message has arrived at a task that has ended without reading it.
+    pub(super) fn was_missed(&self, sender: TaskId, by: &CallId) -> bool {
+        self.logs.values().any(|log| {
+            let arrived = log.events.iter().find_map(|event| match &event.fact {
+                Fact::MessageArrived { number, from: Sender::Task { task, .. }, call: Some(call), .. }
+                    if *task == sender && call == by =>
+                {
+                    Some(*number)
+                }
+                _ => None,
+            });
+            let is_read = |number| {
+                let mut mail = log.events.iter().filter_map(|event| mail_of(&event.fact));
+                mail.any(|(mail, _)| mail.messages.contains(&number))
+            };
+            arrived.is_some_and(|number| !is_read(number)) && log.endings().next().is_some()
+        })
+    }
+
     pub(super) fn told(&self, mark: ReportMark) -> &[(Place<'a>, &'a CallId)] {
         self.told.get(&mark).map_or(&[], Vec::as_slice)
     }

@@ -100,7 +100,11 @@ fn answers(log: &TaskLog, findings: &mut Findings) {
 fn sent(log: &TaskLog, call: &ToolCall, index: &Index<'_>, findings: &mut Findings) {
     let Some(task) = log.task() else { return };
     let by = |counted: &HashMap<_, u64>| counted.get(&(task, &call.id)).copied().unwrap_or_default();
-    once((task, call, "sent"), by(&index.started) + by(&index.sent), index, findings);
+    // A message that its recipient had, and was stopped before it read, may be told as one that failed.
+    let told_as_failed = index.output(task, &call.id).map(Told::of) == Some(Told::Failure);
+    let n_missed = u64::from(told_as_failed && index.was_missed(task, &call.id));
+    let n_sent = by(&index.started) + by(&index.sent);
+    once((task, call, "sent"), n_sent.saturating_sub(n_missed), index, findings);
 }
 
 fn posted(log: &TaskLog, call: &ToolCall, index: &Index<'_>, findings: &mut Findings) {

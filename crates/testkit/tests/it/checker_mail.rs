@@ -236,6 +236,18 @@ fn a_call_that_sends_or_posts_does_so_once_and_is_told_as_it_was() {
         other => panic!("{other:?}"),
     };
     assert_eq!(broken(failed), ["N3"]);
+    let stopped_before_it_read_it = |run: &mut Evidence| {
+        failed(run);
+        // It waits for the answer when it is stopped.
+        for seq in 5..=8 {
+            forget(run, 1, seq);
+        }
+        cancel(run, 1);
+        run.commands = vec![(2, Command::Stop { task: child_id() })];
+        run.receipts.clear();
+    };
+    let breaches = broken(stopped_before_it_read_it);
+    assert!(!breaches.contains(&"N3".to_owned()), "{breaches:?}");
 }
 
 #[test]
