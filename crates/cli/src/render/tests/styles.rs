@@ -264,7 +264,12 @@ fn s3_47_agents_are_numbered_as_their_calls_are_whoever_starts_first() {
 }
 
 fn not_started() -> ToolOutput {
-    ToolOutput { failed: true, ..ToolOutput::done("{}", "not started: there is no `wizard`") }
+    ToolOutput {
+        failed: true,
+        did_not_run: true,
+        essence: Some("cde0b18f8e9e1294".to_owned()),
+        ..ToolOutput::done("{}", "not started: there is no `wizard`")
+    }
 }
 
 #[test]
