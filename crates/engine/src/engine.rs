@@ -109,7 +109,9 @@ impl Engine {
     /// Starts a main agent. A failure means that nothing was started.
     pub async fn run(&self, request: TaskRequest) -> Result<Running, Failure> {
         // All that is decided for a task is much to hold in every future that waits for it.
-        Box::pin(self.start(&Origin::Person, request)).await
+        // A request that resumes a task is no person's own: rules and rates hold for it.
+        let origin = if request.resume.is_some() { Origin::Host } else { Origin::Person };
+        Box::pin(self.start(&origin, request)).await
     }
 
     /// Starts one delegated task without a parent model: the limits, depth and report of a child. A request that names

@@ -117,7 +117,7 @@ impl Account {
     pub(crate) fn offer(self: &Arc<Self>, bid: &Bid) -> Option<Result<Lease, Limit>> {
         match self.bid(bid) {
             Ok(lease) => Some(Ok(lease)),
-            Err(Short::Interruption(limit)) => Some(Err(limit)),
+            Err(Short::OverLimit(limit)) => Some(Err(limit)),
             Err(Short::Held) => None,
         }
     }

@@ -175,7 +175,7 @@ impl Host {
 impl Delegation for Host {
     /// The companions delegate nothing.
     fn delegate<'a>(&'a self, _: &'a CallId, _: TaskRequest) -> BoxFuture<'a, Result<Delegated, Failure>> {
-        Box::pin(async { Err(Failure::new(FailureCode::NoTask, "a visitor's tools delegate nothing")) })
+        Box::pin(async { Err(Failure::new(FailureCode::NoTask, "a host's tools delegate nothing")) })
     }
 
     /// The agent of the task that is written to: it may be denied.

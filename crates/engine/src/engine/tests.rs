@@ -205,7 +205,10 @@ async fn tools_children_and_mail_are_known_live_as_they_stand_in_the_log() {
             tokio::time::sleep(std::time::Duration::from_millis(15)).await;
             let Some(running_task) = world.engine.state.present.find(task) else { return };
             let message = (Sender::Person, format!("Word {number}."));
-            running_task.write(message, ArrivedBy::Command(CommandId(number))).await.expect("the journal works");
+            running_task
+                .write(message.0, message.1, ArrivedBy::Command(CommandId(number)))
+                .await
+                .expect("the journal works");
         }
     };
     let (outcome, ()) = tokio::join!(running.outcome(), writes);

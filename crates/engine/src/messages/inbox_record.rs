@@ -3,6 +3,8 @@
 //! One function takes in the facts. The inbox of a running task uses it as they are written, and whoever reads a log
 //! back uses it then.
 
+use std::collections::BTreeMap;
+
 use sortie_protocol::{CallId, Fact, Job, MailMark, ReportMark, Sender, Status, TaskId, TaskOutcome};
 
 use crate::messages::inbox_order::{InboxPosition, TurnCalls};
@@ -23,6 +25,8 @@ pub(crate) struct InboxRecord {
     /// The last command that came as a message.
     pub(crate) last_command: i64,
     pub(crate) questions: Questions,
+    /// The newest leg of each child whose report was read.
+    read_legs: BTreeMap<TaskId, u32>,
     parent: Option<TaskId>,
     /// In the newest leg.
     pub(crate) oversight: Watcher,
@@ -144,9 +148,14 @@ impl InboxRecord {
 
     fn mark_read(&mut self, read: &MailMark) {
         for mark in &read.reports {
+            let newest = self.read_legs.entry(mark.child).or_default();
+            let is_new = mark.leg > *newest;
+            *newest = mark.leg.max(*newest);
             let told = self.charges.iter().position(|charge| charge.tells_of(*mark));
-            // Where somebody ended a child while nobody ran the task, this is the only word of it.
-            let at = told.or_else(|| self.charges.iter().position(|charge| charge.is_at_work(mark.child)));
+            // Where somebody ended a child while nobody ran the task, this is the only word of it. A report that is
+            // read twice says nothing of a later leg.
+            let at_work = || self.charges.iter().position(|charge| charge.is_at_work(mark.child));
+            let at = told.or_else(|| if is_new { at_work() } else { None });
             at.map(|at| self.charges.remove(at));
         }
         self.messages.retain(|message| !read.messages.contains(&message.number));
@@ -169,5 +178,36 @@ impl Watcher {
     /// nobody has stopped it. A task that is alone keeps them for its next leg.
     pub(crate) fn hands_over(self, status: Status) -> bool {
         self == Self::TaskAbove && status == Status::Failed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sortie_protocol::CallOutput;
+
+    use super::*;
+
+    fn ids() -> (TaskId, CallId) {
+        (TaskId::from_random([1; 12]), CallId("call".to_owned()))
+    }
+
+    fn reading(child: TaskId, leg: u32) -> Fact {
+        let mut output = sortie_protocol::ToolOutput::done("its report", "");
+        output.mail.reports = vec![ReportMark { child, leg }];
+        Fact::CallFinished { output: CallOutput { call: CallId("look".to_owned()), output }, refused: false }
+    }
+
+    #[test]
+    fn a_report_that_is_read_twice_leaves_a_child_that_works_again() {
+        let ((child, call), mut inbox) = (ids(), InboxRecord::default());
+        let started = || Fact::ChildStarted { call: call.clone(), child, background: true };
+        inbox.apply(&started());
+        inbox.apply(&Fact::ChildEnded { call: call.clone(), child, child_leg: 1 });
+        inbox.apply(&reading(child, 1));
+        inbox.apply(&started());
+        inbox.apply(&reading(child, 1));
+        assert!(inbox.has_at_work(child), "its second leg is not read");
+        inbox.apply(&reading(child, 2));
+        assert!(!inbox.has_at_work(child), "somebody else ended it, and this is the only word of it");
     }
 }

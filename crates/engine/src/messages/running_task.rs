@@ -102,7 +102,7 @@ impl RunningTask {
     /// Writes to the task. Once this says true, it is on disk, and the task has read it when it is completed; should it
     /// end otherwise before it has, its outcome says so. False: it is about to end, or is being stopped, and reads
     /// nothing more.
-    pub(crate) async fn write(&self, (from, text): (Sender, String), by: ArrivedBy) -> Result<bool, JournalError> {
+    pub(crate) async fn write(&self, from: Sender, text: String, by: ArrivedBy) -> Result<bool, JournalError> {
         let _in_order = self.inbox.writing().await;
         if self.cancel.is_cancelled() {
             return Ok(false);

@@ -155,7 +155,7 @@ fn obey(present: &RunningTasks, journal: &dyn Journal, heard: CommandId, runtime
             (Command::Stop { task }, _) => drop(present.stop(*task, StoppedBy::Outside)),
             (Command::Send { from, text, .. }, Some(running_task)) if running_task.caught_up.is_behind(*number) => {
                 // What cannot be recorded is not delivered, and its sender sees no word of it.
-                runtime.block_on(running_task.write((from.clone(), text.clone()), ArrivedBy::Command(*number))).ok();
+                runtime.block_on(running_task.write(from.clone(), text.clone(), ArrivedBy::Command(*number))).ok();
             }
             // Not awaited: who holds the address may wait for the ear.
             (Command::Release { .. }, Some(running_task)) => {
@@ -198,8 +198,8 @@ impl RunningTasks {
                 }
             }
         };
-        for (number, message) in sent {
-            runtime.block_on(running_task.write(message, ArrivedBy::Command(CommandId(number))))?;
+        for (number, (from, text)) in sent {
+            runtime.block_on(running_task.write(from, text, ArrivedBy::Command(CommandId(number))))?;
         }
         running_task.caught_up.with(last);
         Ok(unread)

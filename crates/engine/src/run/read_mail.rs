@@ -33,10 +33,7 @@ pub(crate) fn room_for_reports(run: &Run<'_>, not_joined: usize) -> usize {
     // What a provider has read fits its window, however much it is.
     let at_least = || USUAL_WINDOW.max(request_size.measure(&history).saturating_mul(2));
     let most = request_size.room(most_input(terms.window.unwrap_or_else(at_least), terms));
-    let tokens = history.tokens();
-    // Where there is room anyway, nobody goes through the whole conversation for it.
-    let is_short = terms.window.is_some() && tokens > most / 2;
-    let spared = if is_short { compaction::spared_by_stubs(&history, most, &run.services.gate) } else { 0 };
-    let left = most.saturating_sub(tokens.saturating_sub(spared));
+    let spared = terms.window.map_or(0, |_| compaction::spared_by_stubs(&history, most, &run.services.gate));
+    let left = most.saturating_sub(history.tokens().saturating_sub(spared));
     estimate::bytes(left / SHARE_OF_REPORTS).saturating_sub(not_joined)
 }

@@ -148,7 +148,7 @@ impl Kin for Relatives {
             let running_task = self.scope.engine.present.find(task);
             if let Some(running_task) = &running_task
                 && running_task
-                    .write((from, text.clone()), ArrivedBy::Call(call.clone()))
+                    .write(from, text.clone(), ArrivedBy::Call(call.clone()))
                     .await
                     .map_err(journal_failure)?
             {

@@ -351,3 +351,14 @@ async fn a_dry_run_is_against_what_the_start_is_against() {
     let unknown = TaskRequest { model: Some("nobody-has-it".to_owned()), ..lead("Go.") };
     assert_eq!(dry_and_real(unknown, |plan| plan).await, refused("unknown_model"));
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_dry_run_of_a_resumption_checks_what_is_named_beside_the_task() {
+    let again = || TaskRequest { resume: Some(CHILD.to_owned()), agent_is_usual: true, ..ask("Go on.") };
+    let dry = async |request| dry_and_real(request, |plan| plan).await.0;
+    assert_eq!(dry(again()).await, None, "the task keeps its own agent and model");
+    let nobody = TaskRequest { agent: "nobody".to_owned(), agent_is_usual: false, ..again() };
+    assert_eq!(dry(nobody).await.as_deref(), Some("unknown_agent"));
+    let no_model = TaskRequest { agent: "lead".to_owned(), model: Some("nobody-has-it".to_owned()), ..again() };
+    assert_eq!(dry(no_model).await.as_deref(), Some("unknown_model"));
+}

@@ -36,7 +36,7 @@ pub(crate) struct Bid {
 pub(super) enum Short {
     /// Others hold what it needs, and may give it back.
     Held,
-    Interruption(Limit),
+    OverLimit(Limit),
 }
 
 /// Where one account stands, apart from what the task that bids has set aside itself.
@@ -170,7 +170,7 @@ impl Missing {
     fn or(self, limit: Limit) -> Short {
         match self {
             Self::WhatOthersHold => Short::Held,
-            Self::Everything => Short::Interruption(limit),
+            Self::Everything => Short::OverLimit(limit),
         }
     }
 }

@@ -64,7 +64,7 @@ fn the_cap_on_a_reply_shrinks_to_what_is_left_beside_the_report() {
     assert_eq!(got(&root, &bid(1000, 4000)), Ok((Some(4000), None)));
     assert_eq!(got(&root, &bid(3000, 4000)), Ok((Some(10_000 - 3000 - aside(3000)), Some(Limit::Tokens))));
     assert_eq!(got(&root, &bid(4200, 4000)), Ok((Some(10_000 - 4200 - aside(4200)), Some(Limit::Tokens))));
-    assert_eq!(got(&root, &bid(4300, 4000)), Err(Short::Interruption(Limit::Tokens)), "a reply of 120 tokens is none");
+    assert_eq!(got(&root, &bid(4300, 4000)), Err(Short::OverLimit(Limit::Tokens)), "a reply of 120 tokens is none");
     let report = Bid { is_report: true, ..bid(4300, 4000) };
     assert_eq!(got(&root, &report), Ok((Some(4000), None)), "what was set aside is for the report");
 }
@@ -76,7 +76,7 @@ fn money_is_held_back_at_the_price_of_the_dearest_input() {
     let report = |input| Bid { is_report: true, ..bid(input, 4000) };
     // A thousand tokens written to the cache cost $0.00375; the rest buys 416 of output.
     assert_eq!(got(&root, &report(1000)), Ok((Some(416), Some(Limit::Cost))));
-    assert_eq!(got(&root, &report(2000)), Err(Short::Interruption(Limit::Cost)));
+    assert_eq!(got(&root, &report(2000)), Err(Short::OverLimit(Limit::Cost)));
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn who_finds_what_it_needs_in_others_hands_waits_for_it() {
     assert_eq!((second.max_output(), second.short_of()), (Some(10_000 - 4000 - 2000 - 3280), Some(Limit::Tokens)));
     second.settle(used(2700));
     drop(other.open());
-    assert_eq!(one.bid(&bid(2000, 4000)).err(), Some(Short::Interruption(Limit::Tokens)), "nobody holds anything");
+    assert_eq!(one.bid(&bid(2000, 4000)).err(), Some(Short::OverLimit(Limit::Tokens)), "nobody holds anything");
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn what_a_parent_needs_for_its_report_is_left_to_it_by_its_children() {
     let root = Account::of_root(tokens(10_000));
     root.bid(&bid(3000, 1000)).unwrap_or_else(|_| panic!("it is the first")).settle(used(3000));
     let child = Account::below(&root, Limits::default());
-    assert_eq!(child.bid(&bid(600, 1000)).err(), Some(Short::Interruption(Limit::Tokens)), "with a report of its own");
+    assert_eq!(child.bid(&bid(600, 1000)).err(), Some(Short::OverLimit(Limit::Tokens)), "with a report of its own");
     assert!(child.bid(&bid(500, 1000)).is_ok());
 }
 
@@ -140,7 +140,7 @@ fn what_a_child_needs_for_its_report_is_left_to_it_by_its_siblings() {
     let rest = one.rest();
     assert_eq!(
         other.bid(&bid(2000, 500)).err(),
-        Some(Short::Interruption(Limit::Tokens)),
+        Some(Short::OverLimit(Limit::Tokens)),
         "it waits, perhaps for this one"
     );
     assert!(got(&other, &bid(1000, 500)).is_ok());

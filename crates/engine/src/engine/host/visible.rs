@@ -79,7 +79,7 @@ impl Kin for Host {
             let RelatedTask { task, parent, .. } = self.seen(to).await?;
             if let Some(running_task) = self.engine.state.present.find(task) {
                 let by = ArrivedBy::Call(call.clone());
-                if running_task.write((Sender::Host, text.clone()), by).await.map_err(journal_failure)? {
+                if running_task.write(Sender::Host, text.clone(), by).await.map_err(journal_failure)? {
                     return Ok(Receipt::Delivered { task });
                 }
                 running_task.refuse_when_stopping()?;

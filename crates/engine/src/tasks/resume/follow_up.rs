@@ -124,9 +124,10 @@ pub(crate) fn otherwise(engine: &EngineState, request: &TaskRequest, remembered:
     let mut notices = request.notices.clone();
     let roster = engine.rosters.current();
     let is_named = !request.agent.is_empty() && !request.agent_is_usual;
-    let named = is_named.then(|| roster.agents.get(&request.agent).ok()).flatten();
-    if let Some(other) = named.filter(|named| named.name != stored.agent) {
-        notices.push(format!("asked for was `{}`; the task goes on as `{}`, as it began", other.name, stored.agent));
+    let found = roster.agents.get(&request.agent).map(|agent| agent.name.as_str());
+    let asked = found.unwrap_or(&request.agent);
+    if is_named && asked != stored.agent {
+        notices.push(format!("asked for was `{asked}`; the task goes on as `{}`, as it began", stored.agent));
     }
     let is_its = |model: &String| [&stored.model.id, &stored.model.route].contains(&model);
     if let Some(model) = request.model.as_ref().filter(|model| !is_its(model)) {

@@ -73,12 +73,8 @@ pub(crate) async fn again(scope: &TaskScope, call: &CallId, attached: Attached, 
 }
 
 /// A child goes on only where it could be started now.
-async fn go_on(
-    scope: &TaskScope,
-    call: &CallId,
-    (remembered, notices): Recalled,
-    mode: LaunchMode,
-) -> Result<Admission, Failure> {
+async fn go_on(scope: &TaskScope, call: &CallId, recalled: Recalled, mode: LaunchMode) -> Result<Admission, Failure> {
+    let (remembered, notices) = recalled;
     let (engine, roster) = (&scope.engine, scope.engine.rosters.current());
     let origin = Origin::Child { parent: scope, address: scope.address(call, mode) };
     let checks = Checks::of(engine, &origin, &roster)?;

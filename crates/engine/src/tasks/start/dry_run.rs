@@ -32,8 +32,8 @@ pub struct DryRun<'a> {
 }
 
 impl DryRun<'_> {
-    /// Says whether a request can be started at all, before an engine is made for it. Of a request that names a task,
-    /// only what needs no look at that task is checked.
+    /// Says whether a request can be started at all, before an engine is made for it. Where it names a task, nothing
+    /// is checked that needs a look at that task.
     pub fn check(&self, request: &TaskRequest, kind: TaskKind, models: &dyn Models) -> Result<(), Failure> {
         let requester = match kind {
             TaskKind::Main => Requester::Person,
@@ -46,7 +46,12 @@ impl DryRun<'_> {
         let judge = judge.transpose().map_err(|error| Failure::new(FailureCode::Grant, error.to_string()))?;
         let checks = Checks { judge: judge.map(Arc::new), ..self.checks(&agents) };
         if request.resume.is_some() {
-            return checks.follow_up(requester, request.clone()).map(drop);
+            checks.follow_up(requester, request.clone())?;
+            let names_agent = !request.agent.is_empty() && !request.agent_is_usual;
+            if !names_agent && request.model.is_none() {
+                return Ok(());
+            }
+            // The task keeps its own; yet what is named beside it must exist, and be allowed.
         }
         let checked = checks.new_task(requester, AgentChoice::Named, request.clone())?;
         let (definition, contract) = (checked.serving.definition, self.contract.as_ref());
