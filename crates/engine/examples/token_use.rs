@@ -79,13 +79,14 @@ fn script() -> Script {
 fn main() -> Result<(), Box<dyn Error>> {
     let runtime = tokio::runtime::Runtime::new()?;
     let ways = [(INLINE, "main"), (DELEGATED, "main"), ("Say what you are.", "general-purpose")];
-    let counted: Vec<Value> = ways.into_iter().map(|way| runtime.block_on(run(way))).collect::<Result<_, _>>()?;
+    let counted: Vec<Value> =
+        ways.into_iter().map(|way| runtime.block_on(run(way.0, way.1))).collect::<Result<_, _>>()?;
     println!("{}", json!({"inline": counted[0], "delegated": counted[1], "general_purpose": counted[2]}));
     Ok(())
 }
 
 /// Runs one way of working, and counts.
-async fn run((prompt, agent): (&str, &str)) -> Result<Value, Box<dyn Error>> {
+async fn run(prompt: &str, agent: &str) -> Result<Value, Box<dyn Error>> {
     let home = tempfile::tempdir()?;
     let root = home.path().join("workspace");
     std::fs::create_dir_all(root.join("src"))?;

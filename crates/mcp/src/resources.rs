@@ -41,7 +41,7 @@ const MAIN_DEPTH: u32 = 0;
 pub(crate) struct Records {
     pub(crate) journal: Arc<dyn Journal>,
     /// Whose tasks they are about.
-    pub(crate) visitor: Host,
+    pub(crate) engine_host: Host,
     /// The root of the workspace, as the journal names it.
     pub(crate) workspace: String,
 }
@@ -98,9 +98,9 @@ impl Records {
         let mut page = Page::new(address.from);
         let media_type = match address.subject {
             Subject::Agents => {
-                let visitor = self.visitor.clone();
+                let engine_host = self.engine_host.clone();
                 // Agents are looked at anew, which reads files.
-                let agents = tokio::task::spawn_blocking(move || visitor.agents()).await;
+                let agents = tokio::task::spawn_blocking(move || engine_host.agents()).await;
                 let agents = agents.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
                 write_agents(&agents, &mut page);
                 "text/plain"
@@ -124,14 +124,14 @@ impl Records {
         let Some(outcome) = self.read(move |journal| journal.ending(task)).await? else {
             return Ok(report::write(header, None, page));
         };
-        let whole = self.visitor.page(&task.to_string(), 0, usize::MAX).await;
+        let whole = self.engine_host.page(&task.to_string(), 0, usize::MAX).await;
         let text = whole.map(|whole| whole.text).map_err(|failure| failure.message);
         Ok(report::write(header, Some(Ended { outcome, text }), page))
     }
 
     /// A task that the host can see.
     async fn find(&self, task: TaskId) -> Result<TaskHeader, ErrorData> {
-        self.visitor.look(task).await.map_err(|failure| not_found(failure.message))?;
+        self.engine_host.look(task).await.map_err(|failure| not_found(failure.message))?;
         let found = self.read(move |journal| journal.find(&task.to_string())).await?;
         found.into_iter().next().ok_or_else(|| not_found(format!("{task} has only begun; look again")))
     }

@@ -84,7 +84,8 @@ impl Server {
         let progress = context.meta.get_progress_token().map(|token| Progress { peer: &context.peer, token });
         let answer = async {
             if request.name != self.office.contract.tool_name() {
-                let waiting = progress::while_waiting(progress.as_ref(), &self.office.visitor, tasks_in(&arguments));
+                let waiting =
+                    progress::while_waiting(progress.as_ref(), &self.office.engine_host, tasks_in(&arguments));
                 return tokio::select! {
                     called = tools::call_companion(&self.office, &request.name, &arguments, &cancel) => {
                         called.map(CallToolResponse::from)

@@ -31,15 +31,23 @@ use crate::session::time_limits::LAST_WORDS;
 /// The longest message: a prompt of the usual bound takes six times its bytes at most, and has little beside it.
 pub const MAX_LINE_BYTES: usize = 8 << 20;
 
+/// The streams of a host: what it writes, and what it reads.
+#[derive(Debug)]
+pub struct HostStreams<I, O> {
+    pub input: I,
+    pub output: O,
+}
+
 /// Serves one session until the host is gone or `stop` is cancelled. `gone` is cancelled as soon as the input has ended
 /// or nobody reads the output, before anything else; a server that watches it ends its calls then. Whoever cancels
 /// `stop` cancels `gone`, too: else the last words have as long as any.
 pub async fn serve<S: ServerHandler>(
     new_server: impl Fn() -> S,
-    (input, output): (impl AsyncRead + Send + Unpin + 'static, impl AsyncWrite + Send + Unpin + 'static),
+    host: HostStreams<impl AsyncRead + Send + Unpin + 'static, impl AsyncWrite + Send + Unpin + 'static>,
     gone: CancellationToken,
     stop: CancellationToken,
 ) {
+    let HostStreams { input, output } = host;
     let (sender, arrivals) = mpsc::unbounded_channel();
     let streams = Streams {
         arrivals: Arc::new(Mutex::new(arrivals)),

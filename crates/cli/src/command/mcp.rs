@@ -111,7 +111,7 @@ async fn serve(office: &Arc<Office>, entrance: Entrance, finishes: bool) -> Resu
     let new_server = move || Server::new(Arc::clone(&shared), without_host.clone());
     let mut session: Pin<Box<dyn Future<Output = ()>>> = match entrance {
         Entrance::Streams { output } => {
-            let streams = (tokio::io::stdin(), tokio::fs::File::from_std(output));
+            let streams = stdio::HostStreams { input: tokio::io::stdin(), output: tokio::fs::File::from_std(output) };
             Box::pin(stdio::serve(new_server, streams, gone.clone(), stop.clone()))
         }
         Entrance::Web(front) => {

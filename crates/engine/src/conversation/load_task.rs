@@ -66,9 +66,9 @@ pub(crate) fn remember(journal: &dyn Journal, standing: Standing) -> Result<(Loa
 pub(crate) fn recall(journal: &dyn Journal, standing: Standing) -> Result<(LoadedTask, Vec<String>), Failure> {
     standing.next_attempt().map_err(journal_failure)?;
     let (past, damage) = read_what_is_whole(journal, standing.task_id)?;
-    let (remembered, mut notices) = with_children(journal, past, standing);
+    let (loaded, mut notices) = with_children(journal, past, standing);
     notices.extend(damage.map(|damage| format!("not all that it has done is told: {damage}")));
-    Ok((remembered, notices))
+    Ok((loaded, notices))
 }
 
 /// The whole log of a task.

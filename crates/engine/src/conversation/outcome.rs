@@ -72,7 +72,7 @@ impl Ending {
                 notices.push(notice);
             }
         }
-        notices.extend(totals.believed.notice());
+        notices.extend(totals.usage_trust.notice());
         // How long was too long, for contracts that say so.
         let ran_out = matches!(weighed.ending, Self::OutOfTime | Self::Limited { limit: Limit::Deadline, .. });
         let deadline_ms = job.config.limits.timeout.filter(|_| ran_out).map(|limit| limit.as_millis() as u64);

@@ -206,7 +206,7 @@ impl TaskRecord {
 
     /// More is asked. What was answered before is done with, unless mail was waited for: then it belongs to the result.
     fn ask_more(&mut self, prompt: String) {
-        if self.last_word.is_some() && self.mail.charges.is_empty() && self.mail.messages.is_empty() {
+        if self.last_word.is_some() && self.mail.background_children.is_empty() && self.mail.messages.is_empty() {
             Arc::make_mut(&mut self.history).begin_answers();
             self.totals.has_cut_answer = false;
         }

@@ -42,11 +42,12 @@ pub(crate) struct Unread {
 impl Mail {
     /// Whether nothing is here, on its way, or expected.
     fn is_empty(&self) -> bool {
-        self.mailbox.charges.is_empty() && self.mailbox.messages.is_empty() && self.arriving == 0
+        self.mailbox.background_children.is_empty() && self.mailbox.messages.is_empty() && self.arriving == 0
     }
 
     fn is_readable(&self) -> bool {
-        !self.mailbox.messages.is_empty() || self.mailbox.charges.iter().any(|charge| charge.report.is_some())
+        !self.mailbox.messages.is_empty()
+            || self.mailbox.background_children.iter().any(|background_child| background_child.report.is_some())
     }
 }
 
@@ -84,15 +85,17 @@ impl Inbox {
 
     /// A child that could not be started, or that somebody else has now. What it has reported stays.
     pub(crate) fn forget(&self, child: TaskId) {
-        self.lock().mailbox.charges.retain(|charge| !charge.awaits(child));
+        self.lock().mailbox.background_children.retain(|background_child| !background_child.awaits(child));
         self.changed.send_replace(());
     }
 
     /// A child has ended. One that nobody expected here is not reported.
     pub(crate) fn report(&self, child: TaskId, report: Report) {
         let mut mail = self.lock();
-        if let Some(charge) = mail.mailbox.charges.iter_mut().find(|charge| charge.awaits(child)) {
-            charge.report = Some(report);
+        if let Some(background_child) =
+            mail.mailbox.background_children.iter_mut().find(|background_child| background_child.awaits(child))
+        {
+            background_child.report = Some(report);
         }
         drop(mail);
         self.changed.send_replace(());
@@ -112,20 +115,26 @@ impl Inbox {
     /// All that can be read now.
     pub(crate) fn unread(&self) -> Unread {
         let mail = self.lock();
-        let reports = mail.mailbox.charges.iter().filter_map(|charge| charge.report.clone()).collect();
+        let reports = mail
+            .mailbox
+            .background_children
+            .iter()
+            .filter_map(|background_child| background_child.report.clone())
+            .collect();
         Unread { reports, messages: mail.mailbox.messages.clone() }
     }
 
     /// The newest report of a child, if it is here and unread.
     pub(crate) fn mark_of(&self, child: TaskId) -> Option<ReportMark> {
         let mail = self.lock();
-        let charge = mail.mailbox.charges.iter().rfind(|charge| charge.child == child)?;
-        charge.report.as_ref().map(|report| ReportMark { child, leg: report.leg })
+        let background_child =
+            mail.mailbox.background_children.iter().rfind(|background_child| background_child.child == child)?;
+        background_child.report.as_ref().map(|report| ReportMark { child, leg: report.leg })
     }
 
     /// Children that work beside the task, or have reported and are not read.
-    pub(crate) fn charges(&self) -> Vec<BackgroundChild> {
-        self.lock().mailbox.charges.clone()
+    pub(crate) fn background_children(&self) -> Vec<BackgroundChild> {
+        self.lock().mailbox.background_children.clone()
     }
 
     /// The last command that came as a message.
@@ -136,8 +145,8 @@ impl Inbox {
     /// Children that have not reported here; with their leg, if the log says that it has ended.
     pub(crate) fn unreported(&self) -> Vec<(TaskId, Option<u32>)> {
         let mail = self.lock();
-        let open = mail.mailbox.charges.iter().filter(|charge| charge.report.is_none());
-        open.map(|charge| (charge.child, charge.ended_leg)).collect()
+        let open = mail.mailbox.background_children.iter().filter(|background_child| background_child.report.is_none());
+        open.map(|background_child| (background_child.child, background_child.ended_leg)).collect()
     }
 
     /// The first message of a kind that waits to be read.
@@ -148,14 +157,17 @@ impl Inbox {
     /// Children that have not ended.
     pub(crate) fn at_work(&self) -> Vec<TaskId> {
         let mail = self.lock();
-        let charges = mail.mailbox.charges.iter().filter(|charge| charge.report.is_none());
-        charges.map(|charge| charge.child).collect()
+        let background_children =
+            mail.mailbox.background_children.iter().filter(|background_child| background_child.report.is_none());
+        background_children.map(|background_child| background_child.child).collect()
     }
 
     /// Whether a child works beside the task because of a message that was sent to it in the newest turn.
     pub(crate) fn has_just_written_to(&self, child: TaskId) -> bool {
         let mailbox = &self.lock().mailbox;
-        mailbox.charges.iter().any(|charge| charge.awaits(child) && mailbox.calls.have_written(charge.place))
+        mailbox.background_children.iter().any(|background_child| {
+            background_child.awaits(child) && mailbox.calls.have_written(background_child.place)
+        })
     }
 
     /// Ends the reading of mail, unless something is here, on its way, or expected.
@@ -175,7 +187,7 @@ impl Inbox {
     pub(crate) fn close(&self) -> Vec<BackgroundChild> {
         let mut mail = self.lock();
         mail.is_closed = true;
-        mail.mailbox.charges.clone()
+        mail.mailbox.background_children.clone()
     }
 
     /// Whether there is something to read.
@@ -185,7 +197,8 @@ impl Inbox {
 
     /// Waits until there is something to read, or nothing will come.
     pub(crate) async fn something(&self) {
-        self.until(|mail| mail.is_readable() || mail.mailbox.charges.is_empty() && mail.arriving == 0).await;
+        self.until(|mail| mail.is_readable() || mail.mailbox.background_children.is_empty() && mail.arriving == 0)
+            .await;
     }
 
     /// Ends the reading of mail, once what is on its way is here.
@@ -196,13 +209,18 @@ impl Inbox {
 
     /// Waits until no child is at work, or somebody has written: that is not kept waiting.
     pub(crate) async fn all_reports_or_a_message(&self) {
-        let is_whole = |mail: &Mail| mail.mailbox.charges.iter().all(|charge| charge.report.is_some());
+        let is_whole = |mail: &Mail| {
+            mail.mailbox.background_children.iter().all(|background_child| background_child.report.is_some())
+        };
         self.until(|mail| !mail.mailbox.messages.is_empty() || is_whole(mail)).await;
     }
 
     /// Waits until no child is at work.
     pub(crate) async fn all_home(&self) {
-        self.until(|mail| mail.mailbox.charges.iter().all(|charge| charge.report.is_some())).await;
+        self.until(|mail| {
+            mail.mailbox.background_children.iter().all(|background_child| background_child.report.is_some())
+        })
+        .await;
     }
 
     /// Waits until something has changed since this was called.
@@ -335,10 +353,13 @@ impl Inbox {
     /// Fails where this is not what has been read back from the log, but for what no log has.
     pub(crate) fn assert_is(&self, read: &InboxRecord) {
         let live = &self.lock().mailbox;
-        let charges = |mail: &InboxRecord| -> Vec<_> {
-            mail.charges.iter().map(|charge| (charge.child, charge.place, charge.ended_leg)).collect()
+        let background_children = |mail: &InboxRecord| -> Vec<_> {
+            mail.background_children
+                .iter()
+                .map(|background_child| (background_child.child, background_child.place, background_child.ended_leg))
+                .collect()
         };
-        assert_eq!(charges(live), charges(read));
+        assert_eq!(background_children(live), background_children(read));
         assert_eq!((&live.messages, live.n_messages), (&read.messages, read.n_messages));
         assert_eq!((live.last_command, live.oversight), (read.last_command, read.oversight));
         assert!(live.questions.are_among(&read.questions), "a call that is answered closes its question");

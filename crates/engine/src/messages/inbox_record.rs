@@ -15,7 +15,7 @@ use crate::messages::questions::{OpenQuestion, Questions};
 pub(crate) struct InboxRecord {
     /// Children that work beside the task, or have done so and are not read yet, in the order of their places. One that
     /// has gone on before its report was read is here twice.
-    pub(crate) charges: Vec<BackgroundChild>,
+    pub(crate) background_children: Vec<BackgroundChild>,
     /// The calls of the newest turn, which start children.
     pub(crate) calls: TurnCalls,
     /// Unread messages, in the order of their numbers.
@@ -98,8 +98,10 @@ impl InboxRecord {
             }
             Fact::ChildAdopted { child, ended_leg } => self.expect(*child, InboxPosition::Adopted, *ended_leg),
             Fact::ChildEnded { child, child_leg, .. } => {
-                if let Some(charge) = self.charges.iter_mut().find(|charge| charge.is_at_work(*child)) {
-                    charge.ended_leg = Some(*child_leg);
+                if let Some(background_child) =
+                    self.background_children.iter_mut().find(|background_child| background_child.is_at_work(*child))
+                {
+                    background_child.ended_leg = Some(*child_leg);
                 }
             }
             Fact::MessageArrived { number, from, text, command, .. } => {
@@ -122,7 +124,7 @@ impl InboxRecord {
 
     /// Whether the log of the task says that a child works beside it.
     pub(crate) fn has_at_work(&self, child: TaskId) -> bool {
-        self.charges.iter().any(|charge| charge.is_at_work(child))
+        self.background_children.iter().any(|background_child| background_child.is_at_work(child))
     }
 
     /// A call waits for no answer to a question any more, and has asked what it had to ask.
@@ -134,8 +136,8 @@ impl InboxRecord {
     /// A child works beside the task, or has ended and is not read.
     fn expect(&mut self, child: TaskId, place: InboxPosition, ended_leg: Option<u32>) {
         if ended_leg.is_some() || !self.has_at_work(child) {
-            let at = self.charges.partition_point(|earlier| earlier.place <= place);
-            self.charges.insert(at, BackgroundChild { child, place, ended_leg, report: None });
+            let at = self.background_children.partition_point(|earlier| earlier.place <= place);
+            self.background_children.insert(at, BackgroundChild { child, place, ended_leg, report: None });
         }
     }
 
@@ -151,12 +153,13 @@ impl InboxRecord {
             let newest = self.read_legs.entry(mark.child).or_default();
             let is_new = mark.leg > *newest;
             *newest = mark.leg.max(*newest);
-            let told = self.charges.iter().position(|charge| charge.tells_of(*mark));
+            let told = self.background_children.iter().position(|background_child| background_child.tells_of(*mark));
             // Where somebody ended a child while nobody ran the task, this is the only word of it. A report that is
             // read twice says nothing of a later leg.
-            let at_work = || self.charges.iter().position(|charge| charge.is_at_work(mark.child));
+            let at_work =
+                || self.background_children.iter().position(|background_child| background_child.is_at_work(mark.child));
             let at = told.or_else(|| if is_new { at_work() } else { None });
-            at.map(|at| self.charges.remove(at));
+            at.map(|at| self.background_children.remove(at));
         }
         self.messages.retain(|message| !read.messages.contains(&message.number));
     }
@@ -165,7 +168,7 @@ impl InboxRecord {
     fn end_leg(&mut self, status: Status) {
         self.questions = Questions::default();
         let adopted = self.oversight.hands_over(status);
-        self.charges.retain(|charge| charge.ended_leg.is_some() && !adopted);
+        self.background_children.retain(|background_child| background_child.ended_leg.is_some() && !adopted);
     }
 }
 

@@ -44,14 +44,14 @@ impl Task {
         let mut to = address.hold().await;
         self.tell_who_stopped(outcome, Some(to.sink.task()));
         let mut held = BTreeMap::new();
-        let mut charges = self.hold_charges(&mut held).await;
+        let mut background_children = self.hold_charges(&mut held).await;
         if !hands_over {
-            charges.clear();
+            background_children.clear();
         }
         let inbox = Arc::clone(&to.inbox);
         let mut passed_on = Vec::new();
         let mut orphans = Vec::new();
-        for BackgroundChild { child, report, .. } in &charges {
+        for BackgroundChild { child, report, .. } in &background_children {
             let asked = held.get(child).map(|held| held.running_task.questions_for(&inbox)).unwrap_or_default();
             let messages = asked.iter().map(ForwardedQuestion::fact).collect();
             orphans.push(Orphan { child: *child, ended_leg: report.as_ref().map(|report| report.leg), messages });
@@ -59,10 +59,10 @@ impl Task {
         }
         let word = ParentEntry { sink: &to.sink, call: &to.call, waits: to.waits };
         self.sink.end(outcome.clone(), Some(word), orphans).await?;
-        if !charges.is_empty() {
+        if !background_children.is_empty() {
             point("task.adopted");
         }
-        for BackgroundChild { child, report, .. } in charges {
+        for BackgroundChild { child, report, .. } in background_children {
             if let Some(report) = report {
                 inbox.report(child, report);
             } else if let Some(held) = held.get_mut(&child) {
@@ -85,7 +85,8 @@ impl Task {
             let told = unread.reports.iter().filter(|report| report.outcome.status != Status::Cancelled);
             return unread_notice(told.count(), unread.messages.len());
         }
-        let children: Vec<TaskId> = self.record.inbox.close().into_iter().map(|charge| charge.child).collect();
+        let children: Vec<TaskId> =
+            self.record.inbox.close().into_iter().map(|background_child| background_child.child).collect();
         let is_of_child = |from: &Sender| matches!(from, Sender::Task { task, .. } if children.contains(task));
         unread_notice(0, unread.messages.iter().filter(|message| !is_of_child(&message.from)).count())
     }
@@ -160,9 +161,14 @@ impl Task {
     /// is.
     async fn hold_charges(&self, held: &mut BTreeMap<TaskId, Held>) -> Vec<BackgroundChild> {
         loop {
-            let charges = self.record.inbox.close();
-            let is_new = |charge: &&BackgroundChild| charge.report.is_none() && !held.contains_key(&charge.child);
-            let Some(next) = charges.iter().find(is_new).map(|charge| charge.child) else { return charges };
+            let background_children = self.record.inbox.close();
+            let is_new = |background_child: &&BackgroundChild| {
+                background_child.report.is_none() && !held.contains_key(&background_child.child)
+            };
+            let Some(next) = background_children.iter().find(is_new).map(|background_child| background_child.child)
+            else {
+                return background_children;
+            };
             let running_task = self.engine.present.find(next);
             let Some((running_task, address)) =
                 running_task.and_then(|found| Some((Arc::clone(&found), found.address.clone()?)))

@@ -55,7 +55,7 @@ pub struct Resumption {
 
 /// A task that is to go on.
 pub(crate) struct GoingOn {
-    pub(crate) remembered: LoadedTask,
+    pub(crate) loaded: LoadedTask,
     pub(crate) wish: Wish,
     /// What should be known of how it goes on.
     pub(crate) notices: Vec<String>,
@@ -90,18 +90,18 @@ pub(crate) async fn resume(
     let asked = prompt.map(in_full).transpose()?;
     let journal = Arc::clone(&engine.journal);
     let read = move || {
-        let (remembered, notices) = remember(journal.as_ref(), standing(journal.as_ref(), task, unseen)?)?;
-        refuse_alone(journal.as_ref(), &remembered, unseen)?;
+        let (loaded, notices) = remember(journal.as_ref(), standing(journal.as_ref(), task, unseen)?)?;
+        refuse_alone(journal.as_ref(), &loaded, unseen)?;
         refuse_without(journal.as_ref(), task, unseen)?;
-        Ok((remembered, notices))
+        Ok((loaded, notices))
     };
-    let (remembered, mut notices) = blocking(read).await?;
+    let (loaded, mut notices) = blocking(read).await?;
     if let Some(asked) = &asked {
-        notices.extend(otherwise(engine, asked, &remembered));
+        notices.extend(otherwise(engine, asked, &loaded));
     }
     let wish = Wish::Leg { prompt: asked.map(|asked| asked.prompt), limits, by: Wisher::Person };
     let origin = Origin::Person;
-    let task = prepare(engine, &origin, GoingOn { remembered, wish, notices, unseen }).await?;
+    let task = prepare(engine, &origin, GoingOn { loaded, wish, notices, unseen }).await?;
     Running::start(admit(task, &origin, LaunchMode::Foreground).await?).await.map_err(journal_failure)
 }
 
@@ -111,21 +111,21 @@ pub(crate) async fn prepare(
     origin: &Origin<'_>,
     going_on: GoingOn,
 ) -> Result<Task, Failure> {
-    let GoingOn { remembered, wish, notices: said, unseen } = going_on;
+    let GoingOn { loaded, wish, notices: said, unseen } = going_on;
     let current = engine.rosters.current();
-    let first = remembered.past.first();
+    let first = loaded.past.first();
     let definition = definition_of(&current, first)?;
     let stop = origin.cancel();
     let roster = engine.equipping().equipped_again(&current, definition, &first.tools, &stop).await;
     let Renewed { mut config, reach, mut notices } =
-        renewed(engine, &roster, &remembered.past, origin.requester().parent())?;
+        renewed(engine, &roster, &loaded.past, origin.requester().parent())?;
     notices.extend(roster.notices());
     notices.extend(said);
     let prompt = match wish {
         Wish::AsItWas => None,
         Wish::Leg { prompt, limits, by } => {
-            let prompt = prompt_for(engine, &remembered, prompt)?;
-            let (limits, fewer_turns) = limits_of_leg(engine, &roster, &remembered, limits, by)?;
+            let prompt = prompt_for(engine, &loaded, prompt)?;
+            let (limits, fewer_turns) = limits_of_leg(engine, &roster, &loaded, limits, by)?;
             config.limits = limits;
             notices.extend(fewer_turns);
             // Without its model it could only fail.
@@ -134,10 +134,10 @@ pub(crate) async fn prepare(
             prompt
         }
     };
-    let hold = remembered.hold()?;
-    let account = account(engine, origin, config.limits, Some(&remembered));
+    let hold = loaded.hold()?;
+    let account = account(engine, origin, config.limits, Some(&loaded));
     check_prices(engine, &account, &config)?;
-    let LoadedTask { mut past, standing, .. } = remembered;
+    let LoadedTask { mut past, standing, .. } = loaded;
     let is_new_leg = hold.leg > standing.leg;
     past.lose_process();
     notices.extend(past.unknown_effects());
@@ -158,16 +158,12 @@ pub(crate) async fn prepare(
 }
 
 /// The words that join the conversation, if any must.
-fn prompt_for(
-    engine: &EngineState,
-    remembered: &LoadedTask,
-    prompt: Option<String>,
-) -> Result<Option<String>, Failure> {
+fn prompt_for(engine: &EngineState, loaded: &LoadedTask, prompt: Option<String>) -> Result<Option<String>, Failure> {
     if let Some(prompt) = prompt {
         engine.rules.check_words(&prompt)?;
         return Ok(Some(prompt));
     }
-    let LoadedTask { past, standing, .. } = remembered;
+    let LoadedTask { past, standing, .. } = loaded;
     match standing.state {
         TaskState::Ended(Status::Completed) => {
             Err(Failure::new(FailureCode::PromptMissing, "this task is completed; say what it should do next"))

@@ -101,7 +101,7 @@ pub(crate) fn account(
     let above = origin.parent().map(|parent| Arc::clone(&parent.account));
     let limits = if above.is_some() { limits } else { limits.tighter(whole_tree) };
     match (so_far, above) {
-        (Some(remembered), above) => remembered.account(limits, above),
+        (Some(loaded), above) => loaded.account(limits, above),
         (None, Some(above)) => Account::below(&above, limits),
         (None, None) => Account::of_root(limits),
     }

@@ -195,7 +195,7 @@ impl Task {
                 self.engine.counting.note(&self.job.config.model, correction);
             }
             catch_up(self, self.record.inbox.last_command()).await?;
-            for text in take_up(&scope, &self.record.inbox.charges()).await {
+            for text in take_up(&scope, &self.record.inbox.background_children()).await {
                 self.sink.append(Fact::Noticed { text }).await?;
             }
         }

@@ -33,7 +33,7 @@ pub struct OfficeParts {
 
 /// The back room of all sessions of a process.
 pub struct Office {
-    pub(crate) visitor: Host,
+    pub(crate) engine_host: Host,
     pub(crate) journal: Arc<dyn Journal>,
     pub(crate) agents: Arc<dyn Agents>,
     pub(crate) contract: Arc<dyn Contract>,
@@ -47,19 +47,19 @@ pub struct Office {
 impl Office {
     pub fn new(parts: OfficeParts) -> Arc<Self> {
         let OfficeParts { engine, journal, agents, contract, workspace, max_prompt_bytes, hosts, version } = parts;
-        let visitor = engine.host();
-        let records = Records { journal: Arc::clone(&journal), visitor: visitor.clone(), workspace };
+        let engine_host = engine.host();
+        let records = Records { journal: Arc::clone(&journal), engine_host: engine_host.clone(), workspace };
         let news = News::new(Arc::clone(&agents), records.clone());
-        Arc::new(Self { visitor, journal, agents, contract, records, news, hosts, max_prompt_bytes, version })
+        Arc::new(Self { engine_host, journal, agents, contract, records, news, hosts, max_prompt_bytes, version })
     }
 
     /// Waits until all that works in the background has ended.
     pub async fn idle(&self) {
-        self.visitor.idle().await;
+        self.engine_host.idle().await;
     }
 
     /// Whether nothing works in the background.
     pub fn is_idle(&self) -> bool {
-        self.visitor.is_idle()
+        self.engine_host.is_idle()
     }
 }

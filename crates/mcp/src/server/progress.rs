@@ -24,20 +24,24 @@ pub(super) struct Progress<'a> {
 
 /// Tells the host of the first of these tasks that works here, until somebody drops this. One that works elsewhere
 /// cannot be seen so quickly: then it is told that it waits. A host that does not listen any more is told nothing.
-pub(super) async fn while_waiting(progress: Option<&Progress<'_>>, visitor: &Host, tasks: Vec<TaskId>) -> Infallible {
+pub(super) async fn while_waiting(
+    progress: Option<&Progress<'_>>,
+    engine_host: &Host,
+    tasks: Vec<TaskId>,
+) -> Infallible {
     if let Some(progress) = progress {
-        progress.tell(visitor, &tasks).await;
+        progress.tell(engine_host, &tasks).await;
     }
     std::future::pending().await
 }
 
 impl Progress<'_> {
     /// Returns when the host does not listen any more.
-    async fn tell(&self, visitor: &Host, tasks: &[TaskId]) {
+    async fn tell(&self, engine_host: &Host, tasks: &[TaskId]) {
         let mut told = (None, Instant::now());
         let mut count = 0_u32;
         loop {
-            let glance = tasks.iter().find_map(|task| visitor.glimpse(*task));
+            let glance = tasks.iter().find_map(|task| engine_host.glimpse(*task));
             let work = glance.as_ref().map(timeless);
             if work.is_some() && work != told.0 || told.1.elapsed() >= HEARTBEAT {
                 count += 1;

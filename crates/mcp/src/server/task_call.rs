@@ -37,7 +37,7 @@ pub(super) struct Caller<'a> {
 
 /// Runs one call. What the contract can say is an answer; an error means that we are broken.
 pub(super) async fn run(office: &Office, arguments: &str, caller: Caller<'_>) -> Result<CallToolResponse, ErrorData> {
-    let answered = |started| answer(office.contract.as_ref(), arguments, &office.visitor.answer_parts(), started);
+    let answered = |started| answer(office.contract.as_ref(), arguments, &office.engine_host.answer_parts(), started);
     let request = match office.contract.decode(arguments) {
         Ok(request) => TaskRequest { lent_model: caller.lent_model.clone(), ..request },
         Err(failure) => return Ok(answered(Err(failure)).into()),
@@ -50,20 +50,20 @@ pub(super) async fn run(office: &Office, arguments: &str, caller: Caller<'_>) ->
     };
     if caller.takes_handles {
         let task = running.task;
-        office.visitor.keep(running);
+        office.engine_host.keep(running);
         return tasks::handle(office, task).await.map(|task| CreateTaskResult::new(task).into());
     }
     if is_apart {
-        return Ok(launched(office.contract.as_ref(), &office.visitor.keep(running)).into());
+        return Ok(launched(office.contract.as_ref(), &office.engine_host.keep(running)).into());
     }
     wait(office, running, &caller).await.map(|outcome| answered(Ok(outcome)).into())
 }
 
 /// Starts the task. Should the call be cancelled meanwhile, it ends as soon as it has begun.
 async fn start(office: &Office, request: TaskRequest, cancel: &CancellationToken) -> Result<Running, Failure> {
-    let visitor = office.visitor.clone();
+    let engine_host = office.engine_host.clone();
     // Its own task: a start that is broken off half-way would leave work that nobody can stop.
-    let started = tokio::spawn(async move { visitor.start(request).await });
+    let started = tokio::spawn(async move { engine_host.start(request).await });
     tokio::select! {
         started = started => started.unwrap_or_else(|error| Err(Failure::new(FailureCode::Internal, error.to_string()))),
         () = cancel.cancelled() => Err(Failure::new(FailureCode::Cancelled, "the call was cancelled before its task began")),
@@ -72,7 +72,7 @@ async fn start(office: &Office, request: TaskRequest, cancel: &CancellationToken
 
 async fn wait(office: &Office, running: Running, caller: &Caller<'_>) -> Result<TaskOutcome, ErrorData> {
     let (task, stop) = (running.task, running.stopper());
-    let telling = progress::while_waiting(caller.progress.as_ref(), &office.visitor, vec![task]);
+    let telling = progress::while_waiting(caller.progress.as_ref(), &office.engine_host, vec![task]);
     let stopping = async {
         caller.cancel.cancelled().await;
         stop.cancel();

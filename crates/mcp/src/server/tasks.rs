@@ -42,7 +42,7 @@ pub(super) enum Elicitation {
 /// The state of a task. Where the host can ask, an interrupted one asks whether it is to go on.
 pub(super) async fn get(office: &Office, id: &str, elicitation: Elicitation) -> Result<DetailedTask, ErrorData> {
     let task = known(id)?;
-    let glance = office.visitor.look(task).await.map_err(|failure| unknown(&failure))?;
+    let glance = office.engine_host.look(task).await.map_err(|failure| unknown(&failure))?;
     let header = header(office, task).await?;
     let line = glance_line(&glance);
     let payload = match glance.stand {
@@ -59,18 +59,18 @@ pub(super) async fn get(office: &Office, id: &str, elicitation: Elicitation) -> 
 
 /// Ends a task with all below it. That it has ended shows in [`get`].
 pub(super) async fn cancel(office: &Office, id: &str) -> Result<(), ErrorData> {
-    office.visitor.stop(known(id)?).await.map_err(|failure| unknown(&failure))
+    office.engine_host.stop(known(id)?).await.map_err(|failure| unknown(&failure))
 }
 
 /// Takes the answer to the question of [`get`].
 pub(super) async fn update(office: &Office, id: &str, answers: &InputResponses) -> Result<(), ErrorData> {
     let task = known(id)?;
-    let glance = office.visitor.look(task).await.map_err(|failure| unknown(&failure))?;
+    let glance = office.engine_host.look(task).await.map_err(|failure| unknown(&failure))?;
     let answer = answers.get(GO_ON).filter(|_| matches!(glance.stand, Stand::Interrupted));
     let answer = answer.ok_or_else(|| ErrorData::invalid_params(format!("{task} has asked nothing"), None))?;
     let done = match choice(answer)? {
-        Choice::GoOn => office.visitor.go_on(task, None).await.map(drop),
-        Choice::End => office.visitor.stop(task).await,
+        Choice::GoOn => office.engine_host.go_on(task, None).await.map(drop),
+        Choice::End => office.engine_host.stop(task).await,
         Choice::None => Ok(()),
     };
     done.map_err(|failure| internal(&failure.to_string()))
@@ -106,7 +106,7 @@ async fn result(office: &Office, outcome: TaskOutcome) -> Result<CallToolResult,
     let (journal, task) = (Arc::clone(&office.journal), outcome.task_id);
     let begun = read(move || journal.beginning(task).map_err(|error| error.to_string())).await?;
     let contract = sortie_contract::contract(&begun.contract).unwrap_or_else(|| Arc::clone(&office.contract));
-    Ok(answer(contract.as_ref(), &arguments(&begun), &office.visitor.answer_parts(), Ok(outcome)))
+    Ok(answer(contract.as_ref(), &arguments(&begun), &office.engine_host.answer_parts(), Ok(outcome)))
 }
 
 /// What the call said, as far as the journal knows it: some contracts repeat it.

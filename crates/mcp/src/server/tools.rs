@@ -18,7 +18,7 @@ const MAX_AWAITED: usize = 100;
 
 /// All tools, in the order in which they are offered.
 pub(super) fn list(office: &Office) -> Vec<Tool> {
-    office.visitor.tools().into_iter().map(|spec| tool(office, spec)).collect()
+    office.engine_host.tools().into_iter().map(|spec| tool(office, spec)).collect()
 }
 
 /// Calls one of the companions; a name that nobody has is an error of the request.
@@ -28,10 +28,10 @@ pub(super) async fn call_companion(
     arguments: &str,
     cancel: &CancellationToken,
 ) -> Result<CallToolResult, ErrorData> {
-    if let Some(output) = office.visitor.call(name, arguments, cancel).await {
+    if let Some(output) = office.engine_host.call(name, arguments, cancel).await {
         return Ok(companion_result(output));
     }
-    let names: Vec<String> = office.visitor.tools().into_iter().map(|spec| spec.name).collect();
+    let names: Vec<String> = office.engine_host.tools().into_iter().map(|spec| spec.name).collect();
     let message = format!("there is no tool `{name}`; there are {}", names.join(", "));
     Err(ErrorData::invalid_params(message, None))
 }

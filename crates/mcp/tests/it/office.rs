@@ -78,7 +78,8 @@ impl World {
         let (office, gone) = (Arc::clone(&self.office), CancellationToken::new());
         tokio::spawn(async move {
             let new_server = || Server::new(Arc::clone(&office), gone.clone());
-            stdio::serve(new_server, (input, output), gone.clone(), CancellationToken::new()).await;
+            stdio::serve(new_server, stdio::HostStreams { input, output }, gone.clone(), CancellationToken::new())
+                .await;
         })
     }
 

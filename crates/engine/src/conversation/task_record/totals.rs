@@ -37,7 +37,7 @@ pub(crate) struct Totals {
     estimated: u64,
     pub(crate) correction: Correction,
     /// Of the newest leg alone.
-    pub(crate) believed: UsageTrust,
+    pub(crate) usage_trust: UsageTrust,
     /// Of the newest leg alone: an answer that the cap on one reply has cut.
     pub(crate) has_cut_answer: bool,
 }
@@ -85,7 +85,7 @@ impl Totals {
     pub(super) fn begin_leg(&mut self) {
         self.turns_before = self.turns;
         self.notices.clear();
-        (self.answers_returned, self.believed, self.has_cut_answer) = (0, UsageTrust::default(), false);
+        (self.answers_returned, self.usage_trust, self.has_cut_answer) = (0, UsageTrust::default(), false);
     }
 
     /// A call is made. What one before it has used that has no answer nobody will ever know: its process was killed.
@@ -100,7 +100,7 @@ impl Totals {
         self.turns += 1;
         self.usage += Usage { turns: 1, tool_calls: 0, ..reply.usage };
         self.correction.hear(self.estimated, counted_input(reply));
-        self.believed.hear(reply);
+        self.usage_trust.hear(reply);
         self.has_cut_answer |= is_cut_answer(reply);
         self.call_ids.extend(reply.calls().map(|call| call.id.clone()));
     }

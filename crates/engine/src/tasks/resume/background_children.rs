@@ -13,13 +13,16 @@ use crate::tasks::scope::{LaunchMode, TaskScope};
 /// Takes all of them up again, before the task's next turn. What to say of those that cannot go on.
 ///
 /// A task is started within one that is being started: hence a type that ends.
-pub(crate) fn take_up<'a>(scope: &'a TaskScope, charges: &'a [BackgroundChild]) -> BoxFuture<'a, Vec<String>> {
+pub(crate) fn take_up<'a>(
+    scope: &'a TaskScope,
+    background_children: &'a [BackgroundChild],
+) -> BoxFuture<'a, Vec<String>> {
     Box::pin(async move {
         let mut lost = Vec::new();
-        for charge in charges {
-            if let Err(why) = take_up_one(scope, charge).await {
-                lost.push(format!("{} worked in the background and cannot go on: {why}", charge.child));
-                end_one(scope, charge, &why).await;
+        for background_child in background_children {
+            if let Err(why) = take_up_one(scope, background_child).await {
+                lost.push(format!("{} worked in the background and cannot go on: {why}", background_child.child));
+                end_one(scope, background_child, &why).await;
             }
         }
         lost

@@ -53,7 +53,7 @@ struct Waiting {
 
 /// A task that is being ended.
 struct Taken {
-    remembered: LoadedTask,
+    loaded: LoadedTask,
     sink: FactWriter,
     notices: Vec<String>,
 }
@@ -68,17 +68,17 @@ pub(crate) async fn abandon(
     let unseen = caller.map_or(Unseen::MayRun, |caller| caller.unseen);
     let left = blocking(move || Left::find(journal.as_ref(), task, unseen)).await?;
     let mut taken = Vec::new();
-    for (mut remembered, notices) in left.tasks {
-        let hold = remembered.hold()?;
-        let sink = engine.sink(&remembered.past.job, hold);
+    for (mut loaded, notices) in left.tasks {
+        let hold = loaded.hold()?;
+        let sink = engine.sink(&loaded.past.job, hold);
         let stamp = Stamp { leg: hold.leg, time: engine.clock.now() };
-        remembered.past.take(taken_over().fact(&remembered.past.job), stamp);
-        taken.push(Taken { remembered, sink, notices });
+        loaded.past.take(taken_over().fact(&loaded.past.job), stamp);
+        taken.push(Taken { loaded, sink, notices });
     }
     if taken.is_empty() {
         return Ok(Vec::new());
     }
-    let takeover = |one: &Taken| one.sink.takeover(taken_over(), one.remembered.standing.last_seq);
+    let takeover = |one: &Taken| one.sink.takeover(taken_over(), one.loaded.standing.last_seq);
     let takeovers = taken.iter().map(takeover).collect();
     engine.journal.append(takeovers, Durability::Synced).await.map_err(journal_failure)?;
 
@@ -90,7 +90,7 @@ pub(crate) async fn abandon(
     let (mut entries, mut outcomes, mut reports) = (Vec::new(), Vec::new(), left.reports);
     let mut heard = Vec::new();
     for at in (0..taken.len()).rev() {
-        let job = Arc::clone(&taken[at].remembered.past.job);
+        let job = Arc::clone(&taken[at].loaded.past.job);
         let why = caller.and_then(|caller| caller.why).map(|why| could_not_go_on(job.task, task, why));
         let outcome = ended(engine, &mut taken[at], why, &reports, &mut entries).await;
         let one = &taken[at];
@@ -107,7 +107,7 @@ pub(crate) async fn abandon(
         reports.insert(job.task, outcome.clone());
         outcomes.push(outcome);
     }
-    let own = taken.iter().find(|one| one.remembered.past.job.task == task);
+    let own = taken.iter().find(|one| one.loaded.past.job.task == task);
     let asked_by = asked_by.filter(|_| asker.is_none()).zip(own);
     let word = asked_by.map(|((above, call), own)| above.entry(own.sink.word_of_end(call)));
     end_together(engine, entries, word).await?;
@@ -117,7 +117,7 @@ pub(crate) async fn abandon(
         parent.tell_follower(word, time);
     }
     for (one, outcome) in taken.iter().rev().zip(&outcomes) {
-        engine.hooks.ended(&one.remembered.past.job, one.sink.leg(), outcome);
+        engine.hooks.ended(&one.loaded.past.job, one.sink.leg(), outcome);
     }
     Ok(outcomes)
 }
@@ -138,13 +138,13 @@ async fn end_together(engine: &EngineState, entries: Vec<Entry>, word: Option<En
 /// How a task ends that was taken, with all that is to be written of it.
 async fn ended(
     engine: &EngineState,
-    Taken { remembered, sink, notices }: &mut Taken,
+    Taken { loaded, sink, notices }: &mut Taken,
     why: Option<Failure>,
     reports: &HashMap<TaskId, TaskOutcome>,
     entries: &mut Vec<Entry>,
 ) -> TaskOutcome {
-    let account = remembered.account(Limits::default(), None);
-    let past = &mut remembered.past;
+    let account = loaded.account(Limits::default(), None);
+    let past = &mut loaded.past;
     let left = end_left_over(past.keepers.clone()).await;
     let notices: Vec<String> = notices.drain(..).chain(left).chain(past.unknown_effects()).collect();
     let unrecorded = Unrecorded::start(&account, past.worked.known()).noting(notices);
@@ -203,7 +203,7 @@ pub(crate) async fn end_attached(
 impl Taken {
     /// The call of this task that a child answers, if it waits for it.
     fn call_of(&self, child: TaskId) -> Option<CallId> {
-        self.remembered.past.waits_for(child)
+        self.loaded.past.waits_for(child)
     }
 }
 
@@ -213,18 +213,18 @@ impl Left {
         let tree = journal.tree(task).map_err(journal_failure)?;
         for header in tree.iter().filter(|header| !matches!(header.state, TaskState::Ended(_))) {
             let standing = standing(journal, header.task_id, unseen)?;
-            let (remembered, notices) = match recall(journal, standing) {
+            let (loaded, notices) = match recall(journal, standing) {
                 Ok(found) => found,
                 Err(failure) if header.task_id == task => return Err(failure),
                 // Told when it is asked for itself.
                 Err(_) => continue,
             };
-            for Attached { child, ended_leg, .. } in remembered.past.awaited().into_values() {
+            for Attached { child, ended_leg, .. } in loaded.past.awaited().into_values() {
                 if let Ok(Some(outcome)) = outcome_for(journal, child, ended_leg) {
                     reports.insert(child, outcome);
                 }
             }
-            tasks.push((remembered, notices));
+            tasks.push((loaded, notices));
         }
         let parent = tasks.first().and_then(|(first, _)| first.past.job.parent);
         let waiting = expecting(journal, parent, task).and_then(|(past, call)| Waiting::find(journal, past, call));

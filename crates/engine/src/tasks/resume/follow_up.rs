@@ -33,16 +33,16 @@ pub(crate) async fn prepare(
     if let Some(parent) = origin.parent() {
         let_finish(parent, asked).await;
     }
-    let (remembered, mut notices) = wanted(engine, asked, origin.parent().map(|parent| parent.job.task)).await?;
-    let stored = &remembered.past.job.config;
+    let (loaded, mut notices) = wanted(engine, asked, origin.parent().map(|parent| parent.job.task)).await?;
+    let stored = &loaded.past.job.config;
     checks.stored_agent(&stored.agent)?;
     if request.output_schema.is_some() && request.output_schema != stored.output_schema {
         let message = "a task goes on with the `output_schema` that it began with; leave it out, or start a new task";
         return Err(Failure::new(FailureCode::InvalidArguments, message));
     }
-    notices.extend(otherwise(engine, &request, &remembered));
+    notices.extend(otherwise(engine, &request, &loaded));
     let wish = Wish::Leg { prompt: Some(request.prompt), limits: request.limits, by: Wisher::Call };
-    resume::prepare(engine, origin, GoingOn { remembered, wish, notices, unseen: Unseen::MayRun }).await
+    resume::prepare(engine, origin, GoingOn { loaded, wish, notices, unseen: Unseen::MayRun }).await
 }
 
 /// A child that goes on with a message of the same turn comes to its end first: what is said to it is said one after
@@ -87,23 +87,23 @@ async fn wanted(engine: &EngineState, asked: &str, by: Option<TaskId>) -> Result
             let message = format!("{task} was interrupted; it takes a follow-up when it has gone on to its end");
             return Err(Failure::new(FailureCode::StillOpen, message));
         }
-        let remembered = remember(journal.as_ref(), standing)?;
-        let parent = remembered.0.past.job.parent;
+        let loaded = remember(journal.as_ref(), standing)?;
+        let parent = loaded.0.past.job.parent;
         if by.map_or(Ok(true), |by| is_own(journal.as_ref(), by, task, parent))? {
-            return Ok(remembered);
+            return Ok(loaded);
         }
         let message = format!("{task} is no sub-agent of this task; only the task that has it can go on with it");
         Err(Failure::new(FailureCode::NotOwnTask, message))
     };
-    let remembered = blocking(read).await;
-    let (remembered, notices) =
-        remembered.map_err(|failure| if failure.code == FailureCode::NoSuchTask { unknown() } else { failure })?;
-    refuse_expired(engine, &remembered, within)?;
-    Ok((remembered, notices))
+    let loaded = blocking(read).await;
+    let (loaded, notices) =
+        loaded.map_err(|failure| if failure.code == FailureCode::NoSuchTask { unknown() } else { failure })?;
+    refuse_expired(engine, &loaded, within)?;
+    Ok((loaded, notices))
 }
 
-fn refuse_expired(engine: &EngineState, remembered: &LoadedTask, within: Duration) -> Result<(), Failure> {
-    let age = Duration::from_millis(engine.clock.now().0.saturating_sub(remembered.past.worked.last_heard().0));
+fn refuse_expired(engine: &EngineState, loaded: &LoadedTask, within: Duration) -> Result<(), Failure> {
+    let age = Duration::from_millis(engine.clock.now().0.saturating_sub(loaded.past.worked.last_heard().0));
     if age <= within {
         return Ok(());
     }
@@ -111,7 +111,7 @@ fn refuse_expired(engine: &EngineState, remembered: &LoadedTask, within: Duratio
     let message = format!(
         "{} has expired: it ended {} days ago, and a call can go on with a task for {} (`task_tool.resume_days`); \
          start a new one",
-        remembered.past.job.task,
+        loaded.past.job.task,
         days(age),
         days(within)
     );
@@ -119,8 +119,8 @@ fn refuse_expired(engine: &EngineState, remembered: &LoadedTask, within: Duratio
 }
 
 /// What is odd about a request, and what a task that goes on has otherwise than the request or its template says.
-pub(crate) fn otherwise(engine: &EngineState, request: &TaskRequest, remembered: &LoadedTask) -> Vec<String> {
-    let stored = &remembered.past.job.config;
+pub(crate) fn otherwise(engine: &EngineState, request: &TaskRequest, loaded: &LoadedTask) -> Vec<String> {
+    let stored = &loaded.past.job.config;
     let mut notices = request.notices.clone();
     let roster = engine.rosters.current();
     let is_named = !request.agent.is_empty() && !request.agent_is_usual;

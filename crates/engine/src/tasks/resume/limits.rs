@@ -24,11 +24,11 @@ pub(crate) enum Wisher {
 pub(crate) fn limits_of_leg(
     engine: &EngineState,
     roster: &Roster,
-    remembered: &LoadedTask,
+    loaded: &LoadedTask,
     asked: Limits,
     by: Wisher,
 ) -> Result<(Limits, Option<String>), Failure> {
-    let past = &remembered.past;
+    let past = &loaded.past;
     let definition = definition_of(roster, &past.job.config)?;
     let kind = if past.job.config.depth == 0 { TaskKind::Main } else { TaskKind::Delegated };
     let (max_turns, fewer_turns) = turns(definition, asked.max_turns, &engine.contract.defaults(), kind);
@@ -41,15 +41,15 @@ pub(crate) fn limits_of_leg(
     };
     let unsaid = match (by, &past.ended) {
         (Wisher::Call, _) => Limits::default(),
-        (Wisher::Person, Some(_)) => beyond_now(remembered, past.first().limits),
+        (Wisher::Person, Some(_)) => beyond_now(loaded, past.first().limits),
         (Wisher::Person, None) => past.limits_left(engine.clock.now()),
     };
-    Ok((or(beyond_now(remembered, from_now_on), unsaid), fewer_turns))
+    Ok((or(beyond_now(loaded, from_now_on), unsaid), fewer_turns))
 }
 
 /// Limits from now on, as they are counted: turns since the leg began, tokens and sub-agents since the task did.
-fn beyond_now(remembered: &LoadedTask, limits: Limits) -> Limits {
-    let LoadedTask { past, below, .. } = remembered;
+fn beyond_now(loaded: &LoadedTask, limits: Limits) -> Limits {
+    let LoadedTask { past, below, .. } = loaded;
     let mut used = past.totals.footprint().usage;
     used += below.usage;
     let turns = if past.ended.is_some() { 0 } else { past.totals.turns - past.totals.turns_before };

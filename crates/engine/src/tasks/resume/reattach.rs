@@ -74,13 +74,13 @@ pub(crate) async fn again(scope: &TaskScope, call: &CallId, attached: Attached, 
 
 /// A child goes on only where it could be started now.
 async fn go_on(scope: &TaskScope, call: &CallId, recalled: Recalled, mode: LaunchMode) -> Result<Admission, Failure> {
-    let (remembered, notices) = recalled;
+    let (loaded, notices) = recalled;
     let (engine, roster) = (&scope.engine, scope.engine.rosters.current());
     let origin = Origin::Child { parent: scope, address: scope.address(call, mode) };
     let checks = Checks::of(engine, &origin, &roster)?;
     checks.depth(origin.requester())?;
-    checks.stored_agent(&remembered.past.job.config.agent)?;
-    let going_on = GoingOn { remembered, wish: Wish::AsItWas, notices, unseen: scope.unseen };
+    checks.stored_agent(&loaded.past.job.config.agent)?;
+    let going_on = GoingOn { loaded, wish: Wish::AsItWas, notices, unseen: scope.unseen };
     let task = resume::prepare(engine, &origin, going_on).await?;
     admit(task, &origin, mode).await
 }

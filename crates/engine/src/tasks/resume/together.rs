@@ -12,8 +12,8 @@ use crate::conversation::load_task::{LoadedTask, Unseen, expecting, standing};
 use crate::ports::failure::journal_failure;
 
 /// A child that was interrupted together with the parent that waits for it goes on with that one, not alone.
-pub(crate) fn refuse_alone(journal: &dyn Journal, remembered: &LoadedTask, unseen: Unseen) -> Result<(), Failure> {
-    let (job, standing) = (&remembered.past.job, &remembered.standing);
+pub(crate) fn refuse_alone(journal: &dyn Journal, loaded: &LoadedTask, unseen: Unseen) -> Result<(), Failure> {
+    let (job, standing) = (&loaded.past.job, &loaded.standing);
     let parent = job.parent.filter(|_| standing.state == TaskState::Interrupted);
     let Some((parent, _)) = expecting(journal, parent, job.task) else { return Ok(()) };
     let (task, root) = (job.task, job.root);

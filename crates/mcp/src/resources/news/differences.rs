@@ -113,7 +113,7 @@ impl Differences {
     async fn seen(&self, uri: &str, known: bool) -> Option<Address> {
         let address: Address = uri.parse().ok()?;
         match address.subject {
-            Subject::Task(task, _) if !known => self.records.visitor.sees(task).await.then_some(address),
+            Subject::Task(task, _) if !known => self.records.engine_host.sees(task).await.then_some(address),
             _ => Some(address),
         }
     }
