@@ -1,4 +1,7 @@
 //! Displays of a run, which fold its events as the journal gives them and never look into the engine.
+//!
+//! A new one implements `Display` in a file of its own here. `session/presentation.rs` picks it for an output format,
+//! `choose_display.rs` has the options for progress on stderr.
 
 mod choose_display;
 mod follower;

@@ -1,4 +1,6 @@
 //! The dialects of the Task tool, one file each, and the table of their names.
+//!
+//! A new one implements `Contract` (`port.rs`) in a file of its own here, and gets a row at the end of the table.
 
 pub(crate) mod child;
 pub(crate) mod delegate;

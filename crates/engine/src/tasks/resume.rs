@@ -1,6 +1,8 @@
 //! Resuming a task: after a crash, a limit, a failure, or with a follow-up.
 //!
 //! It may do what it could do when it was started, within what holds now. What it had under way is settled first.
+//!
+//! Within the task, `run/finish_interrupted_turn.rs` and `gate/settle_calls.rs` finish the turn that was broken off.
 
 pub(crate) mod background_children;
 pub(crate) mod close_open_calls;
