@@ -109,11 +109,7 @@ impl Task {
             // Only now: had somebody else gone on with the task, these would be the commands of that one.
             resumed.notices.extend(end_left_over(self.record.take_keepers()).await);
         }
-        Ok(execute_here(async move {
-            let ended = self.execute().await;
-            drop(presence);
-            ended
-        }))
+        Ok(execute_here(self, presence))
     }
 
     /// Runs it to its recorded end, if there is one, and tells whoever has to know.
