@@ -25,11 +25,23 @@ struct Section<'a> {
 const OPENING: &str = "\
 # Conformance
 
-What the five documents say of a Task tool, statement by statement, and how Sortie stands to each. Made by
-`cargo xtask conformance --write` from the list in `crates/cli/tests/conformance/statements.toml` and a run of the tests
-beside it, which drive the built program against a scripted model server and judge by what the models really received.
+Five contracts follow the Task tool designs of five kinds of host; the [README](../README.md#in-place-of-another-task-tool)
+describes these hosts. This page lists every requirement of the designs, and how Sortie meets it.
+`cargo xtask conformance --write` makes it from the list in `crates/cli/tests/conformance/statements.toml` and a run of the
+tests in that folder. The tests drive the built program against a scripted model server, and judge by what the models
+really received.
 
-Levels: M must · O may or should · D put off by the document itself · F its outlook · G guidance · I information.
+| Level | Meaning |
+|---|---|
+| M | must |
+| O | may or should |
+| D | deferred by the design itself |
+| F | plans of the design for the future |
+| G | guidance for models and people |
+| I | information, nothing to check |
+
+Ids name the contract: `S0` is `envelope`, `S1` `result`, `S2` `delegate`, `S3` `typed` and `S4` `child`. `P` is the protocol
+of `envelope`. The number is the requirement's.
 ";
 
 const COUNTS_HEAD: &str = "\
