@@ -1,4 +1,4 @@
-//! The walk through a line: it follows the directory as the shell would, and writes down everything that could run.
+//! The walk through a line. It tracks the working directory as the shell would and records everything that could run.
 
 mod location;
 mod simple_command;
@@ -11,12 +11,12 @@ use crate::findings::{Analysis, MAX_BYTES, MAX_PARTS, Part, Target, WhyNot, Word
 use crate::parse::{Assignment, Command, Item, List, Parsed, Pipeline, Redirect, Shape, Spelled, Then, parse};
 use crate::program::{self, Variable};
 
-/// Variables that change nothing but what is shown.
+/// Variables that only affect what programs display.
 const HARMLESS_VARIABLES: [&str; 6] = ["CI", "LANG", "LC_ALL", "NO_COLOR", "RUST_BACKTRACE", "RUST_LOG"];
 
 /// Finds everything that a line could execute and write when `bash` runs it.
 ///
-/// The directory is where the line would start: absolute and resolved, or `None` where it is not known.
+/// `directory` is the working directory at the start of the line: absolute and resolved, or `None` if it is unknown.
 pub fn analyse(line: &str, directory: Option<&Path>) -> Analysis {
     analyse_at(line, Location::new(directory))
 }
@@ -31,7 +31,7 @@ fn analyse_at(line: &str, location: Location) -> Analysis {
 /// A walk through one line.
 struct Walk {
     found: Analysis,
-    /// Whether a function may have gone anywhere.
+    /// True once a function or unknown command may have changed to any directory.
     lost: bool,
 }
 
@@ -112,7 +112,7 @@ impl Walk {
                 After { success, failure }
             };
         }
-        // Each has a shell of its own.
+        // Each command of a pipeline runs in a shell of its own.
         for command in &pipeline.commands {
             self.command(command, location.clone());
         }
@@ -146,7 +146,7 @@ impl Walk {
             Shape::Case { words, arms } => {
                 self.words(words, &location);
                 let mut after = location.clone();
-                // One arm may go on with the next.
+                // An arm may fall through to the next.
                 for arm in arms {
                     let start = after.clone().or(location.clone());
                     after = after.or(self.list(arm, start).any());
@@ -177,7 +177,7 @@ impl Walk {
         After::either(ends.unwrap_or_default())
     }
 
-    /// What runs again and again. Where it goes elsewhere, nothing is known of where it will be.
+    /// Walks the lists of a loop. If the loop changes directory, its directory is unknown.
     fn repeated(&mut self, words: &[Spelled], lists: &[&List], location: Location) -> After {
         self.words(words, &location);
         let moves = lists.iter().any(|list| program::moves(list));
@@ -188,7 +188,7 @@ impl Walk {
         After::either(location)
     }
 
-    /// What substitutions in words run.
+    /// Walks the lists run by substitutions in words.
     fn words(&mut self, words: &[Spelled], location: &Location) {
         for list in words.iter().flat_map(|word| &word.runs) {
             self.list(list, location.clone());
@@ -202,7 +202,7 @@ impl Walk {
         }
     }
 
-    /// A variable that is set. Programs may obey it, unless it is known that they show it at most.
+    /// Records a variable that the line sets. Programs may obey it, unless it is known to affect only their display.
     fn variable(&mut self, Variable { name, is_plain }: &Variable) {
         if !is_plain || !HARMLESS_VARIABLES.contains(&name.as_str()) {
             self.not_understood(WhyNot::Variable(name.clone()));
@@ -232,7 +232,7 @@ impl Walk {
     fn opened(&mut self, word: &Word, location: &Location) -> Vec<Target> {
         match word.text() {
             Some("/dev/null") => Vec::new(),
-            // The shell takes these names for addresses.
+            // The shell treats these names as network addresses.
             Some(text) if text.starts_with("/dev/") => {
                 self.not_understood(WhyNot::File);
                 vec![Target::Unknown]

@@ -1,8 +1,8 @@
 //! Armed words: options and operands that make a harmless program run other programs or write files.
 //!
-//! A rule that allows a program does not allow these with it, unless it names them. A program that is made to run
-//! something unknown counts as any command for a rule that denies. A long option counts in every abbreviation, a short
-//! one in every bundle; more is taken for armed than is.
+//! A rule that allows a program allows these only if it names them. For a deny rule, a program that is made to run
+//! something unknown counts as any command. Long options match in every abbreviation, short ones in every bundle. In
+//! doubt a word counts as armed.
 
 mod pattern;
 mod profile;
@@ -16,15 +16,15 @@ use self::profile::{Nature, Profile};
 use self::subcommand::Front;
 use crate::findings::{Armed, Arming, Word};
 
-/// Programs that fetch others and run them.
+/// Programs that download other programs and run them.
 const FETCHING: [&str; 5] = ["bunx", "npx", "pipx", "pnpx", "uvx"];
 
-/// What is armed in a command.
+/// The armed words of a command.
 #[derive(Debug, Default)]
 pub(crate) struct Arms {
-    /// In rising order.
+    /// Sorted by position.
     pub(crate) armed: Vec<Armed>,
-    /// The files that its armed words name to be written.
+    /// Files to write, as named by its armed words.
     pub(crate) written: Vec<Word>,
 }
 
@@ -33,7 +33,7 @@ impl Arms {
         self.armed.push(Armed { at, arming });
     }
 
-    /// Adds what is armed in a command within this one.
+    /// Adds the armed words of a command inside this one.
     fn add_inner(&mut self, start: usize, inner: Arms) {
         self.armed.extend(inner.armed.into_iter().map(|armed| Armed { at: armed.at + start, ..armed }));
         self.armed.sort_unstable_by_key(|armed| armed.at);
@@ -45,7 +45,7 @@ impl Arms {
     }
 }
 
-/// What is armed in a command with this program.
+/// The armed words of a command with this program.
 pub(crate) fn arms(name: &str, words: &[Word]) -> Arms {
     match name {
         _ if is_out("armed-words") => Arms::default(),
@@ -61,7 +61,7 @@ pub(crate) fn arms(name: &str, words: &[Word]) -> Arms {
     }
 }
 
-/// Where `python -m` has the module that it runs as a program.
+/// Returns the position of the module that `python -m` runs as a program.
 fn module(name: &str, words: &[Word]) -> Option<usize> {
     let flag = words.iter().position(|word| word.text() == Some("-m"))?;
     (name.starts_with("python") && flag + 1 < words.len()).then_some(flag + 1)
@@ -93,7 +93,7 @@ fn by_table(name: &str, words: &[Word]) -> Arms {
     arms
 }
 
-/// What a program does without any word for it.
+/// Returns what the program does by nature, without any word that asks for it.
 fn by_nature(profile: &Profile, words: &[Word], front: &Front, arms: &Arms) -> Option<Arming> {
     if profile.is_excused(words) {
         return None;
@@ -106,7 +106,7 @@ fn by_nature(profile: &Profile, words: &[Word], front: &Front, arms: &Arms) -> O
     }
 }
 
-/// Whether a word in the place of a file is one.
+/// True unless the word, where a file is expected, means a standard stream or `/dev/null`.
 fn names_a_file(word: &Word) -> bool {
     !matches!(word.text(), Some("-" | "/dev/null" | "/dev/stdout" | "/dev/stderr"))
 }

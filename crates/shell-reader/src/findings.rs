@@ -1,4 +1,4 @@
-//! The answer about a line: its commands, the files that it names, and why it is not understood.
+//! The findings about a line: its commands, the files it names, and the reason if it is not understood.
 
 mod part;
 mod printable;
@@ -12,39 +12,39 @@ pub use self::printable::printable;
 pub use self::why_not::WhyNot;
 pub use self::word::Word;
 
-/// Longer lines are not read.
+/// Longer lines are not parsed.
 pub(crate) const MAX_BYTES: usize = 10_000;
-/// Lines that could run more commands than this are not judged one by one.
+/// A line that could run more commands than this counts as one that could run anything.
 pub(crate) const MAX_PARTS: usize = 200;
 
-/// Everything that a line could execute, and the files that it names to be written.
+/// Everything that a line could execute, and the files it names for writing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Analysis {
-    /// Every simple command, wherever it stands, and what wrappers run.
+    /// Every simple command, however deeply nested, and every command that a wrapper runs.
     pub parts: Vec<Part>,
-    /// What it would write or replace by a redirect, or as the target of a program that writes.
+    /// Files it would write or replace, by a redirect or as the target of a program that writes.
     pub writes: Vec<Target>,
-    /// What it would remove or alter otherwise, as far as it names it.
+    /// Files it would remove or otherwise alter, as far as it names them.
     pub changes: Vec<Target>,
-    /// What it would read by a redirect.
+    /// Files it would read by a redirect.
     pub reads: Vec<Target>,
-    /// Whether every word of it is known and nothing beside the parts can run or change how they run.
+    /// True if every word is known and nothing besides the parts can run or change how they run.
     pub understood: bool,
     /// The first thing that was not understood.
     pub why_not: Option<WhyNot>,
 }
 
-/// A file that a line names.
+/// A file named by a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Target {
-    /// Absolute; no links followed.
+    /// Absolute; symbolic links are not resolved.
     Path(PathBuf),
-    /// Which one is only known when it runs.
+    /// Known only when the line runs.
     Unknown,
 }
 
 impl Analysis {
-    /// The analysis of a line that could do anything.
+    /// Returns the analysis of a line that could do anything.
     pub(crate) fn of_anything(why: WhyNot) -> Self {
         Self {
             parts: vec![Part::anything()],

@@ -4,8 +4,8 @@
 //! could run anything and write any file. It never guesses and never recovers from an error
 //! (`docs/adr/0014-an-own-reader-for-command-lines.md`).
 //!
-//! It decides nothing: it knows no rules and no grants. It expands no variable, follows no link, looks up no program
-//! and touches no file. A program may still do more than its words say; the walls around commands are for that.
+//! It makes no decisions and knows no rules or grants. It expands no variable, follows no link, looks up no program and
+//! touches no file. A program may still do more than its words say; the walls around commands are for that.
 //!
 //! Its rooms, lowest first: `findings`, `parse`, `program`, `armed`, `analyse`.
 

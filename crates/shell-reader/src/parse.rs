@@ -1,4 +1,4 @@
-//! The grammar of `bash`, as far as it is read: a line becomes a tree, or an error.
+//! The supported grammar of `bash`: turns a line into a tree, or returns an error.
 
 mod compound;
 mod expansion;
@@ -16,21 +16,21 @@ use self::parser::Parser;
 pub(crate) use self::tree::{Assignment, Command, Item, List, Pipeline, Redirect, Shape, Spelled, Then};
 use crate::findings::WhyNot;
 
-/// A line as it was read.
+/// A parsed line.
 pub(crate) struct Parsed {
     pub(crate) list: List,
-    /// What the texts of its here-documents run.
+    /// Commands run by the texts of its here-documents.
     pub(crate) here_runs: Vec<List>,
 }
 
-/// Reads a whole line.
+/// Parses a whole line.
 pub(crate) fn parse(line: &str) -> Result<Parsed, WhyNot> {
     let mut parser = Parser::new(line);
     let list = read_line(&mut parser)?;
     Ok(Parsed { list, here_runs: parser.here_runs })
 }
 
-/// The words of a text that is one command of known words and nothing else.
+/// Returns the words of a text that is exactly one command, with every word known.
 pub fn known_words(text: &str) -> Option<Vec<String>> {
     let list = parse(text).ok()?.list;
     let words = tree::only_words(&list)?;

@@ -1,4 +1,4 @@
-//! Programs known by name: which run others, which write files, which change the shell.
+//! Programs known by name: those that run other programs, write files or change the shell.
 
 mod builtin;
 mod named_files;

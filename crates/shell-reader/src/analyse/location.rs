@@ -1,22 +1,22 @@
-//! The directory in which a command would run, and the files that its words would name from there.
+//! The directories in which a command may run, and the files that its words name from there.
 
 use std::path::{Component, Path, PathBuf};
 
 use crate::findings::Target;
 
-/// More directories than this are as good as unknown.
+/// More possible directories than this count as unknown.
 const MOST: usize = 4;
 
-/// The directories in which a command may find itself.
+/// The directories in which a command may run.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Location {
-    /// None where that is not known.
+    /// Empty if unknown.
     directories: Vec<PathBuf>,
-    /// Where the line starts. Neither it nor what is above it is reached by a link.
+    /// Directory at the start of the line. Neither its path nor those above it contain a symbolic link.
     start: Option<PathBuf>,
 }
 
-/// Where a command leaves the shell.
+/// The shell's directory after a command, by success or failure.
 #[derive(Debug, Clone)]
 pub(super) struct After {
     pub(super) success: Location,
@@ -47,12 +47,12 @@ impl Location {
         self.directories.is_empty()
     }
 
-    /// The one directory that it is.
+    /// Returns the directory if there is exactly one.
     pub(super) fn only(&self) -> Option<&Path> {
         if let [only] = &self.directories[..] { Some(only) } else { None }
     }
 
-    /// Either of two.
+    /// Merges the directories of both.
     pub(super) fn or(mut self, other: Self) -> Self {
         if self.is_unknown() || other.is_unknown() {
             return Self::unknown();
@@ -65,13 +65,13 @@ impl Location {
         if self.directories.len() > MOST { Self::unknown() } else { self }
     }
 
-    /// Where `cd` with this word leads: the shell works out `..` in names, not in links.
+    /// The location after `cd` with this word. The shell resolves `..` by name, without following links.
     pub(super) fn entered(&self, word: &str) -> Self {
         let directories = self.directories.iter().map(|directory| after_cd(directory, word)).collect();
         Self { directories, start: self.start.clone() }
     }
 
-    /// The files that a word may name.
+    /// Returns the files that a word may name.
     pub(super) fn targets(&self, word: &str) -> Vec<Target> {
         if word.is_empty() || self.is_unknown() && !word.starts_with('/') {
             return vec![Target::Unknown];
@@ -82,8 +82,8 @@ impl Location {
         self.directories.iter().map(|directory| self.target(directory, word)).collect()
     }
 
-    /// The file that a word names from a directory. `..` behind a link leads elsewhere, so it is worked out only where
-    /// no link can stand before it.
+    /// Returns the file that a word names from a directory. `..` after a link leads elsewhere, so it is resolved only
+    /// if no link can precede it.
     fn target(&self, directory: &Path, word: &str) -> Target {
         let above = self.start.as_ref().is_some_and(|start| start.starts_with(directory));
         let mut path = directory.to_owned();
@@ -105,7 +105,7 @@ impl Location {
     }
 }
 
-/// The directory that a word leads to from another, without `.` and `..`.
+/// Resolves a `cd` operand against a directory, without `.` and `..`.
 pub fn after_cd(directory: &Path, word: &str) -> PathBuf {
     let mut entered = PathBuf::new();
     for component in directory.join(word).components() {

@@ -1,4 +1,4 @@
-//! One simple command: what its program runs and writes, and where it leaves the shell.
+//! One simple command: the programs it runs, the files it writes, and the shell's directory afterwards.
 
 use super::location::{After, Location};
 use super::{Walk, analyse_at};
@@ -7,7 +7,7 @@ use crate::findings::{Part, Target, WhyNot, Word};
 use crate::parse::Spelled;
 use crate::program::{self, Effect, NamedFiles, Runs};
 
-/// Wrappers within wrappers are followed so far.
+/// Maximum nesting of wrappers that is followed.
 const MAX_WRAPPED: usize = 8;
 
 impl Walk {
@@ -22,7 +22,7 @@ impl Walk {
         if is_cd { self.entered(words, location) } else { After::either(location) }
     }
 
-    /// Where `cd` leads. Without a plain word, or with options, that is not known.
+    /// Location after `cd`. It is unknown if the operand is missing or not plain, or if there are options.
     fn entered(&mut self, words: &[Spelled], location: Location) -> After {
         let word = match words {
             [_, word] => word.word.text().filter(|text| !text.is_empty() && !text.starts_with('-')),
@@ -37,7 +37,7 @@ impl Walk {
         }
     }
 
-    /// Writes down a part, and what it runs.
+    /// Records a part and everything it runs.
     fn part(&mut self, words: Vec<Word>, location: &Location, runner: Option<usize>, wrapped: usize) {
         for word in &words {
             match word {
@@ -82,10 +82,10 @@ impl Walk {
         }
     }
 
-    /// A line that is given to another shell.
+    /// Walks a line that is passed to another shell.
     fn script(&mut self, name: &str, script: &Word, location: &Location, index: usize) {
         let Some(script) = script.text() else { return self.could_be_anything(WhyNot::Wrapper(name.to_owned())) };
-        // Each level is quoted within the one above, so that this ends with the line.
+        // Each level is quoted within the one above, so the recursion ends with the line.
         let inner = analyse_at(script, location.clone());
         if let Some(why) = inner.why_not {
             self.not_understood(why);

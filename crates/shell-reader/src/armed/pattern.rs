@@ -1,11 +1,11 @@
-//! One pattern of a profile, and the words that it means.
+//! One pattern of a profile and the words it matches.
 //!
 //! - `--name`: a long option in every abbreviation, with or without its value
 //! - `-x`: a letter in any bundle
-//! - `-name`: a word that begins so behind one dash or two
+//! - `-name`: a word that begins with it after one dash or two
 //! - `=word`: exactly that word
-//! - `^text`: a word that begins so
-//! - `*text`: a word that has it anywhere
+//! - `^text`: a word that begins with it
+//! - `*text`: a word that contains it
 //! - `NAME=`: a word that sets a variable
 //! - `<`: a word that stands for the standard input
 
@@ -14,31 +14,31 @@ use crate::findings::Word;
 /// Names of the standard input.
 const INPUT: [&str; 4] = ["-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"];
 
-/// The match of a pattern in a word.
+/// How a pattern matched a word.
 enum Meant<'a> {
-    /// The word itself; a value would be the next one.
+    /// The word itself; a value would be the next word.
     Word,
     Value(&'a str),
 }
 
 impl<'a> Meant<'a> {
-    /// The rest of a word behind the text of the pattern.
+    /// The match for the text that follows the pattern.
     fn behind(rest: &'a str) -> Self {
         if rest.is_empty() { Self::Word } else { Self::Value(rest) }
     }
 
-    /// The rest of a word behind the name of an option.
+    /// The match for the text that follows an option's name.
     fn behind_name(rest: &'a str) -> Self {
         rest.strip_prefix('=').map_or_else(|| Self::behind(rest), Self::Value)
     }
 }
 
-/// Whether a pattern means a word.
+/// True if a pattern matches a word.
 pub(super) fn means(pattern: &str, text: &str) -> bool {
     meant(pattern, text).is_some()
 }
 
-/// Whether a word is a shorter form of the long option that a pattern names.
+/// True unless the word spells out the long option of the pattern in full.
 pub(super) fn abbreviates(text: &str, pattern: &str) -> bool {
     pattern.starts_with("--") && text.split('=').next() != Some(pattern)
 }
@@ -72,14 +72,14 @@ fn meant<'a>(pattern: &str, text: &'a str) -> Option<Meant<'a>> {
     Some(Meant::behind(rest))
 }
 
-/// Whether a word, or the value of an option in it, is the standard input.
+/// True if a word, or the option value in it, names the standard input.
 fn names_input(text: &str) -> bool {
     let of_long = text.split_once('=').map(|(_, value)| value);
     let of_short = text.get(2..).filter(|_| text.starts_with('-') && !text.starts_with("--"));
     [Some(text), of_long, of_short].into_iter().flatten().any(|name| INPUT.contains(&name))
 }
 
-/// The value that a pattern has in the word at this position, or behind it.
+/// Returns the value of a pattern in the word at this position, or in the next word.
 pub(super) fn named(pattern: &str, at: usize, words: &[Word]) -> Option<Word> {
     Some(match meant(pattern, words[at].text()?)? {
         Meant::Value(text) => Word::Plain(text.to_owned()),

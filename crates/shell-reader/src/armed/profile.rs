@@ -1,44 +1,44 @@
-//! The words that arm some programs, or some subcommands of theirs: one entry of the table.
+//! One entry of the table: the armed words of some programs or of their subcommands.
 
 use super::pattern::{abbreviates, means, named};
 use super::subcommand::Front;
 use crate::findings::{Arming, Word};
 
-/// The words that arm some programs. Each list has patterns, with blanks in between.
+/// The armed words of some programs. Each list holds patterns, separated by blanks.
 pub(super) struct Profile {
     pub(super) names: &'static str,
-    /// The first operands for which it holds; all where there are none.
+    /// The first operands to which the profile applies; all if empty.
     pub(super) subcommands: &'static str,
-    /// Whether it is about words in front of the first operand only.
+    /// True if it applies only to words before the first operand.
     pub(super) leading: bool,
-    /// Whether letters of options may stand in the first word without a dash.
+    /// True if the first word may hold option letters without a dash.
     pub(super) bundled: bool,
-    /// What makes it execute what is not judged.
+    /// Words that make it execute something that is not judged.
     pub(super) runs: &'static str,
-    /// What makes it write files that are not known.
+    /// Words that make it write unknown files.
     pub(super) spills: &'static str,
-    /// What names a file that it writes.
+    /// Words that name a file it writes.
     pub(super) writes: &'static str,
-    /// What makes it obey other settings, or work elsewhere.
+    /// Words that make it obey other settings or work elsewhere.
     pub(super) turns: &'static str,
     pub(super) nature: Nature,
-    /// What keeps it from doing what it does by nature.
+    /// Words that keep it from its nature.
     pub(super) excuses: &'static str,
 }
 
-/// What a program does that no word says.
+/// What a program does without any word that asks for it.
 #[derive(Clone, Copy)]
 pub(super) enum Nature {
     Plain,
-    /// It runs what it reads.
+    /// It runs its input.
     RunsInput,
-    /// It runs what it reads, unless it is given a file.
+    /// It runs its input, unless it is given a file.
     RunsInputAlone,
-    /// It writes files, unless a word says which.
+    /// It writes files, unless a word names them.
     Spills,
 }
 
-/// An empty profile for these programs.
+/// Creates an empty profile for these programs.
 pub(super) const fn profile(names: &'static str) -> Profile {
     Profile {
         names,
@@ -54,24 +54,24 @@ pub(super) const fn profile(names: &'static str) -> Profile {
     }
 }
 
-/// A profile for some subcommands of these programs.
+/// Creates a profile for some subcommands of these programs.
 pub(super) const fn of_subcommands(names: &'static str, subcommands: &'static str) -> Profile {
     Profile { subcommands, ..profile(names) }
 }
 
-/// A profile for the words in front of the first operand.
+/// Creates a profile for the words before the first operand.
 pub(super) const fn in_front(names: &'static str) -> Profile {
     Profile { leading: true, ..profile(names) }
 }
 
 impl Profile {
-    /// What the word at this position does; the worst, where several patterns mean it.
+    /// Returns what the word at this position does. If several patterns match it, the worst counts.
     pub(super) fn arming(&self, at: usize, words: &[Word], front: &Front) -> Option<Arming> {
         if self.leading && at > front.end {
             return None;
         }
         let Some(text) = words[at].text() else {
-            // In front of all else it may be any option.
+            // Before the first operand an unknown word may be any option.
             return (self.leading && !self.runs.is_empty()).then_some(Arming::Runs);
         };
         let bundle = (self.bundled && at == 1).then(|| format!("-{text}"));
@@ -83,19 +83,19 @@ impl Profile {
             (self.writes, Arming::Writes),
             (self.turns, Arming::Turns),
         ];
-        // An option that is written out is no abbreviation of another.
+        // An option spelled out in full is no abbreviation of another.
         let written_out =
             lists.into_iter().find(|(list, _)| one_of(list).any(|own| means(own) && !abbreviates(text, own)));
         let found = written_out.or_else(|| lists.into_iter().find(|(list, _)| one_of(list).any(means)));
         found.map(|(_, arming)| arming)
     }
 
-    /// The file that the word at this position names to be written.
+    /// Returns the file that the word at this position names for writing.
     pub(super) fn written(&self, at: usize, words: &[Word]) -> Option<Word> {
         one_of(self.writes).find_map(|pattern| named(pattern, at, words))
     }
 
-    /// Whether a word keeps the program from doing what it does by nature.
+    /// True if a word keeps the program from its nature.
     pub(super) fn is_excused(&self, words: &[Word]) -> bool {
         words[1..].iter().filter_map(Word::text).any(|text| one_of(self.excuses).any(|pattern| means(pattern, text)))
     }

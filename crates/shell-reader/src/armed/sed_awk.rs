@@ -1,9 +1,9 @@
-//! `sed` and `awk`: whether their options leave files alone, and whether their scripts only print.
+//! `sed` and `awk`: options that leave files alone and scripts that only print.
 
 use super::Arms;
 use crate::findings::{Arming, Word};
 
-/// Only the options that leave files alone, and scripts that do.
+/// Arms everything but options and scripts that leave files alone.
 pub(super) fn sed(words: &[Word]) -> Arms {
     let texts: Vec<&str> = words.iter().map(|word| word.text().unwrap_or_default()).collect();
     let (mut arms, mut expression, mut in_place) = (Arms::default(), false, false);
@@ -41,7 +41,7 @@ pub(super) fn sed(words: &[Word]) -> Arms {
     arms
 }
 
-/// `-i`, also behind letters without a value, and every form of `--in-place`.
+/// True for `-i`, also bundled after letters without a value, and for every form of `--in-place`.
 fn is_in_place(option: &str) -> bool {
     match option.strip_prefix("--") {
         Some(long) => "in-place".starts_with(long.split('=').next().unwrap_or(long)),
@@ -49,7 +49,7 @@ fn is_in_place(option: &str) -> bool {
     }
 }
 
-/// What a script may do that is not known to print only: `e` executes, `w` writes.
+/// The arming of a script that may do more than print: `e` executes, `w` writes.
 fn sed_arming(script: &str) -> Arming {
     match script {
         _ if script.is_empty() || script.contains('e') => Arming::Runs,
@@ -58,7 +58,7 @@ fn sed_arming(script: &str) -> Arming {
     }
 }
 
-/// Only field separators, variables, and programs that print.
+/// Arms everything but field separators, variables and programs that only print.
 pub(super) fn awk(words: &[Word]) -> Arms {
     let (mut arms, mut program, mut at) = (Arms::default(), false, 1);
     while let Some(word) = words.get(at) {
@@ -79,7 +79,7 @@ pub(super) fn awk(words: &[Word]) -> Arms {
     arms
 }
 
-/// What a program may do that is not known to print only. `||` joins conditions.
+/// The arming of a program that may do more than print. `||` only joins conditions.
 fn awk_arming(program: &str) -> Arming {
     let without_or = program.replace("||", "");
     match program {
@@ -89,8 +89,7 @@ fn awk_arming(program: &str) -> Arming {
     }
 }
 
-/// Whether a script of `sed` has nothing but addresses, `p`, `d`, `q`, `=` and substitutions that neither run nor
-/// write.
+/// True if a `sed` script has only addresses, `p`, `d`, `q`, `=` and substitutions that neither run nor write.
 fn sed_is_plain(script: &str) -> bool {
     let mut rest = script.trim();
     if rest.is_empty() {
@@ -106,7 +105,7 @@ fn sed_is_plain(script: &str) -> bool {
     true
 }
 
-/// What follows the first command of a script, if that command is plain.
+/// Returns the text after the first command of a script, if that command is plain.
 fn sed_command(script: &str) -> Option<&str> {
     let mut rest = sed_address(script)?;
     if let Some(second) = rest.strip_prefix(',') {
@@ -122,7 +121,7 @@ fn sed_command(script: &str) -> Option<&str> {
     rest.strip_prefix(['p', 'd', 'q', '='])
 }
 
-/// What follows an address, which may be missing.
+/// Returns the text after an address, which is optional.
 fn sed_address(script: &str) -> Option<&str> {
     if let Some(pattern) = script.strip_prefix('/') {
         return up_to(pattern, '/').map(|behind| behind.trim_start_matches('I'));
@@ -130,8 +129,8 @@ fn sed_address(script: &str) -> Option<&str> {
     Some(script.strip_prefix('$').unwrap_or_else(|| script.trim_start_matches(|digit: char| digit.is_ascii_digit())))
 }
 
-/// What follows the next delimiter that is not escaped. Where a delimiter stands in brackets `sed` reads on, so that
-/// brackets are not read at all.
+/// Returns the text after the next unescaped delimiter. `sed` ignores a delimiter within brackets, so text with such
+/// brackets is not parsed.
 fn up_to(text: &str, delimiter: char) -> Option<&str> {
     let mut characters = text.char_indices();
     while let Some((at, character)) = characters.next() {
@@ -148,7 +147,7 @@ fn up_to(text: &str, delimiter: char) -> Option<&str> {
     None
 }
 
-/// Whether a program of `awk` has nothing that runs, reads or writes other files.
+/// True if an `awk` program has nothing that runs programs, or reads or writes other files.
 fn awk_is_plain(program: &str) -> bool {
     let acts = ["system", "getline", "|", ">", "@", "\\"];
     !program.is_empty() && !acts.iter().any(|word| program.contains(word))

@@ -4,13 +4,13 @@ use crate::findings::Word;
 
 /// The front of a command: its words up to the first operand.
 pub(super) struct Front {
-    /// Where it ends: at the first word that is certainly an operand.
+    /// Position of the first word that is certainly an operand.
     pub(super) end: usize,
-    /// The words that may be the first operand; more than one where they may be values of options.
+    /// The words that may be the first operand: several if some of them may be option values.
     pub(super) subcommands: Vec<usize>,
 }
 
-/// Options in front of the first operand that have a value behind them; no others of these programs have.
+/// Options before the first operand that take the next word as their value. Other options of these programs do not.
 const VALUED: &[(&str, &str)] = &[
     ("git", "-c -C --git-dir --work-tree --namespace --super-prefix --config-env --attr-source"),
     ("python python2 python3 pypy pypy3", "-c -m -W -X -Q --check-hash-based-pycs"),
@@ -22,7 +22,7 @@ impl Front {
             VALUED.iter().find(|(names, _)| names.split(' ').any(|own| own == name)).map(|(_, valued)| *valued);
         let mut subcommands = Vec::new();
         let mut at = 1;
-        // Whether this word may be the value of the one before.
+        // True if this word may be the value of the previous one.
         let mut may_be_value = false;
         while let Some(word) = words.get(at) {
             let text = word.text().unwrap_or_default();
@@ -46,7 +46,7 @@ impl Front {
         Self { end: at.min(words.len()), subcommands }
     }
 
-    /// Whether one of these subcommands may be the command's; none of them stands for all commands.
+    /// True if the command may be one of these subcommands. An empty list means all commands.
     pub(super) fn is_about(&self, subcommands: &str, words: &[Word]) -> bool {
         let is_own = |at: &usize| {
             words[*at].text().is_none_or(|text| subcommands.split(' ').any(|subcommand| subcommand == text))

@@ -1,4 +1,4 @@
-//! One command of a line, and the words by which its program does more than a rule for it means.
+//! One command of a line, and the words that make its program do more than a rule for it means.
 
 use std::path::PathBuf;
 
@@ -9,11 +9,11 @@ use super::{WhyNot, Word};
 pub struct Part {
     /// The program and its arguments. An unknown word stands for any number of words.
     pub words: Vec<Word>,
-    /// Where it would run, if that is one known directory.
+    /// Working directory, if it is a single known one.
     pub directory: Option<PathBuf>,
-    /// The words by which its program does more than a rule for it means.
+    /// The words that make its program do more than a rule for it means.
     pub armed: Vec<Armed>,
-    /// Whether all that it does is to run another part, as `nice` and `timeout` do.
+    /// True if it only runs another part, as `nice` and `timeout` do.
     pub transparent: bool,
     /// The part that runs this one.
     pub runner: Option<usize>,
@@ -22,41 +22,41 @@ pub struct Part {
 /// A word that makes a program do more than a rule for it means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Armed {
-    /// The position of the word; that behind the last one where it is a word that is missing.
+    /// Position of the word. A missing word counts as the position after the last one.
     pub at: usize,
     pub arming: Arming,
 }
 
-/// What an armed program does, the worst first.
+/// What an armed program does, worst first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Arming {
-    /// It executes what is not judged.
+    /// Executes something that is not judged.
     Runs,
-    /// It writes, replaces or removes files that are not known.
+    /// Writes, replaces or removes unknown files.
     Spills,
-    /// It writes the file that the word names, which is judged.
+    /// Writes the file that the word names; that file is judged.
     Writes,
-    /// It obeys other settings, or works elsewhere.
+    /// Obeys other settings or works elsewhere.
     Turns,
 }
 
 impl Part {
-    /// A part that stands for any command.
+    /// Returns a part that stands for any command.
     pub(crate) fn anything() -> Self {
         Self { words: vec![Word::Unknown], directory: None, armed: Vec::new(), transparent: false, runner: None }
     }
 
-    /// Why it could execute anything, if its words are known and it could.
+    /// Returns the reason why this part, with known words, could execute anything.
     pub fn runs_anything(&self) -> Option<WhyNot> {
         self.armed_by(Arming::Runs).map(|(program, word)| WhyNot::Runs { program, word })
     }
 
-    /// Why it could write any file, if it could.
+    /// Returns the reason why this part could write any file.
     pub fn writes_anything(&self) -> Option<WhyNot> {
         self.armed_by(Arming::Spills).map(|(program, word)| WhyNot::Spills { program, word })
     }
 
-    /// Its program, and the first word that arms it so.
+    /// Returns its program and the first word with this arming.
     fn armed_by(&self, arming: Arming) -> Option<(String, Option<String>)> {
         let armed = self.armed.iter().find(|armed| armed.arming == arming)?;
         let text = |at: usize| self.words.get(at).and_then(Word::text).map(str::to_owned);

@@ -1,6 +1,6 @@
-//! Text of a line made fit for a message.
+//! Formats text of a line for messages.
 
-/// A text as messages show it: short, and without control characters.
+/// Formats a text for messages: short, and without control characters.
 pub fn printable(text: &str) -> String {
     const MOST: usize = 200;
     let mut shown = String::new();

@@ -9,28 +9,28 @@ use super::{MAX_BYTES, MAX_PARTS, printable};
 pub enum WhyNot {
     TooLong,
     TooManyParts,
-    /// Syntax that is not read.
+    /// Syntax that is not supported.
     Unread(&'static str),
-    /// A word that is only known when the line runs.
+    /// A word known only when the line runs.
     UnknownWord,
-    /// A word written in another way than people do.
+    /// A word spelled as people do not spell it.
     Respelled(String),
-    /// A builtin command that changes what the shell does next, or runs what it is given.
+    /// A builtin command that affects what the shell does next, or runs its arguments.
     Builtin(String),
     /// A variable that is set.
     Variable(String),
-    /// A directory that is only known when the line runs.
+    /// A directory known only when the line runs.
     Directory,
-    /// A file that is only known when the line runs.
+    /// A file known only when the line runs.
     File,
-    /// What a wrapper would run is not clear.
+    /// A wrapper whose command is not clear.
     Wrapper(String),
-    /// A word makes a program execute what is not judged; none where the program does so by itself.
+    /// A program executes something that is not judged, because of this word or, without one, by itself.
     Runs {
         program: String,
         word: Option<String>,
     },
-    /// A word makes a program write files that are not known; none where the program does so by itself.
+    /// A program writes unknown files, because of this word or, without one, by itself.
     Spills {
         program: String,
         word: Option<String>,

@@ -1,4 +1,4 @@
-//! Commands that are made of lists: groups, conditions, loops, choices and functions.
+//! Compound commands: groups, conditions, loops, cases and functions.
 
 use super::here_document::skip_newlines;
 use super::list::{read_body, read_command, read_list};
@@ -7,10 +7,10 @@ use super::tree::{Command, List, Shape, Spelled};
 use super::word::read_word;
 use crate::findings::WhyNot;
 
-/// Tests whose words are computed, which can run what stands in a variable.
+/// Tests that evaluate their words, which can run the contents of a variable.
 const COMPUTED: [&str; 8] = ["-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-v", "-R"];
 
-/// Reads the compound command that comes next, if it is one.
+/// Reads a compound command if one comes next.
 pub(super) fn read_compound(parser: &mut Parser<'_>) -> Reading<Option<Shape>> {
     if parser.source.looks_at("((") {
         return Err(WhyNot::Unread("arithmetic"));
@@ -124,10 +124,10 @@ fn read_some_word(parser: &mut Parser<'_>) -> Reading<Spelled> {
     if parser.is_at_word() { read_word(parser) } else { Err(WhyNot::Unread("a word missing")) }
 }
 
-/// Reads `[[ … ]]` on one line, without patterns that have a grammar of their own.
+/// Reads `[[ … ]]` on one line, without patterns, which have a grammar of their own.
 fn read_test(parser: &mut Parser<'_>) -> Reading<Shape> {
     let mut words = Vec::new();
-    // Behind an operator the shell takes even `]]` for a word.
+    // After an operator the shell takes even `]]` for a word.
     let mut complete = false;
     loop {
         parser.source.run(|character| character == ' ' || character == '\t');
@@ -154,7 +154,7 @@ fn read_test(parser: &mut Parser<'_>) -> Reading<Shape> {
     }
 }
 
-/// Reads `()` and the body of a function whose name was read.
+/// Reads `()` and the body of a function. Its name has been read.
 pub(super) fn read_function(parser: &mut Parser<'_>) -> Reading<Command> {
     parser.source.eat("(");
     parser.skip_blanks()?;

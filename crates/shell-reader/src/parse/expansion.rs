@@ -1,11 +1,11 @@
-//! Substitutions and expansions, and what they run. Their results are only known when the line runs.
+//! Substitutions and expansions, and the commands they run. Their results are known only when the line runs.
 
 use super::list::{read_line, read_list};
 use super::parser::{Parser, Quoting, Reading};
 use super::tree::{Command, Item, List, Pipeline, Shape};
 use crate::findings::WhyNot;
 
-/// Reads what begins with the `$` that comes next. `false` where the `$` stands for itself.
+/// Reads an expansion at the next `$`. Returns `false` if the `$` stands for itself.
 pub(super) fn read_expansion(parser: &mut Parser<'_>, quoting: Quoting, runs: &mut Vec<List>) -> Reading<bool> {
     parser.source.take();
     match parser.source.peek() {
@@ -29,7 +29,7 @@ pub(super) fn read_expansion(parser: &mut Parser<'_>, quoting: Quoting, runs: &m
     Ok(true)
 }
 
-/// Reads the list of a substitution whose `(` was read.
+/// Reads the list of a substitution. Its `(` has been read.
 pub(super) fn read_substitution(parser: &mut Parser<'_>) -> Reading<List> {
     if !parser.pending.is_empty() {
         return Err(WhyNot::Unread("a substitution before the text of a here-document"));
@@ -37,14 +37,14 @@ pub(super) fn read_substitution(parser: &mut Parser<'_>) -> Reading<List> {
     let before = parser.here_count;
     let list = read_list(parser)?;
     parser.close()?;
-    // Some shells forget what stands behind the text, when they write down for themselves what they have read.
+    // Some shells store what they have parsed and lose the commands after a here-document.
     if parser.here_count > before && !is_one_command(&list) {
         return Err(WhyNot::Unread("a here-document among other commands in a substitution"));
     }
     Ok(list)
 }
 
-/// Reads `$((…))` of numbers. A name in it could stand for a text that runs something.
+/// Reads `$((…))` with numbers only. A name could refer to a text that runs something.
 fn read_arithmetic(parser: &mut Parser<'_>) -> Reading<()> {
     parser.source.eat("((");
     let sum = parser.source.run(|character| character.is_ascii_digit() || "+-*/% ".contains(character));
@@ -52,7 +52,7 @@ fn read_arithmetic(parser: &mut Parser<'_>) -> Reading<()> {
     if plain && parser.source.eat("))") { Ok(()) } else { Err(WhyNot::Unread("arithmetic")) }
 }
 
-/// Reads `${name}`, its length, or with a plain text to use instead or to cut off.
+/// Reads `${name}`, `${#name}`, or a name with a plain text as its default or to be cut off.
 fn read_parameter(parser: &mut Parser<'_>) -> Reading<()> {
     const UNREAD: WhyNot = WhyNot::Unread("an expansion that could run something");
     parser.source.eat("{");
@@ -73,7 +73,7 @@ fn read_parameter(parser: &mut Parser<'_>) -> Reading<()> {
     if parser.source.eat("}") { Ok(()) } else { Err(UNREAD) }
 }
 
-/// Reads a substitution in backticks, the first of which comes next.
+/// Reads a substitution in backticks, starting at the first of them.
 pub(super) fn read_backticks(parser: &mut Parser<'_>, quoting: Quoting, runs: &mut Vec<List>) -> Reading<()> {
     const UNCLOSED: WhyNot = WhyNot::Unread("backticks that are not closed");
     if !parser.pending.is_empty() {
@@ -86,11 +86,11 @@ pub(super) fn read_backticks(parser: &mut Parser<'_>, quoting: Quoting, runs: &m
             '`' => break,
             '\\' => match parser.source.take().ok_or(UNCLOSED)? {
                 next @ ('$' | '`' | '\\') => text.push(next),
-                // Whether the backslash stays depends on where this text stands.
+                // The context of this text decides if the backslash stays.
                 '"' | '\n' => return Err(WhyNot::Unread("an escape in backticks")),
                 next => text.extend(['\\', next]),
             },
-            // Within quotes and here-documents shells disagree on it.
+            // Shells disagree on this in quotes and here-documents.
             '"' if quoting == Quoting::Quoted => return Err(WhyNot::Unread("quotes in backticks in quotes")),
             next => text.push(next),
         }

@@ -1,11 +1,11 @@
-//! Here-documents: finding their text, and what it runs.
+//! Here-documents: their text and the commands it runs.
 
 use super::expansion::{read_backticks, read_expansion};
 use super::parser::{LeadingTabs, Parser, PendingText, Quoting, Reading};
 use super::tree::List;
 use crate::findings::WhyNot;
 
-/// Reads the word that will end the text.
+/// Reads the word that ends the text.
 pub(super) fn read_delimiter(parser: &mut Parser<'_>, tabs: LeadingTabs) -> Reading<()> {
     parser.skip_blanks()?;
     let quote = ["'", "\""].into_iter().find(|quote| parser.source.eat(quote));
@@ -19,7 +19,7 @@ pub(super) fn read_delimiter(parser: &mut Parser<'_>, tabs: LeadingTabs) -> Read
     Ok(())
 }
 
-/// Passes over blanks and newlines, and over the here-documents behind a newline.
+/// Skips blanks and newlines, and the here-documents after a newline.
 pub(super) fn skip_newlines(parser: &mut Parser<'_>) -> Reading<()> {
     loop {
         parser.skip_blanks()?;
@@ -30,7 +30,7 @@ pub(super) fn skip_newlines(parser: &mut Parser<'_>) -> Reading<()> {
     }
 }
 
-/// Reads the texts that begin here, behind a newline.
+/// Reads the texts that begin here, after a newline.
 fn read_texts(parser: &mut Parser<'_>) -> Reading<()> {
     for pending in std::mem::take(&mut parser.pending) {
         let text = read_text(parser, &pending)?;
@@ -63,7 +63,7 @@ fn read_text(parser: &mut Parser<'_>, pending: &PendingText) -> Reading<String> 
     }
 }
 
-/// Reads what the substitutions in a text run.
+/// Reads the commands run by the substitutions in a text.
 fn read_runs(parser: &mut Parser<'_>) -> Reading<Vec<List>> {
     let mut runs = Vec::new();
     while let Some(next) = parser.source.peek() {

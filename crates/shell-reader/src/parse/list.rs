@@ -1,4 +1,4 @@
-//! Lists, pipelines and simple commands. Where the grammar is not certain, it fails and never guesses.
+//! Lists, pipelines and simple commands. If the grammar is ambiguous, parsing fails and never guesses.
 
 use super::compound::{read_compound, read_function};
 use super::here_document::skip_newlines;
@@ -8,7 +8,7 @@ use super::tree::{Assignment, Command, Item, List, Pipeline, Shape, Spelled, The
 use super::word::read_word;
 use crate::findings::{MAX_PARTS, WhyNot};
 
-/// Deeper nesting is not read.
+/// Deeper nesting is not parsed.
 const MAX_DEPTH: usize = 30;
 
 /// Reads a whole text.
@@ -21,7 +21,7 @@ pub(super) fn read_line(parser: &mut Parser<'_>) -> Reading<List> {
     }
 }
 
-/// Reads commands up to what can only end them.
+/// Reads commands up to a token that can only end them.
 pub(super) fn read_list(parser: &mut Parser<'_>) -> Reading<List> {
     parser.depth += 1;
     if parser.depth > MAX_DEPTH {
@@ -51,7 +51,7 @@ pub(super) fn read_list(parser: &mut Parser<'_>) -> Reading<List> {
     Ok(items)
 }
 
-/// Reads a list with something in it.
+/// Reads a non-empty list.
 pub(super) fn read_body(parser: &mut Parser<'_>) -> Reading<List> {
     let list = read_list(parser)?;
     if list.is_empty() { Err(WhyNot::Unread("a command missing")) } else { Ok(list) }
@@ -147,7 +147,7 @@ fn read_simple(parser: &mut Parser<'_>) -> Reading<Command> {
     Ok(Command { shape: Shape::Simple { assignments, words }, redirects })
 }
 
-/// Reads `NAME=value` in front of a command.
+/// Reads `NAME=value` before a command.
 fn read_assignment(parser: &mut Parser<'_>, in_front: bool) -> Reading<Option<Assignment>> {
     let before = parser.source.clone();
     let name = parser.source.run(|character| character.is_ascii_alphanumeric() || character == '_').to_owned();

@@ -1,39 +1,39 @@
-//! The state of a parser, and the steps that every part of the grammar takes.
+//! The state of a parser, and the steps shared by all parts of the grammar.
 
 use super::source::Source;
 use super::tree::List;
 use crate::findings::WhyNot;
 
-/// A part of the line, or the reason why it is not read.
+/// A part of the line, or the reason why it cannot be read.
 pub(super) type Reading<T> = Result<T, WhyNot>;
 
-/// Words that end a list where a command could begin.
+/// Words that end a list if they stand where a command could begin.
 pub(super) const CLOSING: [&str; 8] = ["then", "do", "done", "fi", "elif", "else", "esac", "}"];
 
-/// A line that is being read.
+/// A line being parsed.
 pub(super) struct Parser<'a> {
     pub(super) source: Source<'a>,
-    /// Here-documents whose text begins behind the next newline.
+    /// Here-documents whose text begins after the next newline.
     pub(super) pending: Vec<PendingText>,
-    /// How many here-documents were read.
+    /// Number of here-documents read.
     pub(super) here_count: usize,
-    /// What their texts run.
+    /// Commands run by the here-documents.
     pub(super) here_runs: Vec<List>,
-    /// How many commands were read, within substitutions too.
+    /// Number of commands read, including those in substitutions.
     pub(super) commands: usize,
     pub(super) depth: usize,
 }
 
-/// A here-document whose text is yet to come.
+/// A here-document whose text follows later.
 #[derive(Debug)]
 pub(super) struct PendingText {
     pub(super) delimiter: String,
-    /// Whether the text is taken as it stands.
+    /// True if the text is taken literally.
     pub(super) quoted: bool,
     pub(super) tabs: LeadingTabs,
 }
 
-/// The treatment of tabs in front of the lines of a here-document.
+/// Treatment of tabs at the start of a here-document's lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LeadingTabs {
     Kept,
@@ -41,7 +41,7 @@ pub(super) enum LeadingTabs {
     LeftOut,
 }
 
-/// Whether an expansion stands in double quotes, or in a text that is read as if it did.
+/// Quoting around an expansion: in double quotes, or in a text that is read as if it were.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Quoting {
     Bare,
@@ -60,7 +60,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Reads another text as a part of this one.
+    /// Parses another text as a part of this one.
     pub(super) fn within<'b, T>(
         &mut self,
         text: &'b str,
@@ -74,31 +74,31 @@ impl<'a> Parser<'a> {
         Ok(found)
     }
 
-    /// Whether this word of the language comes next, and ends there.
+    /// True if this reserved word comes next and ends there.
     pub(super) fn is_at_reserved(&self, word: &str) -> bool {
         let behind = self.source.rest().strip_prefix(word);
         behind.is_some_and(|behind| behind.chars().next().is_none_or(ends_word))
     }
 
-    /// Passes over this word of the language if it comes next.
+    /// Skips this reserved word if it comes next.
     pub(super) fn eat_reserved(&mut self, word: &str) -> bool {
         self.is_at_reserved(word) && self.source.eat(word)
     }
 
-    /// Passes over what has to come next: a word of the language, or `)`.
+    /// Skips a required token: a reserved word, or `)`.
     pub(super) fn expect(&mut self, word: &'static str) -> Reading<()> {
         let found = if word == ")" { self.source.eat(word) } else { self.eat_reserved(word) };
         if found { Ok(()) } else { Err(WhyNot::Unread("a command that is not closed")) }
     }
 
-    /// Passes over blanks, continued lines and a comment.
+    /// Skips blanks, continued lines and a comment.
     pub(super) fn skip_blanks(&mut self) -> Reading<()> {
         loop {
             self.source.run(|character| character == ' ' || character == '\t');
             if !self.source.looks_at("\\\n") {
                 break;
             }
-            // Elsewhere it would join what stands on both sides of it.
+            // Elsewhere the continuation would join the words on both sides.
             if !self.source.is_behind_blank() {
                 return Err(WhyNot::Unread("a line that is continued within a word"));
             }
@@ -113,13 +113,13 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// Whether a word begins here.
+    /// True if a word begins here.
     pub(super) fn is_at_word(&self) -> bool {
         let next = self.source.rest();
         next.starts_with("<(") || next.starts_with(">(") || next.chars().next().is_some_and(|next| !ends_word(next))
     }
 
-    /// The `)` behind a list. A here-document that is still open would have its text elsewhere.
+    /// Reads the `)` after a list. The text of an open here-document would follow elsewhere, so that fails.
     pub(super) fn close(&mut self) -> Reading<()> {
         if !self.pending.is_empty() {
             return Err(WhyNot::Unread("a here-document without its text"));
@@ -128,7 +128,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Whether a character stands between words.
+/// True if the character separates words.
 pub(super) fn ends_word(character: char) -> bool {
     matches!(character, ' ' | '\t' | '\n' | ';' | '&' | '|' | '(' | ')' | '<' | '>')
 }

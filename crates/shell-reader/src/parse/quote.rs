@@ -39,7 +39,7 @@ pub(super) fn read_quotes(parser: &mut Parser<'_>, draft: &mut Draft) -> Reading
     }
 }
 
-/// Reads a backslash in double quotes, which stands for itself before most characters.
+/// Reads a backslash in double quotes. Before most characters it stands for itself.
 fn read_quoted_escape(parser: &mut Parser<'_>, draft: &mut Draft) -> Reading<()> {
     parser.source.take();
     match parser.source.peek().ok_or(UNCLOSED)? {
@@ -57,7 +57,7 @@ fn read_quoted_escape(parser: &mut Parser<'_>, draft: &mut Draft) -> Reading<()>
     Ok(())
 }
 
-/// Fails for a character that cannot be in quotes here.
+/// Fails if the character is not supported in quotes here.
 fn check_quoted(parser: &Parser<'_>, character: char) -> Reading<()> {
     match character {
         '\n' if !parser.pending.is_empty() => Err(WhyNot::Unread("quotes across a here-document")),
@@ -67,7 +67,7 @@ fn check_quoted(parser: &Parser<'_>, character: char) -> Reading<()> {
     }
 }
 
-/// Reads the text of `$'…'`, whose beginning was read.
+/// Reads the text of `$'…'`. Its beginning has been read.
 pub(super) fn read_ansi_text(parser: &mut Parser<'_>) -> Reading<String> {
     let mut text = String::new();
     loop {
@@ -98,7 +98,7 @@ fn read_ansi_escape(parser: &mut Parser<'_>) -> Reading<char> {
     })
 }
 
-/// Reads a character by its number, which is one of ASCII that can be seen: others depend on the locale.
+/// Reads a character by its number, which must be printable ASCII: others depend on the locale.
 fn read_character(parser: &mut Parser<'_>, radix: u32, most: usize) -> Option<char> {
     let digits: String = parser.source.rest().chars().take(most).take_while(|digit| digit.is_digit(radix)).collect();
     parser.source.eat(&digits);

@@ -1,4 +1,4 @@
-//! Redirects: the files that are opened for a command, and how.
+//! Redirects: the files opened for a command, and how.
 
 use super::here_document::read_delimiter;
 use super::parser::{LeadingTabs, Parser, Reading};
@@ -6,7 +6,7 @@ use super::tree::{Redirect, Spelled};
 use super::word::read_word;
 use crate::findings::WhyNot;
 
-/// Every operator, the longer ones first.
+/// Every operator, longer ones first.
 const OPERATORS: [(&str, Operator); 13] = [
     ("&>>", Operator::Write),
     ("&>", Operator::Write),
@@ -23,7 +23,7 @@ const OPERATORS: [(&str, Operator); 13] = [
     (">", Operator::Write),
 ];
 
-/// A number that is too large is a word, to the shell.
+/// The shell takes a larger number for a word.
 const MOST_DIGITS: usize = 3;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -38,7 +38,7 @@ enum Operator {
     Process,
 }
 
-/// Reads the redirect that comes next, if it is one.
+/// The beginning of a word, not a redirect.
 pub(super) fn read_redirect(parser: &mut Parser<'_>) -> Reading<Option<Redirect>> {
     let before = parser.source.clone();
     parser.source.run(|character| character.is_ascii_digit());
@@ -79,7 +79,7 @@ fn read_target(parser: &mut Parser<'_>, operator: Operator) -> Reading<Redirect>
     })
 }
 
-/// Whether a word names an open file: a number, `-`, or a number that is given up.
+/// True if a word names a file descriptor: a number, `-` to close it, or a number with `-` to move it.
 fn is_number(word: &Spelled) -> bool {
     word.bare_text().is_some_and(|text| {
         text == "-" || {

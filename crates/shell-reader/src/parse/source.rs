@@ -1,6 +1,6 @@
-//! A text and the place up to which it was read.
+//! A text and the position up to which it was read.
 
-/// A text and how far it was read. Places are always between characters.
+/// A text and a position in it, which is always a character boundary.
 #[derive(Debug, Clone)]
 pub(super) struct Source<'a> {
     text: &'a str,
@@ -28,7 +28,7 @@ impl<'a> Source<'a> {
         self.rest().chars().next()
     }
 
-    /// The character behind the next one.
+    /// The character after the next one.
     pub(super) fn second(&self) -> Option<char> {
         self.rest().chars().nth(1)
     }
@@ -43,12 +43,12 @@ impl<'a> Source<'a> {
         Some(next)
     }
 
-    /// Goes back over one character, which must be of ASCII.
+    /// Steps back over one ASCII character.
     pub(super) fn back(&mut self) {
         self.at -= 1;
     }
 
-    /// Passes over this text if it comes next.
+    /// Skips this text if it comes next.
     pub(super) fn eat(&mut self, text: &str) -> bool {
         let found = self.looks_at(text);
         if found {
@@ -57,7 +57,7 @@ impl<'a> Source<'a> {
         found
     }
 
-    /// Passes over characters as long as they are of a kind, and returns them.
+    /// Skips matching characters and returns them.
     pub(super) fn run(&mut self, of_kind: impl Fn(char) -> bool) -> &'a str {
         let rest = self.rest();
         let length = rest.find(|character| !of_kind(character)).unwrap_or(rest.len());
@@ -65,7 +65,7 @@ impl<'a> Source<'a> {
         &rest[..length]
     }
 
-    /// Whether a blank stands right before this place.
+    /// True if a blank precedes this position.
     pub(super) fn is_behind_blank(&self) -> bool {
         self.text[..self.at].ends_with([' ', '\t'])
     }

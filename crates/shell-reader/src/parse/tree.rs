@@ -1,4 +1,4 @@
-//! A line as a tree: the commands that it has, and how one follows another.
+//! A line as a tree: its commands, and how one follows another.
 
 use crate::findings::Word;
 
@@ -12,7 +12,7 @@ pub(crate) struct Item {
     pub(crate) background: bool,
 }
 
-/// When the next pipeline of an item runs.
+/// The condition on which the next pipeline of an item runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Then {
     OnSuccess,
@@ -71,14 +71,14 @@ pub(crate) struct Assignment {
 #[derive(Debug)]
 pub(crate) struct Spelled {
     pub(crate) word: Word,
-    /// Whether it has no quotes, escapes or expansions.
+    /// True if it has no quotes, escapes or expansions.
     pub(crate) bare: bool,
-    /// What its substitutions run.
+    /// Commands run by its substitutions.
     pub(crate) runs: Vec<List>,
 }
 
 impl Spelled {
-    /// Its text if it stands bare, as words of the language do.
+    /// Returns its text if it is bare, as reserved words must be.
     pub(crate) fn bare_text(&self) -> Option<&str> {
         self.word.text().filter(|_| self.bare)
     }
@@ -88,13 +88,13 @@ impl Spelled {
 pub(crate) enum Redirect {
     Write(Spelled),
     Read(Spelled),
-    /// Another number for an open file.
+    /// A duplicated file descriptor.
     Duplicate,
-    /// A text as input, with what its substitutions run.
+    /// A text as input, with the commands run by its substitutions.
     Text(Vec<List>),
 }
 
-/// The words of a list that is one simple command and nothing else.
+/// Returns the words of a list that is exactly one simple command.
 pub(crate) fn only_words(list: &List) -> Option<&[Spelled]> {
     let [Item { first: Pipeline { negated: false, commands }, rest, background: false }] = &list[..] else {
         return None;

@@ -1,4 +1,4 @@
-//! Words as a program would get them, as far as that is certain.
+//! Words as a program would receive them, as far as that is certain.
 
 use super::expansion::{read_backticks, read_expansion, read_substitution};
 use super::parser::{Parser, Quoting, Reading, ends_word};
@@ -6,34 +6,34 @@ use super::quote::{read_ansi_text, read_quotes};
 use super::tree::{List, Spelled};
 use crate::findings::{WhyNot, Word};
 
-/// A word that is being read.
+/// A word being read.
 #[derive(Default)]
 pub(super) struct Draft {
     pub(super) text: String,
     pub(super) runs: Vec<List>,
-    /// Whether some of it is only known when it runs.
+    /// True if part of it is known only when the line runs.
     pub(super) unknown: bool,
     pub(super) spelling: Spelling,
-    /// How many pairs of quotes it has.
+    /// Number of quoted parts.
     pub(super) quoted: usize,
-    /// Whether quotes ended, and something followed.
+    /// True if anything follows a quoted part.
     pub(super) behind_quotes: bool,
-    /// Whether a brace stands open, which a comma would make several words of.
+    /// True after an open brace: a comma would make several words of it.
     brace: bool,
 }
 
-/// How the parts of a word outside quotes are written.
+/// Spelling of the unquoted parts of a word.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Spelling {
     #[default]
     Bare,
-    /// With backslashes, where they are needed.
+    /// With backslashes only as needed.
     Escaped,
     /// As nobody would write it.
     Odd,
 }
 
-/// Reads the word that begins here; the empty one where none does.
+/// Reads the word that begins here; empty if there is none.
 pub(super) fn read_word(parser: &mut Parser<'_>) -> Reading<Spelled> {
     let start = parser.source.at();
     let mut draft = Draft::default();
@@ -63,7 +63,7 @@ pub(super) fn read_word(parser: &mut Parser<'_>) -> Reading<Spelled> {
     Ok(draft.finish(raw))
 }
 
-/// Reads a character that stands for itself, or for something that is looked up.
+/// Reads a character that stands for itself or begins an expansion.
 fn read_bare(parser: &mut Parser<'_>, next: char, draft: &mut Draft) -> Reading<()> {
     if next.is_control() {
         return Err(WhyNot::Unread("a control character"));
@@ -117,7 +117,7 @@ fn read_dollar(parser: &mut Parser<'_>, draft: &mut Draft) -> Reading<()> {
 impl Draft {
     fn finish(self, raw: &str) -> Spelled {
         let bare = self.quoted == 0 && self.spelling == Spelling::Bare;
-        // Alone it is the name of a program, and matches nothing but itself.
+        // On its own it is the name of a program, and matches nothing but itself.
         let bracket = raw == "[";
         let word = if self.unknown && !bracket {
             Word::Unknown
@@ -134,13 +134,13 @@ impl Draft {
     }
 }
 
-/// Whether quotes begin the word, or stand behind the `=` or `:` of an option.
+/// True if quotes begin the word or follow the `=` or `:` of an option.
 fn begins_plainly(raw: &str, quoted: usize) -> bool {
     let before = raw.split(['\'', '"']).next().unwrap_or_default();
     quoted == 0 || before.is_empty() || before.ends_with(['=', ':'])
 }
 
-/// `{name}`, which names a variable where a redirect follows.
+/// True for `{name}`, which names a variable if a redirect follows.
 fn is_descriptor(raw: &str) -> bool {
     raw.starts_with('{') && raw.ends_with('}')
 }

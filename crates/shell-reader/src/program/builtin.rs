@@ -1,17 +1,17 @@
-//! Builtin commands that change what the shell does next, or run what they are given.
+//! Builtin commands that affect what the shell does next, or run their arguments.
 
 use crate::findings::Word;
 use crate::parse::{Command, Item, List, Shape};
 
-/// What a builtin does to the rest of a line.
+/// Effect of a builtin on the rest of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Effect {
     None,
-    /// It changes variables, which programs may obey.
+    /// Changes variables, which programs may obey.
     Unclear,
-    /// It can run anything, or change how the rest is read.
+    /// Can run anything, or change how the rest is read.
     Anything,
-    /// It changes the directory.
+    /// Changes the directory.
     Moves,
 }
 
@@ -44,17 +44,17 @@ const ANYTHING: [&str; 26] = [
     "wait",
 ];
 
-/// They take names of variables, in which an index would be computed.
+/// Builtins that take names of variables. An index in such a name would be evaluated.
 const NAMES: [&str; 7] = ["export", "getopts", "printf", "read", "readonly", "test", "unset"];
 
 const MOVING: [&str; 3] = ["cd", "popd", "pushd"];
 
-/// What a builtin of this name would do with these words.
+/// Returns the effect of a builtin with these words.
 pub(crate) fn effect(name: &str, words: &[Word]) -> Effect {
     if MOVING.contains(&name) {
         return Effect::Moves;
     }
-    // By itself it only waits.
+    // Without operands it only waits.
     if ANYTHING.contains(&name) && !(name == "wait" && words.len() == 1) {
         return Effect::Anything;
     }
@@ -76,7 +76,7 @@ pub(crate) fn effect(name: &str, words: &[Word]) -> Effect {
     }
 }
 
-/// Whether a list may change the directory.
+/// True if a list may change the directory.
 pub(crate) fn moves(list: &List) -> bool {
     list.iter().any(|item| {
         let Item { first, rest, .. } = item;

@@ -1,22 +1,22 @@
-//! Programs that write or remove the files that they are given.
+//! Programs that write or remove the files they are given.
 
 use crate::findings::Word;
 
-/// The files that a command names, by what it does to them.
+/// Files named by a command, by what it does to them.
 #[derive(Debug, Default)]
 pub(crate) struct NamedFiles {
     pub(crate) written: Vec<Word>,
-    /// Removed, altered without new content, or named to be written by a word that a rule has to name itself.
+    /// Removed, altered without new content, or named for writing by an armed word.
     pub(crate) changed: Vec<Word>,
 }
 
 /// How to find the target of a program that copies.
 struct Copying {
-    /// Letters of options without a value that leave the last operand the target.
+    /// Letters of options without a value; with them the last operand stays the target.
     alone: &'static str,
-    /// Letters of options with a value that names no file.
+    /// Letters of options whose value is not a file.
     valued: &'static str,
-    /// Whether files of other machines are named with a colon.
+    /// True if a colon marks files on other machines.
     remote: bool,
 }
 
@@ -26,7 +26,7 @@ const INSTALL: Copying = Copying { alone: "-bcCDpsTv", valued: "gmoS", remote: f
 const RSYNC: Copying = Copying { alone: "-0aAcdgHhiklLnNoOpPqrStuvWxXz", valued: "BfT", remote: true };
 const SCP: Copying = Copying { alone: "-346BCpqrTv", valued: "ciloP", remote: true };
 
-/// The files that a command with this program names.
+/// Returns the files that a command with this program names.
 pub(crate) fn named_files(name: &str, words: &[Word]) -> NamedFiles {
     let mut files = NamedFiles::default();
     match name {
@@ -56,7 +56,7 @@ pub(crate) fn named_files(name: &str, words: &[Word]) -> NamedFiles {
     files
 }
 
-/// The words that are no options, nor values of these short ones.
+/// Returns the words that are neither options nor values of these short options.
 fn operands(words: &[Word], valued: &str) -> Vec<Word> {
     let mut found = Vec::new();
     let (mut skip, mut options) = (false, true);
@@ -82,8 +82,8 @@ fn output_file(words: &[Word]) -> Vec<Word> {
 }
 
 impl Copying {
-    /// The target, and what would lie in it if it is a directory. With other options that is not known; of programs for
-    /// which no option names the target, it may be any operand.
+    /// Returns the target, and the path of each source in it in case it is a directory. Unknown options make the target
+    /// unknown. If no option of the program names the target, it may then be any operand.
     fn written(&self, words: &[Word]) -> Vec<Word> {
         let operands = operands(words, self.valued);
         let Some((target, sources)) = operands.split_last() else { return Vec::new() };
@@ -97,13 +97,13 @@ impl Copying {
             return Vec::new();
         }
         let mut written = vec![Word::Plain(target.to_owned())];
-        // What stands alone comes to lie here, under its own name.
+        // A single operand is created in the current directory, under its own name.
         let (target, sources) = if sources.is_empty() { (".", &operands[..]) } else { (target, sources) };
         for source in sources {
             let source = source.text().unwrap_or_default().trim_end_matches('/');
             let separators: &[char] = if self.remote { &['/', ':'] } else { &['/'] };
             let name = source.rsplit(separators).next().unwrap_or_default();
-            // Within `.` that is the name itself.
+            // Within `.` the path is the name itself.
             let within = if target == "." { name.to_owned() } else { format!("{target}/{name}") };
             written.push(Word::Plain(within));
         }
@@ -117,7 +117,7 @@ impl Copying {
     }
 }
 
-/// Whether a file is on another machine: with a colon before any slash.
+/// True if a file is on another machine: a colon precedes any slash.
 fn is_remote(name: &str) -> bool {
     name.split('/').next().is_some_and(|start| start.contains(':'))
 }

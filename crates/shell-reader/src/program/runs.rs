@@ -1,4 +1,4 @@
-//! The result for a program that runs others: commands, lines for a shell, and variables that it sets for them.
+//! What a program runs: commands, lines for a shell, and the variables it sets for them.
 
 use crate::findings::Word;
 
@@ -8,11 +8,11 @@ pub(crate) struct Runs {
     pub(crate) commands: Vec<Vec<Word>>,
     /// Lines for a shell.
     pub(crate) scripts: Vec<Word>,
-    /// Whether the program does nothing but run them.
+    /// True if the program does nothing but run them.
     pub(crate) transparent: bool,
-    /// Whether it may run something else.
+    /// True if it may run something else.
     pub(crate) unclear: bool,
-    /// What it sets for them.
+    /// Variables it sets for them.
     pub(crate) variables: Vec<Variable>,
 }
 
@@ -20,12 +20,12 @@ pub(crate) struct Runs {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Variable {
     pub(crate) name: String,
-    /// Whether all of its value is known, and spelled as people do.
+    /// True if the whole value is known and spelled as people do.
     pub(crate) is_plain: bool,
 }
 
 impl Runs {
-    /// Something that is not known.
+    /// Stands for something unknown.
     pub(super) fn unclear() -> Self {
         Self { unclear: true, ..Self::default() }
     }

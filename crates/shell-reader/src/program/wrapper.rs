@@ -1,4 +1,4 @@
-//! Programs that run another command, such as `env` and `timeout`: which of their words are that command.
+//! Programs that run another command, such as `env` and `timeout`, and where that command starts.
 
 use super::runs::{Runs, Variable};
 use super::shell;
@@ -7,13 +7,13 @@ use crate::findings::Word;
 /// How to find the command among the words of a wrapper.
 struct Wrapper {
     name: &'static str,
-    /// Short options that stand alone.
+    /// Short options without a value.
     alone: &'static str,
     /// Short options with a value.
     valued: &'static str,
-    /// How many words stand before the command.
+    /// Number of operands before the command.
     operands: usize,
-    /// Whether `NAME=value` may stand before the command.
+    /// True if `NAME=value` may stand before the command.
     variables: bool,
     transparent: bool,
 }
@@ -38,7 +38,7 @@ const WRAPPERS: [Wrapper; 13] = [
     Wrapper { transparent: false, ..wrapper("xargs", "0rtx", "dEILnPs") },
 ];
 
-/// Programs that run the command behind one of their subcommands, with nothing between that is not understood.
+/// Programs that run the command after one of their subcommands. Nothing unknown may stand in between.
 const SUBCOMMANDS: [(&str, &str); 13] = [
     ("asdf", "exec"),
     ("bundle", "exec"),
@@ -55,7 +55,7 @@ const SUBCOMMANDS: [(&str, &str); 13] = [
     ("yarn", "exec"),
 ];
 
-/// They run commands too, in ways that are not taken apart here.
+/// Programs that also run commands, in ways that are not analysed here.
 const UNCLEAR: &str = "abduco at batch bwrap busybox capsh catchsegv cgexec chpst choom chroot chrt crontab \
     dbus-run-session doas dtach dumb-init eatmydata entr envdir expect faketime fakeroot firejail flock gdb gosu i386 \
     linux32 linux64 lldb logsave ltrace machinectl newgrp nodemon nsenter numactl parallel perf pkexec prlimit proot \
@@ -63,10 +63,10 @@ const UNCLEAR: &str = "abduco at batch bwrap busybox capsh catchsegv cgexec chps
     start-stop-daemon strace su su-exec sudoedit systemd-run taskset tini torsocks toybox tsocks unbuffer uname26 \
     unshare valgrind watch watchexec x86_64 xe xvfb-run";
 
-/// Beginnings of the names of loaders, which run the program that they are given.
+/// Name prefixes of dynamic loaders, which run the program they are given.
 const LOADERS: [&str; 4] = ["ld-linux", "ld-musl", "ld.so", "ld64.so"];
 
-/// What a command with these words runs, if its program is one that runs others.
+/// Returns what a command with these words runs, if its program runs others.
 pub(crate) fn runs(name: &str, words: &[Word]) -> Option<Runs> {
     if UNCLEAR.split(' ').any(|own| own == name) || LOADERS.iter().any(|loader| name.starts_with(loader)) {
         return Some(Runs::unclear());
@@ -100,7 +100,7 @@ pub(crate) fn runs(name: &str, words: &[Word]) -> Option<Runs> {
 }
 
 impl Wrapper {
-    /// The position behind options and operands; `None` where an option is not known.
+    /// Returns the position after options and operands; `None` if an option is unknown.
     fn start(&self, words: &[Word]) -> Option<usize> {
         let mut at = 1;
         while let Some(word) = words.get(at) {
@@ -122,7 +122,7 @@ impl Wrapper {
     }
 }
 
-/// The command of `xargs`: more words follow, and some may be replaced.
+/// Returns the command of `xargs`: more words follow, and some may be replaced.
 fn extended(mut command: Vec<Word>, words: &[Word], start: usize) -> Option<Vec<Word>> {
     let replaces = words[..start].iter().any(|word| word.text().is_none_or(|text| text.starts_with("-I")));
     if command.is_empty() {
@@ -143,7 +143,7 @@ fn without(word: Word, mark: &str) -> Word {
     if word.text().is_some_and(|text| text.contains(mark)) { Word::Unknown } else { word }
 }
 
-/// What `find` runs for what it finds.
+/// Returns the commands that `find` runs for its matches.
 fn found(words: &[Word]) -> Option<Runs> {
     let mut runs = Runs::default();
     let mut at = 1;
@@ -152,7 +152,7 @@ fn found(words: &[Word]) -> Option<Runs> {
         if !matches!(word.text(), Some("-exec" | "-execdir" | "-ok" | "-okdir")) {
             continue;
         }
-        // Only behind `{}` does `+` end a command.
+        // `+` ends a command only after `{}`.
         let ends = |&end: &usize| match words[end].text() {
             Some("+") => words[end - 1].text() == Some("{}"),
             text => text == Some(";"),
@@ -167,7 +167,7 @@ fn found(words: &[Word]) -> Option<Runs> {
     (!runs.commands.is_empty()).then_some(runs)
 }
 
-/// The command behind a subcommand. Options in between may have values, or run something themselves.
+/// Returns the command after a subcommand. Options in between may have values or run something themselves.
 fn behind_subcommand(subcommand: &str, words: &[Word]) -> Option<Runs> {
     let text = |at: usize| words.get(at).and_then(Word::text);
     match (text(1), text(2)) {

@@ -1,4 +1,4 @@
-//! What is found in a line, as `explain` shows it.
+//! Findings of a line, as `explain` shows them.
 
 use std::path::Path;
 

@@ -1,7 +1,7 @@
-//! The reading of command lines against `bash` itself: what it executes was judged, whatever the line.
+//! Command lines checked against `bash` itself: every command it executes was judged, whatever the line.
 //!
-//! Lines are drawn from a grammar and spoiled now and then. `bash` runs them with shims that log what they are called
-//! with. `SORTIE_CASES` says how many lines (100,000 unless said otherwise); `SORTIE_SEED` replays one that failed.
+//! Lines are generated from a grammar, and some are spoiled. `bash` runs them with shims that log their arguments.
+//! `SORTIE_CASES` sets the number of lines (default 100,000); `SORTIE_SEED` replays a failure.
 
 mod grammar;
 mod run;
@@ -17,7 +17,7 @@ use self::run::{Batch, Executed};
 use super::draw::Draw;
 
 const CASES: u64 = 100_000;
-/// Lines for one process.
+/// Number of lines for one process.
 const BATCH: u64 = 2_000;
 
 struct Case {
@@ -33,7 +33,7 @@ impl Case {
         Self { seed, line, analysis }
     }
 
-    /// Whether nothing can be said of what it executes.
+    /// True if the analysis cannot bound what the line executes.
     fn could_run_anything(&self) -> bool {
         self.analysis.parts.iter().any(|part| part.words.first() == Some(&Word::Unknown))
     }
@@ -44,7 +44,7 @@ impl Case {
     }
 }
 
-/// Whether a command is one that was judged: word for word, up to a word that was not known.
+/// True if the executed command was judged: word for word, up to the first unknown word.
 fn was_judged(part: &Part, executed: &[String]) -> bool {
     let known: Vec<&str> = part.words.iter().map_while(Word::text).collect();
     let all_known = known.len() == part.words.len();
@@ -53,7 +53,7 @@ fn was_judged(part: &Part, executed: &[String]) -> bool {
         && (!all_known || executed.len() == known.len())
 }
 
-/// Runs cases in one shell and compares. Returns how many commands were executed.
+/// Runs cases in one shell and compares. Returns the number of executed commands.
 fn check(cases: &[&Case], batch: &Batch) -> usize {
     let lines: Vec<&str> = cases.iter().map(|case| case.line.as_str()).collect();
     let executed = batch.run(&lines, cases.iter().any(|case| !case.analysis.understood));
@@ -78,7 +78,7 @@ fn is(target: &Target, file: &Path) -> bool {
     matches!(target, Target::Path(path) if path == file)
 }
 
-/// What one batch came to.
+/// Results of one batch.
 #[derive(Default)]
 struct Counts {
     understood: AtomicU64,
@@ -118,7 +118,7 @@ fn what_bash_executes_was_judged() {
     };
     let threads = std::thread::available_parallelism().map_or(2, usize::from);
     std::thread::scope(|scope| (0..threads).for_each(|_| _ = scope.spawn(work)));
-    // A test in which nothing is understood, or nothing runs, would prove nothing.
+    // If no line were understood, or none ran, the test would prove nothing.
     let [understood, unclear, executed] =
         [counts.understood, counts.unclear, counts.executed].map(AtomicU64::into_inner);
     assert!(understood * 4 > lines, "only {understood} of {lines} lines are understood");

@@ -1,4 +1,4 @@
-//! What is found in command lines, seen from the crate's public door, and held against `bash` itself.
+//! Command lines analysed through the crate's public API, and checked against `bash` itself.
 
 #![expect(clippy::expect_used, reason = "a test that cannot go on fails where it stands")]
 

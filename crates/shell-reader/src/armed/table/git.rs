@@ -3,7 +3,7 @@
 use crate::armed::profile::{Profile, in_front, of_subcommands, one_of, profile};
 use crate::findings::Arming;
 
-/// Its own commands that keep to what their words say. Any other may be an alias, or another program.
+/// Built-in commands that do no more than their words say. Any other may be an alias or another program.
 const KNOWN: &str = "add am annotate apply blame branch cat-file check-attr check-ignore check-mailmap check-ref-format \
     checkout checkout-index cherry cherry-pick clean clone commit commit-graph commit-tree count-objects describe diff \
     diff-files diff-index diff-tree fast-export fetch for-each-ref format-patch fsck gc grep hash-object init log \
@@ -12,7 +12,7 @@ const KNOWN: &str = "add am annotate apply blame branch cat-file check-attr chec
     show-branch show-ref sparse-checkout stash status stripspace switch symbolic-ref tag update-index update-ref var \
     verify-commit verify-pack verify-tag version whatchanged write-tree";
 
-/// Those that change settings, or write what is not known, and execute nothing by themselves.
+/// Commands that change settings or write unknown files, but execute nothing by themselves.
 const TURNING: &str = "archive bisect bundle config credential fast-import help maintenance submodule worktree";
 
 pub(super) const PROFILES: &[Profile] = &[

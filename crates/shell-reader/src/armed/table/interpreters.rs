@@ -1,4 +1,4 @@
-//! Languages, editors and databases, which can run a text instead of a file.
+//! Interpreters, editors and databases, which can run a text instead of a file.
 
 use crate::armed::profile::{Nature, Profile, in_front, profile};
 

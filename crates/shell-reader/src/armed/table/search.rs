@@ -3,7 +3,7 @@
 use crate::armed::profile::{Nature, Profile, profile};
 
 pub(super) const PROFILES: &[Profile] = &[
-    // What `-exec` runs is judged as a command of its own.
+    // The command of `-exec` is judged on its own.
     Profile { spills: "-delete -fprint -fls", turns: "-exec -ok -files0-from", ..profile("find gfind") },
     Profile { runs: "-x -X --exec --exec-batch", ..profile("fd fdfind") },
     Profile { runs: "--pre --hostname-bin", turns: "-z --pre-glob --search-zip", ..profile("rg") },

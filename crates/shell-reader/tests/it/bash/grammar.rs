@@ -2,13 +2,13 @@
 
 use super::super::draw::Draw;
 
-/// What is put into a line to spoil it.
+/// Marks inserted into a line to spoil it.
 const MARKS: [&str; 25] = [
     ";", "&", "|", "<", ">", "(", ")", "{", "}", "$", "`", "'", "\"", "\\", " ", "\n", "\t", "#", "!", "*", "?", "[",
     "]", "~", "=",
 ];
 
-/// Words that are what they seem, for the most part.
+/// Words that are mostly what they seem.
 const WORDS: [&str; 29] = [
     "a",
     "b-c",
@@ -41,7 +41,7 @@ const WORDS: [&str; 29] = [
     "HEAD~1",
 ];
 
-/// Words that the shell makes something else of.
+/// Words that the shell expands or rewrites.
 const EXPANDED: [&str; 33] = [
     "$x",
     "${x}",
@@ -78,7 +78,7 @@ const EXPANDED: [&str; 33] = [
     "it's'",
 ];
 
-/// One line. The number makes the names of its files its own.
+/// Draws one line. The number makes its file names unique.
 pub(super) fn line(draw: &mut Draw, number: usize) -> String {
     let plain = draw.once_in(2);
     let mut writer = Writer { draw, number, plain, files: 0, text: String::new() };
@@ -101,7 +101,7 @@ pub(super) fn line(draw: &mut Draw, number: usize) -> String {
 struct Writer<'a> {
     draw: &'a mut Draw,
     number: usize,
-    /// Whether all its words are what they seem.
+    /// True if every word is what it seems.
     plain: bool,
     files: usize,
     text: String,

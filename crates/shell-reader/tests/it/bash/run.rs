@@ -1,4 +1,4 @@
-//! Many lines in one `bash`, which finds no program at all but the shims.
+//! Runs many lines in one `bash`, which finds no programs but the shims.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 /// One command that a line executed.
 pub(super) struct Executed {
-    /// Which line.
+    /// Number of the line.
     pub(super) line: usize,
     pub(super) words: Vec<String>,
 }
@@ -16,9 +16,8 @@ pub(super) struct Batch {
     folder: tempfile::TempDir,
 }
 
-/// A record is one write, for which it must not have newlines. Loops end, since `w` succeeds and `u` fails only a few
-/// times for each line; where a loop was spoiled, its calls or its time come to an end, and functions that call
-/// themselves do not get deep.
+/// Each record is a single write, so it must not contain newlines. Loops end: `w` succeeds and `u` fails only a few
+/// times per line. A spoiled loop runs out of calls or time, and functions that call themselves do not get deep.
 const PRELUDE: &str = r#"
 ulimit -t 100
 PATH=/nonexistent HOME=$BASE/home FUNCNEST=7
@@ -53,13 +52,13 @@ impl Batch {
         Self { folder }
     }
 
-    /// Where lines begin.
+    /// Working directory of every line.
     pub(super) fn directory(&self) -> PathBuf {
         self.folder.path().join("base")
     }
 
-    /// Runs lines one after the other; returns everything that they executed. Lines that may change the shell itself
-    /// are run apart, each in one of its own.
+    /// Runs lines one after the other and returns every command they executed. With `apart`, each line gets a shell of
+    /// its own, since it may change the shell.
     pub(super) fn run(&self, lines: &[&str], apart: bool) -> Vec<Executed> {
         let (log, input) = (self.folder.path().join("log"), self.folder.path().join("lines"));
         let mut file = std::fs::File::create(&input).expect("a file");
@@ -81,7 +80,7 @@ impl Batch {
         executed(&std::fs::read(&log).expect("the log"))
     }
 
-    /// Every file that lines have written.
+    /// Every file that the lines have written.
     pub(super) fn files(&self) -> Vec<PathBuf> {
         let mut files = Vec::new();
         collect(&self.directory(), &mut files);

@@ -1,4 +1,4 @@
-//! Programs that run others, as they are installed here: what they run was judged.
+//! Installed programs that run others: every command they run was judged.
 
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
