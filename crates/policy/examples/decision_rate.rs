@@ -1,8 +1,8 @@
-//! What a decision takes, without anything around it: `decision_rate [RULES]`.
+//! Time of a bare decision: `decision_rate [RULES]`.
 //!
-//! A judge with so many rules (1,000 unless said otherwise) decides calls that none of them covers, so that each is
-//! looked at. Prints the microseconds of the slowest of several kinds of calls, and the milliseconds for a megabyte of
-//! source code searched for secrets, as one line of JSON; `cargo xtask bench` reads it.
+//! A judge with this many rules (default 1,000) decides calls that no rule covers, so that it checks them all. Prints
+//! one line of JSON: the microseconds of the slowest kind of call, and the milliseconds to search a megabyte of source
+//! code for secrets. `cargo xtask bench` reads it.
 
 #![expect(clippy::print_stdout, reason = "its output is what it is for")]
 
@@ -15,7 +15,7 @@ use serde_json::json;
 use sortie_policy::{Judge, Places, Redactor};
 use sortie_protocol::{Grant, GrantLayer, Mode, Resource};
 
-/// Measured in batches, of which the fastest counts: the rest measures what else the machine does.
+/// Number of batches to time. The fastest counts: the others also measure what else the machine does.
 const BATCHES: u32 = 40;
 const BATCH: u32 = 500;
 
@@ -40,7 +40,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Microseconds for one decision.
+/// Microseconds per decision.
 fn decision(judge: &Judge, tool: &str, resource: &Resource) -> f64 {
     let batch = || {
         let began = Instant::now();
@@ -52,7 +52,7 @@ fn decision(judge: &Judge, tool: &str, resource: &Resource) -> f64 {
     (0..BATCHES).map(|_| batch()).fold(f64::INFINITY, f64::min)
 }
 
-/// Rules of all kinds, most of them about paths, as deny, ask and allow.
+/// Deny, ask and allow rules of all kinds, most of them about paths.
 fn grant(rules: usize) -> Grant {
     let mut layer = GrantLayer { mode: Some(Mode::Default), ..GrantLayer::new("user settings") };
     for index in 0..rules {
@@ -69,7 +69,7 @@ fn grant(rules: usize) -> Grant {
     Grant { layers: vec![layer, GrantLayer::new("agent main")] }
 }
 
-/// Milliseconds for a megabyte of source code.
+/// Milliseconds to search a megabyte of source code.
 fn redaction() -> f64 {
     let text =
         concat!(include_str!("../src/matching/target.rs"), include_str!("../src/rule/path_pattern.rs")).repeat(100);

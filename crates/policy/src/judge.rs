@@ -1,6 +1,6 @@
-//! The decision about a call: a grant, made ready once, answers for call after call.
+//! Decisions about calls: a grant is prepared once and then judges call after call.
 //!
-//! All decisions are made here. The answer says who decided, by which rule, and which rules would have helped.
+//! All decisions are made here. The answer names the layer and rule that decided, and the rules that would have helped.
 
 mod allow_rule;
 mod confinement;
@@ -28,7 +28,7 @@ use crate::protected;
 use crate::rule::{LOOKING_AFTER_COMMANDS, Places, RuleError};
 use crate::text::printable_path;
 
-/// A grant made ready for deciding.
+/// A grant prepared for decisions.
 #[derive(Debug)]
 pub struct Judge {
     layers: Vec<Layer>,
@@ -36,13 +36,13 @@ pub struct Judge {
 }
 
 impl Judge {
-    /// Reads all rules of a grant. One that cannot be read is an error: a task with such a grant must not run.
+    /// Reads all rules of a grant. An unreadable rule is an error: a task with such a grant must not run.
     pub fn new(grant: &Grant, places: Places) -> Result<Self, RuleError> {
         let layers = grant.layers.iter().map(|layer| Layer::new(layer, places.home.as_deref()));
         Ok(Self { layers: layers.collect::<Result<_, _>>()?, places })
     }
 
-    /// Decides one call. The strictest layer decides; of equally strict ones the first is named.
+    /// Decides one call. The strictest layer decides; among equally strict layers the first is named.
     pub fn decide(&self, tool: &str, resource: &Resource) -> Decision {
         if let Resource::Command { line, directory } = resource {
             return self.decide_line(tool, line, directory);
@@ -70,7 +70,7 @@ impl Judge {
         so_far
     }
 
-    /// Decides a command line by everything that it could execute and write from its directory.
+    /// Decides a command line by everything it could execute and write from its directory.
     fn decide_line(&self, tool: &str, line: &str, directory: &Path) -> Decision {
         if directory.components().any(|component| component == Component::ParentDir) {
             return Decision::unclear(format!("`{}` is not resolved: it has `..`", printable_path(directory)));
@@ -98,8 +98,8 @@ impl Judge {
         so_far
     }
 
-    /// Whether any call of the tool could be other than denied. Only such a tool is worth offering; one that looks
-    /// after commands only where there can be any.
+    /// True if some call of the tool could be allowed or asked about. Offer only such tools. Tools for background
+    /// commands also need commands.
     pub fn admits_some(&self, tool: &str) -> bool {
         let tool = CalledTool::named(tool);
         if LOOKING_AFTER_COMMANDS.contains(&tool.name) && !self.admits_some("Bash") {
@@ -112,29 +112,28 @@ impl Judge {
         so_far != BestCase::Deny
     }
 
-    /// Whether any call of any tool whose name begins so could be other than denied: whether a server is of any use
-    /// whose tools are not known yet.
+    /// True if some call of some tool with this name prefix could be allowed or asked about. Otherwise a server whose
+    /// tools are not known yet is of no use.
     pub fn admits_some_of(&self, prefix: &str) -> bool {
         // The prefix itself stands for a tool that no rule names.
         let named = self.layers.iter().flat_map(Layer::names).filter(|name| name.starts_with(prefix));
         named.chain([prefix]).any(|tool| self.admits_some(tool))
     }
 
-    /// Whether a rule could refuse one file and not another to a reading tool. Where it is false, a walk need not ask
-    /// about each of its files.
+    /// True if a rule could treat files differently for a reading tool. If false, a walk need not ask about each file.
     pub fn guards_reads(&self) -> bool {
         self.layers.iter().any(Layer::guards_reads)
     }
 
-    /// What the grant leaves to programs that read no rules: to what a command starts.
+    /// Returns the limits for programs that read no rules, such as those a command starts.
     pub fn confinement(&self) -> Confinement<'_> {
         Confinement::new(&self.layers, &self.places)
     }
 
-    /// What a path is that no agent may change.
+    /// Returns the kind of a protected path, which no agent may change.
     fn protects(&self, path: &Path) -> Option<String> {
         let root = self.places.root.as_deref();
-        // What lies above the workspace is not its own.
+        // Names above the workspace root do not count.
         let within = root.and_then(|root| path.strip_prefix(root).ok()).unwrap_or(path);
         if let Some(protected) = protected::protected(within) {
             return Some(protected.to_string());
@@ -149,9 +148,10 @@ impl Judge {
     }
 }
 
-/// The tools of which some call could be other than denied, in the given order; none under a grant that cannot be read.
+/// Returns the tools with some call that could be allowed or asked about, in the given order. An unreadable grant
+/// offers none.
 pub fn offerable(grant: &Grant, tools: &[String]) -> Vec<String> {
-    // Which paths a rule is about has no bearing on it, so any home directory will do.
+    // The paths of the rules do not matter here, so any home directory will do.
     let places = Places { home: Some(PathBuf::from("/")), ..Places::default() };
     let Ok(judge) = Judge::new(grant, places) else { return Vec::new() };
     tools.iter().filter(|tool| judge.admits_some(tool)).cloned().collect()

@@ -1,11 +1,10 @@
 //! Authority: what a task may do, and what must not get out.
 //!
-//! It reads rules, decides one call, narrows a grant, takes secrets out of what comes back, and makes text harmless for
-//! a terminal.
+//! It reads rules, decides one call, narrows a grant, redacts secrets and makes text safe for a terminal.
 //!
-//! Pure: it touches no file, knows no tool but by name and asks nobody. It compares names and patterns with what a call
+//! Pure: it touches no file, knows tools only by name and asks nobody. It compares names and patterns with what a call
 //! would touch. Authority only shrinks: a grant is a list of layers, the strictest of them decides, and a child's grant
-//! is its parent's with layers added.
+//! is its parent's plus further layers.
 //!
 //! Its rooms, lowest first: `text`, `rule`, `protected`, `matching`, `judge`, `redact`.
 

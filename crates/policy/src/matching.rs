@@ -12,7 +12,7 @@ pub(crate) use self::role::Role;
 pub(crate) use self::rule_list::RuleList;
 pub(crate) use self::target::Target;
 
-/// A call as the layers look at it.
+/// A call as the layers see it.
 pub(crate) struct Call<'a> {
     pub(crate) tool: CalledTool<'a>,
     pub(crate) target: Target<'a>,

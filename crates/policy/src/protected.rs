@@ -1,7 +1,7 @@
-//! Paths that are protected whatever the rules say: files that no agent may change, and places with secrets.
+//! Paths protected whatever the rules say: files that no agent may change, and places with secrets.
 //!
 //! Files that steer Sortie, other agents, git, editors or shells are known by name. A name counts at any depth, in any
-//! letter case and Unicode form, and in the short form that Windows keeps for it. Such names say nothing of reading.
+//! letter case and Unicode form, and in its Windows short form. These names do not restrict reading.
 
 mod names;
 mod secret_places;
@@ -16,7 +16,7 @@ pub use self::secret_places::secret_places;
 pub use self::walls::{WallNames, protected_from_commands, wall_names};
 use crate::text::fold;
 
-/// What a protected path is, in words: a noun phrase such as `a git directory`.
+/// The kind of a protected path, in words: a noun phrase such as `a git directory`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Protected {
     what: &'static str,
@@ -30,26 +30,26 @@ impl fmt::Display for Protected {
 }
 
 impl Protected {
-    /// What it is, without its name: `what a shell runs`.
+    /// The kind without the name: `what a shell runs`.
     pub fn what(&self) -> &'static str {
         self.what
     }
 }
 
-/// Every protected name that can be looked up, as it is usually spelled; those that are protected only in a certain
-/// directory with that before them.
+/// Every protected name that can be looked up, in its usual spelling. A name protected only in certain directories has
+/// its directory before it.
 pub fn protected_names() -> impl Iterator<Item = &'static str> {
     let anywhere = NAMES.iter().flat_map(|(_, names)| names.iter().copied());
     anywhere.chain(INNER.iter().flat_map(|(_, inner)| inner.iter().map(|(_, name)| *name)))
 }
 
-/// Says what a path is if no agent may change it. The path is taken as it stands: resolve it first.
+/// Returns the kind of a protected path, which no agent may change. The path is taken literally: resolve it first.
 pub fn protected(path: &Path) -> Option<Protected> {
     let mut outer: Option<&[(&'static str, &'static str)]> = None;
     for component in path.components() {
         let Component::Normal(name) = component else { continue };
         let name = name.to_string_lossy();
-        // Elsewhere a backslash is a separator, and so is what folding makes a slash of.
+        // Elsewhere a backslash is a separator, and so is a character that folds to a slash.
         for folded in fold(&name).split(['/', '\\']) {
             let name = Name::new(folded);
             if let Some(protected) = name.protected().or_else(|| name.protected_in(outer?)) {
@@ -61,10 +61,10 @@ pub fn protected(path: &Path) -> Option<Protected> {
     None
 }
 
-/// One name of a path, in the forms in which it may be known.
+/// One name of a path, in all forms that are looked up.
 struct Name<'a> {
     name: &'a str,
-    /// Start and extension, where it is a short name of Windows.
+    /// Start and extension of a Windows short name.
     short: Option<(&'a str, &'a str)>,
 }
 
@@ -86,7 +86,7 @@ impl<'a> Name<'a> {
         self.name.ends_with(ending) || self.short.is_some_and(|(_, extension)| ending.get(1..4) == Some(extension))
     }
 
-    /// What it is, wherever it is.
+    /// Returns its kind if it is protected in any directory.
     fn protected(&self) -> Option<Protected> {
         let all =
             |known: &'static [(&'static str, &'static str)]| known.iter().map(|&(what, name)| Protected { what, name });
@@ -97,20 +97,21 @@ impl<'a> Name<'a> {
             .or_else(|| all(ENDINGS).find(|known| self.ends(known.name)))
     }
 
-    /// What it is in a directory that has these names.
+    /// Returns its kind if it is protected in a directory with these names.
     fn protected_in(&self, inner: &[(&'static str, &'static str)]) -> Option<Protected> {
         let last = |name: &'static str| name.rsplit('/').next().unwrap_or(name).to_ascii_lowercase();
         inner.iter().find(|(_, name)| self.is(&last(name))).map(|&(what, name)| Protected { what, name })
     }
 }
 
-/// A name without what Windows overlooks: trailing dots and blanks, and the name of a stream behind a colon.
+/// Returns a name without the parts that Windows ignores: trailing dots and blanks, and the name of a stream after a
+/// colon.
 fn found_by_windows(name: &str) -> &str {
     let before_stream = name.split(':').next().unwrap_or(name);
     before_stream.trim_end_matches(['.', ' '])
 }
 
-/// Whether Windows may keep `long` under a short name that begins so: `GIT~1`, `GITMOD~1`, or, after some collisions,
+/// True if Windows may store `long` under a short name with this start: `GIT~1`, `GITMOD~1`, or, after some collisions,
 /// two letters and a number as in `GI7EBA~1`.
 fn is_short_form(start: &str, long: &str) -> bool {
     let plain: String = stem(long).chars().filter(|character| !".-_ ".contains(*character)).collect();
@@ -122,7 +123,7 @@ fn is_short_form(start: &str, long: &str) -> bool {
     begins(&plain) || begins(spelled) || hashed
 }
 
-/// A name of the form `START~1` or `START~1.EXT`, taken apart.
+/// Splits a name of the form `START~1` or `START~1.EXT`.
 fn short_form(name: &str) -> Option<(&str, &str)> {
     let (stem, extension) = name.split_once('.').unwrap_or((name, ""));
     let (start, number) = stem.rsplit_once('~')?;
@@ -130,12 +131,12 @@ fn short_form(name: &str) -> Option<(&str, &str)> {
     (is_number && !start.is_empty() && start.is_ascii()).then_some((start, extension))
 }
 
-/// A name without its extension; a leading dot begins none.
+/// Returns a name without its extension. A leading dot starts no extension.
 fn stem(name: &str) -> &str {
     name.rfind('.').filter(|&at| at > 0).map_or(name, |at| &name[..at])
 }
 
-/// Whether a path is a directory or lies in it, whatever the letter case and Unicode form.
+/// True if a path is a directory or inside it, in any letter case and Unicode form.
 pub(crate) fn is_within(path: &Path, directory: &Path) -> bool {
     let mut path = path.components().map(folded);
     directory.components().map(folded).all(|name| path.next().is_some_and(|own| own == name))

@@ -1,7 +1,7 @@
-//! Secrets, taken out of what tools return before anyone sees it.
+//! Secrets, redacted from tool outputs before anyone sees them.
 //!
-//! It finds known values, and keys with a known shape. A password that looks like any other word is not found unless
-//! its value is known.
+//! It finds known values and keys of a known shape. A password that looks like an ordinary word is found only if its
+//! value is known.
 
 mod base64_lines;
 mod characters;
@@ -25,10 +25,10 @@ pub use self::mark::redaction_marks;
 use self::shape::{Looked, SHAPES};
 pub use self::url::without_credentials;
 
-/// Shorter values are left alone: they are part of too many ordinary words.
+/// Shorter values are not redacted: they occur in too many ordinary words.
 const LEAST_KNOWN: usize = 8;
 
-/// What people write where a server wants some key and takes any, or where the key is the one that everybody knows.
+/// Dummy keys for servers that accept any key, and well-known default keys.
 const PLACEHOLDERS: [&str; 9] = [
     "lm-studio",
     "not-needed",
@@ -41,26 +41,26 @@ const PLACEHOLDERS: [&str; 9] = [
     "changeme",
 ];
 
-/// Takes secrets out of texts, in time linear in their length.
+/// Redacts secrets in texts, in linear time.
 pub struct Redactor {
-    /// `None` if the search could not be set up; then no text is let through. Whoever reads holds the lock only until
-    /// he has the search, which is never changed, only replaced.
+    /// `None` if the search could not be set up; then no text is let through. Readers hold the lock only to clone the
+    /// search, which is never changed, only replaced.
     search: RwLock<Option<Arc<Search>>>,
 }
 
 struct Search {
-    /// Where to look: what the shapes begin with.
+    /// Finds the starts of the shapes.
     anchors: AhoCorasick,
     known: AhoCorasick,
-    /// What `known` was made of.
+    /// The words that `known` searches for.
     words: Vec<String>,
 }
 
-/// A text without its secrets.
+/// A text with its secrets redacted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Redacted<'a> {
     pub text: Cow<'a, str>,
-    /// How many were taken out.
+    /// Number of secrets redacted.
     pub count: usize,
 }
 
@@ -78,7 +78,7 @@ struct Found {
 }
 
 impl Redactor {
-    /// A redactor that also knows these values, such as the keys of this process.
+    /// Creates a redactor that also knows these values, such as the keys of this process.
     ///
     /// Values below eight bytes are too likely to be ordinary words, and are ignored.
     pub fn new(known_values: Vec<String>) -> Self {
@@ -87,7 +87,7 @@ impl Redactor {
         Self { search: RwLock::new(search.ok().map(Arc::new)) }
     }
 
-    /// Knows these values from now on, too, for everybody who shares it. For keys that are found out only while the
+    /// Adds values to redact, for everybody who shares this redactor. Meant for keys that are discovered only while the
     /// program runs, before anybody can repeat them.
     pub fn learn(&self, values: Vec<String>) {
         let new = words(values);
@@ -99,7 +99,7 @@ impl Redactor {
         *search = before.knowing(new).ok();
     }
 
-    /// The text with a mark such as `[redacted: GitHub token]` in the place of each secret.
+    /// Returns the text with a mark such as `[redacted: GitHub token]` in place of each secret.
     pub fn redact<'a>(&self, text: &'a str) -> Redacted<'a> {
         let Some(search) = self.search() else {
             return Redacted {
@@ -110,7 +110,7 @@ impl Redactor {
         replace(text, search.all(text))
     }
 
-    /// The secrets in a text, as they stand there.
+    /// Returns the secrets in a text, verbatim.
     pub fn secrets<'a>(&self, text: &'a str) -> Vec<&'a str> {
         let found = self.search().map(|search| search.all(text)).unwrap_or_default();
         found.into_iter().map(|found| &text[found.place]).collect()
@@ -126,7 +126,7 @@ impl Search {
         Ok(Self { anchors, known: search_for(&words)?, words })
     }
 
-    /// A search with more words; this one where it has them all.
+    /// Returns a search with more words, or this one if it has them all.
     fn knowing(self: Arc<Self>, mut more: Vec<String>) -> Result<Arc<Self>, BuildError> {
         more.retain(|word| !self.words.contains(word));
         if more.is_empty() {
@@ -136,7 +136,7 @@ impl Search {
         Self::new(self.anchors.clone(), more).map(Arc::new)
     }
 
-    /// Every secret, in the order of their places.
+    /// Returns every secret, in order of position.
     fn all(&self, text: &str) -> Vec<Found> {
         let mut found = self.shapes(text);
         found.extend(self.known(text));
@@ -144,7 +144,7 @@ impl Search {
         found
     }
 
-    /// Every place of a known value, also those that overlap.
+    /// Returns every occurrence of a known value, including overlapping ones.
     fn known<'a>(&'a self, text: &'a str) -> impl Iterator<Item = Found> + 'a {
         let mut from = 0;
         std::iter::from_fn(move || {
@@ -154,11 +154,11 @@ impl Search {
         })
     }
 
-    /// Every secret with a known shape.
+    /// Returns every secret of a known shape.
     fn shapes(&self, text: &str) -> Vec<Found> {
         let mut found: Vec<Found> = Vec::new();
         let mut from = 0;
-        // Up to where each shape is known not to occur.
+        // Position up to which each shape is known not to occur.
         let mut barren = [0; SHAPES.len()];
         while let Some(hit) = self.anchors.find(Input::new(text).range(from..)) {
             let index = hit.pattern().as_usize();
@@ -179,31 +179,31 @@ impl Search {
 }
 
 impl fmt::Debug for Redactor {
-    /// Says nothing of what it knows.
+    /// Reveals none of the known values.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Redactor").finish_non_exhaustive()
     }
 }
 
-/// Of two words at one place the longer is found.
+/// Builds a search that prefers the longer of two words at one position.
 fn search_for(words: impl IntoIterator<Item = impl AsRef<[u8]>>) -> Result<AhoCorasick, BuildError> {
     AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(words)
 }
 
-/// The values that are worth looking for, in each of their spellings.
+/// Returns the values worth looking for, in each of their spellings.
 fn words(values: Vec<String>) -> Vec<String> {
     let is_secret = |value: &String| value.len() >= LEAST_KNOWN && !PLACEHOLDERS.contains(&value.as_str());
     values.into_iter().filter(is_secret).flat_map(spellings).collect()
 }
 
-/// A value as it stands, and as it stands inside a JSON string, where the ends of its lines are written out.
+/// Returns a value verbatim and as it appears inside a JSON string, where line ends are escaped.
 fn spellings(value: String) -> Vec<String> {
     let written = [("\\", r"\\"), ("\"", r#"\""#), ("\n", r"\n"), ("\r", r"\r"), ("\t", r"\t")];
     let escaped = written.into_iter().fold(value.clone(), |text, (letter, written)| text.replace(letter, written));
     if escaped == value { vec![value] } else { vec![value, escaped] }
 }
 
-/// Puts a mark in each place; places that overlap get one.
+/// Replaces each secret by a mark. Overlapping secrets share one.
 fn replace(text: &str, found: Vec<Found>) -> Redacted<'_> {
     if found.is_empty() {
         return Redacted { text: Cow::Borrowed(text), count: 0 };
@@ -212,7 +212,7 @@ fn replace(text: &str, found: Vec<Found>) -> Redacted<'_> {
     let (mut done, mut count) = (0, 0);
     for Found { place, what } in found {
         if place.start < done {
-            // It overlaps what has a mark already: only its rest is left to take out.
+            // It overlaps a secret that has a mark already; drop only the rest.
             done = done.max(place.end);
             continue;
         }

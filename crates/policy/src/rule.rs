@@ -1,7 +1,7 @@
-//! Rules as people write them, `Tool` or `Tool(pattern)`, and the tools and places that they speak of.
+//! Rules as people write them, `Tool` or `Tool(pattern)`, and the tools and places they refer to.
 //!
-//! Parsing is strict: a rule that would silently match nothing is an error. [`Rule::unknown_tool`] tells whether its
-//! tool exists.
+//! Parsing is strict: a rule that would silently match nothing is an error. [`Rule::unknown_tool`] reports a tool that
+//! does not exist.
 
 mod command_pattern;
 mod glob;
@@ -28,7 +28,7 @@ use crate::text::{fold, printable};
 /// Longer rules are refused: nobody writes them by hand.
 const MAX_BYTES: usize = 8192;
 
-/// One rule. Its text is what was written.
+/// One rule, with its text as written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rule {
     text: String,
@@ -36,44 +36,43 @@ pub struct Rule {
     pub(crate) scope: Scope,
 }
 
-/// Which tools a rule names.
+/// The tools that a rule names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ToolName {
     Exact(String),
-    /// All tools whose names begin so: those of an MCP server.
+    /// All tools with this name prefix: those of an MCP server.
     Prefix(String),
 }
 
-/// Which calls of its tools a rule covers.
+/// The calls of its tools that a rule covers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Scope {
-    /// All; said by the bare name.
+    /// All calls, by the bare name.
     Whole,
-    /// All; said by a pattern that matches everything.
+    /// All calls, by a pattern that matches everything.
     Everything,
     Path(PathPattern),
     Command(CommandPattern),
     Host(HostPattern),
     Agent(Glob),
-    /// A pattern for a tool of which nothing is known: it forbids all calls and permits none.
+    /// A pattern for an unknown tool: it forbids all calls and permits none.
     Opaque,
 }
 
 impl Rule {
-    /// The tool that it names, by the name that is usual here; what a server's tools begin with, where it names them
-    /// all.
+    /// The tool it names, by its usual name. For all tools of a server, their common prefix.
     pub fn tool(&self) -> &str {
         let (ToolName::Exact(name) | ToolName::Prefix(name)) = &self.name;
         canonical_in_any_case(name)
     }
 
-    /// Whether it is about an agent of one of these names; `None` where it is about no particular agent.
+    /// Returns true if it is about an agent with one of these names, or `None` if it is about no particular agent.
     pub fn is_about_agent<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> Option<bool> {
         let Scope::Agent(pattern) = &self.scope else { return None };
         Some(names.into_iter().any(|name| pattern.matches(&fold(name))))
     }
 
-    /// Says so if the rule names a tool that is not known. Such a rule holds all the same, should the tool exist.
+    /// Returns the tool if it is not known. Such a rule still applies, should the tool exist.
     pub fn unknown_tool(&self) -> Option<UnknownTool> {
         match &self.name {
             ToolName::Exact(name) => UnknownTool::check(name),
@@ -82,7 +81,7 @@ impl Rule {
         }
     }
 
-    /// Says so if a rule that asks or denies names a tool that is not known. There a name counts in any letter case.
+    /// Returns the tool of an ask or deny rule if it is not known. There a name counts in any letter case.
     pub fn unknown_tool_in_any_case(&self) -> Option<UnknownTool> {
         match &self.name {
             ToolName::Exact(name) => UnknownTool::check(canonical_in_any_case(name)),
@@ -146,7 +145,7 @@ impl ToolName {
     }
 }
 
-/// A tool's name has plain letters only; one that merely looks like it must never pass for it.
+/// Refuses all but plain letters, so that a lookalike never passes for a tool.
 fn check_name(name: &str) -> Result<(), RuleFault> {
     if let Some(character) = name.chars().find(|character| !character.is_ascii()) {
         return Err(RuleFault::Lookalike { character });
@@ -177,17 +176,17 @@ fn scope(kind: ToolKind, name: &str, pattern: &str) -> Result<Scope, RuleFault> 
         ToolKind::Shell => Scope::Command(CommandPattern::parse(pattern).map_err(wrong)?),
         ToolKind::Web if pattern == "domain:*" => Scope::Everything,
         ToolKind::Web => Scope::Host(HostPattern::parse(pattern).map_err(wrong)?),
-        // Names of agents have no letter case of their own.
+        // Agent names are not case-sensitive.
         ToolKind::Delegating => Scope::Agent(Glob::parse(pattern).map_err(wrong)?.folded()),
     })
 }
 
-/// A text that is not a rule.
+/// A text that is not a valid rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleError {
-    /// The text, without what would upset a terminal.
+    /// The text, without characters that would upset a terminal.
     pub rule: String,
-    /// Whose layer it is in, where it was read from a grant.
+    /// Owner of the layer, if the rule came from a grant.
     pub owner: Option<String>,
     pub fault: RuleFault,
 }
@@ -201,7 +200,7 @@ impl fmt::Display for RuleError {
 
 impl std::error::Error for RuleError {}
 
-/// What is wrong with a rule.
+/// The fault of a rule.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum RuleFault {
     #[error("it is empty; write `Tool` or `Tool(pattern)`")]

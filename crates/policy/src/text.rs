@@ -1,4 +1,4 @@
-//! Text in the forms that are compared or shown: folded names, pairs of characters, output safe for a terminal.
+//! Text in the forms that are compared or shown: folded names, character pairs, terminal-safe output.
 
 mod bigrams;
 mod fold;
@@ -11,7 +11,7 @@ pub(crate) use sortie_shell_reader::printable;
 pub(crate) use self::bigrams::{Bigrams, EDGE};
 pub(crate) use self::fold::{Spelling, fold};
 
-/// A path as messages show it: short, and without control characters.
+/// Formats a path for messages: short, and without control characters.
 pub(crate) fn printable_path(path: &Path) -> String {
     printable(&path.to_string_lossy())
 }

@@ -66,7 +66,7 @@ const TABLE: &[(&str, &[Standing])] = &[
     ("s18", &[Here]),
     ("s19", &[Here]),
     ("s20", &[Here]),
-    ("s21", &[Here, At(LINES, "s21_what_is_respelled_is_not_let_through")]),
+    ("s21", &[Here, At(LINES, "s21_a_respelled_command_is_not_allowed")]),
     ("s22", &[Here, At(ARMED, "s22_a_rule_for_a_program_does_not_cover_what_arms_it")]),
     ("s23", &[Here]),
     ("s25", &[Here]),
@@ -74,7 +74,7 @@ const TABLE: &[(&str, &[Standing])] = &[
     ("s27", &[Here]),
     ("s28", &[Here]),
     ("s29", &[Here]),
-    ("s30", &[At(EXECUTED, "what_bash_executes_was_judged")]),
+    ("s30", &[At(EXECUTED, "every_command_that_bash_executes_was_judged")]),
     ("s31", &[Here]),
     // Git.
     ("s32", &[Here, At(TRAPS, "s32_signatures_are_not_checked_by_a_program_of_the_repository")]),
@@ -107,10 +107,10 @@ const TABLE: &[(&str, &[Standing])] = &[
     // Delegation.
     ("s47", &[Here]),
     ("s48", &[Here]),
-    ("s49", &[Here, At(RULES, "a_child_never_may_what_its_parent_may_not")]),
+    ("s49", &[Here, At(RULES, "a_child_can_never_do_what_its_parent_may_not")]),
     (
         "s50",
-        &[At(RESUME, "a_policy_that_was_tightened_binds_and_one_that_was_loosened_does_not_widen"), Waits("resume")],
+        &[At(RESUME, "a_tightened_policy_binds_and_a_loosened_one_does_not_widen"), Waits("resume")],
     ),
     ("s51", &[Here, At(RESUME, "a_rule_about_an_agent_still_matches_after_a_restart"), Waits("resume")]),
     ("s52", &[Here]),

@@ -1,4 +1,4 @@
-//! Allow rules that cover a given call, or the gaps that rules leave open in a command line.
+//! Allow rules that cover a given call, or the gaps that rules leave in a command line.
 
 use std::fmt;
 use std::path::{Component, Path};
@@ -9,10 +9,10 @@ use sortie_shell_reader::Part;
 use crate::rule::{CommandPattern, Rule, Scope, ToolKind, canonical, kind, normal_host};
 use crate::text::{printable, printable_path};
 
-/// More rules than this are nobody's advice.
+/// More rules than this are not offered as advice.
 const MOST: usize = 4;
 
-/// The rule that covers a call of any tool but that for commands.
+/// Returns the rule that covers a call of any tool except the one for commands.
 pub(super) fn for_call(tool: &str, resource: &Resource) -> Option<String> {
     let tool = canonical(tool);
     let rule = match (kind(tool), resource) {
@@ -26,10 +26,11 @@ pub(super) fn for_call(tool: &str, resource: &Resource) -> Option<String> {
     rule.parse::<Rule>().ok().map(|rule| rule.to_string())
 }
 
-/// What of a command line no rule covers.
+/// A part of a command line that no rule covers.
 pub(super) enum Gap<'a> {
     Command(&'a Part),
-    /// A program that is named by a path from elsewhere than the workspace root: in a rule, that path is another one's.
+    /// A program with a relative path, run from elsewhere than the workspace root: in a rule, that path means another
+    /// program.
     Misplaced(&'a Part),
     Write(&'a Path),
 }
@@ -43,7 +44,7 @@ impl fmt::Display for Gap<'_> {
     }
 }
 
-/// The rules for all gaps of a line; an error says in words why there are none.
+/// Returns the rules for all gaps of a line. An error says in words why there are none.
 pub(super) fn for_gaps(gaps: &[Gap<'_>], root: Option<&Path>) -> Result<Vec<String>, String> {
     let mut rules = Vec::new();
     let mut written: Vec<&Path> = Vec::new();
@@ -53,7 +54,7 @@ pub(super) fn for_gaps(gaps: &[Gap<'_>], root: Option<&Path>) -> Result<Vec<Stri
             Gap::Misplaced(_) => {
                 return Err(format!("rules name programs from the workspace root, and {gap} is not there"));
             }
-            // A rule for a directory is one for what is in it.
+            // A rule for a directory covers its contents.
             Gap::Write(path) if written.iter().any(|written| path.starts_with(written)) => {}
             Gap::Write(path) => {
                 written.push(path);
@@ -64,7 +65,7 @@ pub(super) fn for_gaps(gaps: &[Gap<'_>], root: Option<&Path>) -> Result<Vec<Stri
     together(rules)
 }
 
-/// Rules as one piece of advice.
+/// Merges rules into one piece of advice.
 pub(super) fn together(rules: Vec<String>) -> Result<Vec<String>, String> {
     let mut different: Vec<String> = Vec::new();
     for rule in rules {
@@ -78,7 +79,7 @@ pub(super) fn together(rules: Vec<String>) -> Result<Vec<String>, String> {
     }
 }
 
-/// The rule that names one command in full; `None` where a rule cannot.
+/// Returns the rule that names one command in full; `None` if no rule can.
 fn for_part(part: &Part) -> Option<String> {
     let words: Vec<String> = part.words.iter().map(|word| word.text().map(quoted)).collect::<Option<_>>()?;
     let rule: Rule = format!("Bash({})", words.join(" ")).parse().ok()?;
@@ -86,26 +87,26 @@ fn for_part(part: &Part) -> Option<String> {
     matches!(&rule.scope, Scope::Command(pattern) if covers(pattern)).then(|| rule.to_string())
 }
 
-/// The rule that allows a line to write this file.
+/// Returns the rule that allows a line to write this file.
 fn for_write(path: &Path, root: Option<&Path>) -> Option<String> {
     let within = root.and_then(|root| path.strip_prefix(root).ok()).unwrap_or(path);
     for_call("Write", &Resource::Path(within.to_owned()))
 }
 
-/// A command as people read it.
+/// Formats a command for people.
 fn in_words(part: &Part) -> String {
     let words: Vec<String> = part.words.iter().map(|word| word.text().map_or("…".to_owned(), quoted)).collect();
     printable(&words.join(" "))
 }
 
-/// A word as it has to be written in a rule.
+/// Quotes a word for use in a rule.
 fn quoted(word: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./,:=@%+".contains(&byte);
     let is_plain = !word.is_empty() && word.bytes().all(plain);
     if is_plain { word.to_owned() } else { format!("'{word}'") }
 }
 
-/// A pattern for this path and nothing beside it.
+/// Returns a pattern for this path and no other.
 fn pattern(path: &Path) -> Option<String> {
     let mut names = Vec::new();
     for component in path.components() {

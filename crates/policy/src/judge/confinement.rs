@@ -1,7 +1,7 @@
-//! The limits of commands under a grant: what it leaves to programs that read no rules.
+//! Limits of commands under a grant: what it leaves to programs that read no rules.
 //!
-//! They are in terms that the kernel can enforce: directories, files and the network. The judge decides whether a
-//! command may run at all; the caller finds out what exists.
+//! The limits are in terms the kernel can enforce: directories, files and the network. The judge decides if a command
+//! may run at all; the caller finds out which paths exist.
 
 use std::path::{Path, PathBuf};
 
@@ -12,23 +12,23 @@ use super::layer::{Access, Layer, NetworkReach, WriteScope};
 use crate::matching::{Call, CalledTool, Matcher, Target};
 use crate::rule::{Base, Places};
 
-/// What commands can touch under a grant: what every one of its layers leaves to them.
+/// The limits of commands under a grant: they can touch whatever all of its layers leave to them.
 ///
-/// Where the mode asks about edits, commands may write all the same: who lets a command run lets it do its work. The
-/// same holds for a list of tools with none for files: it is for commands alone, and says nothing of what they do.
+/// Commands may write even if the mode asks about edits: whoever approves a command lets it do its work. A tool list
+/// without any tool for files does not limit them either: it is for commands alone and does not cover their effects.
 #[derive(Debug, Clone, Copy)]
 pub struct Confinement<'a> {
     layers: &'a [Layer],
     places: &'a Places,
 }
 
-/// Where commands may write.
+/// The places where commands may write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Writes {
-    /// Nowhere; `owner` is whose layer leaves nothing.
+    /// Nowhere; `owner` names the layer that leaves nothing.
     Nowhere { owner: String },
-    /// In these directories: relative to the workspace root, which itself is empty; absolute in an added directory.
-    /// Sorted, none inside another. One may not exist, or may be a file.
+    /// Only these paths, sorted and not nested. Relative to the workspace root, which itself is empty; absolute in an
+    /// added directory. A path may not exist, or may be a file.
     Within(Vec<PathBuf>),
 }
 
@@ -37,7 +37,8 @@ impl<'a> Confinement<'a> {
         Self { layers, places }
     }
 
-    /// Where commands may write, apart from what is protected and from what [`keeps`](Self::keeps) speaks of.
+    /// Returns the places where commands may write, before protected paths and those that [`keeps`](Self::keeps)
+    /// covers.
     pub fn writes(&self) -> Writes {
         let mut directories: Vec<PathBuf> = vec![PathBuf::new()];
         directories.extend(self.places.added.iter().map(|added| self.places.named(added)));
@@ -51,7 +52,7 @@ impl<'a> Confinement<'a> {
             }
         }
         for layer in self.layers {
-            // A rule that is about a directory is about all that is in it.
+            // A rule about a directory covers all of its contents.
             directories.retain(|directory| !self.is_kept_by(layer, directory));
             if directories.is_empty() {
                 return nowhere(layer);
@@ -60,8 +61,8 @@ impl<'a> Confinement<'a> {
         Writes::Within(outermost(directories))
     }
 
-    /// Whether a list of tools names this one of [`Writes::Within`] as a directory (`Edit(target/**)`): then it is
-    /// meant to be one, also where it does not exist.
+    /// True if a tool list names this path of [`Writes::Within`] as a directory (`Edit(target/**)`). It is then meant
+    /// to be one even if it does not exist.
     pub fn names_directory(&self, path: &Path) -> bool {
         self.layers.iter().flat_map(|layer| layer.named_directories(self.places)).any(|named| named == path)
     }
@@ -70,7 +71,7 @@ impl<'a> Confinement<'a> {
         self.layers.iter().map(Layer::network).min().unwrap_or(NetworkReach::All)
     }
 
-    /// Whether a command may talk to this host.
+    /// Decides if a command may talk to this host.
     pub fn reaches(&self, host: &str) -> Decision {
         let resource = Resource::Host(host.to_owned());
         let target = match Target::new(&resource, self.places) {
@@ -82,20 +83,19 @@ impl<'a> Confinement<'a> {
         self.layers.iter().fold(Decision::Allow, after)
     }
 
-    /// Whether a deny or ask rule with a pattern is about using this path so: then it stays as it is, or unread. The
-    /// path is resolved, and relative to the workspace root or absolute.
+    /// True if a deny or ask rule with a pattern covers this access to the path, which must then stay unchanged or
+    /// unread. The path is resolved, and relative to the workspace root or absolute.
     pub fn keeps(&self, path: &Path, access: Access) -> bool {
         let target = Target::path(path, self.places);
         target.map_or(true, |target| self.keepers(access).any(|rule| rule.covers(&target)))
     }
 
-    /// The files and directories that those rules name in full, whether they exist or not. Named as in
-    /// [`Writes::Within`].
+    /// The files and directories that those rules name in full, existing or not. Spelled as in [`Writes::Within`].
     pub fn named_places(&self, access: Access) -> Vec<PathBuf> {
         outermost(self.keepers(access).filter_map(|rule| self.named_place(rule)).collect())
     }
 
-    /// Whether those rules are about more than what they name in full: to find that, every path has to be asked about.
+    /// True if those rules cover more than they name in full. To find the rest, every path has to be checked.
     pub fn has_globs(&self, access: Access) -> bool {
         self.keepers(access).any(|rule| self.named_place(rule).is_none())
     }
@@ -109,13 +109,13 @@ impl<'a> Confinement<'a> {
         target.map_or(true, |target| layer.keepers(Access::Write).any(|rule| rule.covers(&target)))
     }
 
-    /// What a rule names in full. A name without its place can be anywhere.
+    /// The place that a rule names in full. A bare name could be anywhere.
     fn named_place(&self, rule: &Matcher) -> Option<PathBuf> {
         let literal = rule.literal().filter(|literal| literal.base != Base::Anywhere)?;
         Some(self.places.of_literal(literal))
     }
 
-    /// The directories that lie in one of each.
+    /// Returns the directories that are within both lists.
     fn in_both(&self, some: &[PathBuf], others: &[PathBuf]) -> Vec<PathBuf> {
         let pairs = some.iter().flat_map(|one| others.iter().map(move |other| (one, other)));
         let inner = |(one, other): (&PathBuf, &PathBuf)| match (self.is_within(one, other), self.is_within(other, one))
@@ -136,7 +136,7 @@ impl<'a> Confinement<'a> {
     }
 }
 
-/// Sorted, without those that lie in others.
+/// Sorts the paths and drops those inside others.
 fn outermost(mut paths: Vec<PathBuf>) -> Vec<PathBuf> {
     paths.sort();
     let mut kept: Vec<PathBuf> = Vec::new();

@@ -1,12 +1,12 @@
-//! The answer for one call, and the words for its reason.
+//! The answer for one call, and its reason in words.
 
 use std::fmt;
 
-/// The answer for one call, from the most lenient to the strictest.
+/// The answer for one call, from most lenient to strictest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decision {
     Allow,
-    /// A person has to approve it; where nobody can be asked, it is refused.
+    /// A person has to approve it; if nobody can be asked, it is refused.
     Ask(Ground),
     Deny(Ground),
 }
@@ -20,61 +20,61 @@ impl Decision {
         matches!(self, Self::Deny(_))
     }
 
-    /// The decision about what is not in a form that can be decided on.
+    /// The decision about something in a form that cannot be judged.
     pub(super) fn unclear(what: String) -> Self {
         Self::Deny(Ground::ours(Why::Unclear { what }))
     }
 }
 
-/// Why a call is not simply allowed. Its text is a sentence for people and models.
+/// The reason why a call is not simply allowed. Its text is a sentence for people and models.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ground {
-    /// Whose layer decided.
+    /// Owner of the layer that decided.
     pub owner: String,
-    /// The rule that decided, as it was written.
+    /// The rule that decided, as written.
     pub rule: Option<String>,
-    /// Allow rules that would have made the difference, all of them together; none where no rule would.
+    /// Allow rules that together would have made the difference; empty if none would.
     pub remedies: Vec<String>,
     pub why: Why,
 }
 
 impl Ground {
-    /// A ground that lies in no layer.
+    /// A ground that belongs to no layer.
     pub(super) fn ours(why: Why) -> Self {
         Self { owner: "Sortie".to_owned(), rule: None, remedies: Vec::new(), why }
     }
 }
 
-/// What in a layer decided.
+/// The reason for a layer's decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Why {
     /// None of the tools that the layer admits covers the call.
     NotAdmitted {
         admitted: Vec<String>,
-        /// What of a command line they do not cover, as the end of the sentence.
+        /// The part of a command line they do not cover, as the end of the sentence.
         uncovered: Option<String>,
     },
     /// A deny rule.
     Denied,
-    /// Plan mode, in which nothing is changed.
+    /// Plan mode, which changes nothing.
     Planning,
     /// An ask rule.
     AskedFor,
-    /// The mode asks about what no rule allows.
+    /// The mode asks, and no rule allows it.
     Unmentioned,
-    /// No rule allowed it when the task was started; the task goes on, and rules of today add nothing.
+    /// No rule allowed it when the task was started. The task was resumed, and rules added since do not count.
     UnmentionedAtStart,
-    /// The layer never asks, and the call would have to be asked about for the reason inside.
+    /// The layer never asks, and the call would need approval for the reason inside.
     WouldAsk { asked: Box<Ground> },
     /// No agent may change it.
     Protected { what: String },
-    /// A part of a command line is not understood: a rule could be about it, or none can allow it.
+    /// Part of a command line is not understood: a rule could be about it, or none can allow it.
     Obscure { what: String },
-    /// What the call would touch is not in a form that can be decided on.
+    /// The target of the call is in a form that cannot be judged.
     Unclear { what: String },
 }
 
-/// So many admitted rules are named in one sentence.
+/// Maximum number of admitted rules named in one sentence.
 const NAMED: usize = 12;
 
 impl fmt::Display for Ground {
@@ -121,7 +121,7 @@ impl fmt::Display for Ground {
     }
 }
 
-/// `a`, `b` and `c`.
+/// Joins rules as `a`, `b` and `c`.
 fn listed(rules: &[String]) -> String {
     let quoted: Vec<String> = rules.iter().map(|rule| format!("`{rule}`")).collect();
     match &quoted[..] {

@@ -1,4 +1,4 @@
-//! One layer of a grant, ready for deciding: what its owner says of a call.
+//! One layer of a grant, prepared for decisions: its owner's verdict on a call.
 
 mod confined;
 
@@ -16,7 +16,7 @@ use super::line::{Line, Uncovered, WorkspaceWrites};
 use crate::matching::{Call, CalledTool, Matcher, Role, RuleList};
 use crate::rule::{RuleError, ToolKind};
 
-/// A layer of a grant, with its rules made ready.
+/// A layer of a grant, with its rules prepared.
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "as in the layer that it is made of")]
 pub(super) struct Layer {
@@ -32,7 +32,7 @@ pub(super) struct Layer {
     as_started: bool,
 }
 
-/// The most lenient that a decision about some call of a tool could be.
+/// The most lenient possible decision about any call of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum BestCase {
     Allow,
@@ -61,7 +61,7 @@ impl Layer {
         })
     }
 
-    /// The decision so far, with this layer's say.
+    /// Combines the decision so far with this layer's verdict.
     pub(super) fn after(&self, so_far: Decision, call: &Call<'_>, resource: &Resource) -> Decision {
         let so_far = match so_far {
             Decision::Ask(_) if self.approves_reads && call.tool.kind == ToolKind::Reading => Decision::Allow,
@@ -70,8 +70,8 @@ impl Layer {
         self.together(so_far, self.decide(call, resource))
     }
 
-    /// The decision so far, with this layer's say on what a command would do by itself. A list of tools for commands
-    /// alone has no say in it.
+    /// Combines the decision so far with this layer's verdict on what a command does by itself. A tool list for
+    /// commands alone does not count here.
     pub(super) fn after_command(&self, so_far: Decision, call: &Call<'_>, resource: &Resource) -> Decision {
         let own = if self.is_for_commands_alone() {
             self.decide_admitted(call, resource)
@@ -81,7 +81,7 @@ impl Layer {
         self.together(so_far, own)
     }
 
-    /// The decision so far, with this layer's say on a command line.
+    /// Combines the decision so far with this layer's verdict on a command line.
     pub(super) fn after_line(&self, so_far: Decision, line: &Line<'_>) -> Decision {
         self.together(so_far, self.decide_line(line))
     }
@@ -101,7 +101,7 @@ impl Layer {
         }
     }
 
-    /// What this layer alone says.
+    /// This layer's own verdict.
     fn decide(&self, call: &Call<'_>, resource: &Resource) -> Decision {
         if let Some(admitted) = &self.admitted
             && admitted.find(call).is_none()
@@ -113,7 +113,7 @@ impl Layer {
         self.decide_admitted(call, resource)
     }
 
-    /// What it says of a call of a tool that it admits.
+    /// The verdict on a call of an admitted tool.
     fn decide_admitted(&self, call: &Call<'_>, resource: &Resource) -> Decision {
         if let Some(rule) = self.deny.find(call).filter(|_| !is_out("deny-rules")) {
             return Decision::Deny(self.ground(Some(rule), Vec::new(), Why::Denied));
@@ -130,9 +130,9 @@ impl Layer {
         Decision::Ask(self.unmentioned(allow_rule::for_call(call.tool.name, resource).into_iter().collect()))
     }
 
-    /// The ground of a question that a layer above would ask, and this one as well. A rule that asks is named before a
-    /// mode that does: it is what no allow rule can help against. Rules satisfy two modes only where this layer takes
-    /// its rules from above; of a line, each may lack another part.
+    /// Merges the grounds if a layer above and this one both ask. An ask rule is named before a mode that asks, since
+    /// no allow rule can help against it. Rules satisfy both modes only if this layer shares the allow rules from
+    /// above. In a command line, each layer may lack a different part.
     fn both(&self, mut above: Ground, own: Ground) -> Ground {
         match (&above.why, &own.why) {
             (Why::Unmentioned, Why::AskedFor | Why::Obscure { .. } | Why::UnmentionedAtStart) => return own,
@@ -147,7 +147,7 @@ impl Layer {
         above
     }
 
-    /// What this layer alone says of a command line: the strictest that holds for any part of it.
+    /// This layer's own verdict on a command line: the strictest for any part of it.
     fn decide_line(&self, line: &Line<'_>) -> Decision {
         if let Some(admitted) = &self.admitted {
             match line.uncovered_by(admitted, WorkspaceWrites::NeedRule) {
@@ -181,13 +181,13 @@ impl Layer {
         };
         Decision::Ask(match found {
             Err(what) => self.ground(None, Vec::new(), Why::Obscure { what }),
-            // In plan mode they would not help.
+            // In plan mode allow rules would not help.
             Ok(_) if self.mode == Some(Mode::Plan) => self.unmentioned(Vec::new()),
             Ok(remedies) => self.unmentioned(remedies),
         })
     }
 
-    /// The ground of a question about what no rule here allows, with those that would.
+    /// The ground for asking about a call that no rule here allows, with rules that would allow it.
     fn unmentioned(&self, remedies: Vec<String>) -> Ground {
         if self.as_started {
             return self.ground(None, Vec::new(), Why::UnmentionedAtStart);
@@ -199,7 +199,7 @@ impl Layer {
         Ground { owner: self.owner.clone(), rule: rule.map(|rule| rule.text.clone()), remedies, why }
     }
 
-    /// The most lenient that `after` could say of some call of the tool.
+    /// The most lenient result of `after` for any call of the tool.
     pub(super) fn best_case_after(&self, so_far: BestCase, tool: CalledTool<'_>) -> BestCase {
         let approved = so_far == BestCase::Ask && self.approves_reads && tool.kind == ToolKind::Reading;
         let so_far = if approved { BestCase::Allow } else { so_far };
@@ -220,7 +220,7 @@ impl Layer {
         if all(&self.ask) || !unmentioned && !some(&self.allow) { BestCase::Ask } else { BestCase::Allow }
     }
 
-    /// The names, and what names begin with, of tools that only rules know.
+    /// Names and name prefixes of tools that are known only from rules.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         let rules = self.admitted.iter().chain([&self.deny, &self.ask, &self.allow]);
         rules.flat_map(RuleList::iter).filter_map(Matcher::name)
@@ -232,7 +232,7 @@ impl Layer {
     }
 }
 
-/// The first rule that forbids some part of a line; with a reason where it only could.
+/// Returns the first rule that forbids some part of a line, with a reason if it only might.
 fn forbidding<'a>(rules: &'a RuleList, line: &Line<'_>) -> Option<(&'a Matcher, Option<WhyNot>)> {
     line.calls().find_map(|(call, part)| {
         let rule = rules.find(call)?;
@@ -240,7 +240,7 @@ fn forbidding<'a>(rules: &'a RuleList, line: &Line<'_>) -> Option<(&'a Matcher, 
     })
 }
 
-/// Why a list of tools does not admit a line: with what it leaves open, where it is about commands at all.
+/// The reason why a tool list does not admit a line. Includes the uncovered part if the list is about commands at all.
 fn not_admitted(admitted: &RuleList, open: &Uncovered<'_>, line: &Line<'_>) -> Why {
     let words = match open {
         Uncovered::Gaps(gaps) => format!("which do not cover {}", gaps.first().map(Gap::to_string).unwrap_or_default()),
@@ -250,17 +250,17 @@ fn not_admitted(admitted: &RuleList, open: &Uncovered<'_>, line: &Line<'_>) -> W
     Why::NotAdmitted { admitted: admitted.iter().map(|rule| rule.text.clone()).collect(), uncovered }
 }
 
-/// What is not understood of a line.
+/// The part of a line that is not understood.
 fn obscure(line: &Line<'_>) -> String {
     line.analysis.why_not.as_ref().map_or_else(|| "it names no command".to_owned(), WhyNot::to_string)
 }
 
-/// What plan mode refuses: all that is not known to leave things as they are.
+/// True for tools that plan mode refuses: all that are not known to change nothing.
 fn changes_things(kind: ToolKind) -> bool {
     matches!(kind, ToolKind::Editing | ToolKind::Shell | ToolKind::Mcp | ToolKind::Unknown)
 }
 
-/// What a mode allows where no rule does.
+/// True if a mode allows such tools without a rule.
 fn allows(mode: Mode, kind: ToolKind) -> bool {
     match mode {
         Mode::Bypass => true,

@@ -1,4 +1,4 @@
-//! A command line as the layers look at it: each command, file and directory of it as a call of its own.
+//! A command line as the layers see it: each command, file and directory is a call of its own.
 
 use sortie_mutant::is_out;
 use sortie_shell_reader::{self as shell_reader, Analysis, Part, WhyNot, Word};
@@ -7,17 +7,17 @@ use super::allow_rule::Gap;
 use crate::matching::{Call, CalledTool, Matcher, RuleList, Target};
 use crate::rule::Places;
 
-/// A line taken apart.
+/// A line split into calls.
 pub(super) struct Line<'a> {
-    /// The line itself, which only rules about every command cover.
+    /// The line itself, covered only by rules about every command.
     pub(super) whole: Call<'a>,
     pub(super) analysis: &'a Analysis,
     pub(super) places: &'a Places,
     pub(super) commands: Vec<LineCommand<'a>>,
-    /// What it writes, as calls of `Write`.
+    /// Files it writes, as calls of `Write`.
     pub(super) writes: Vec<Call<'a>>,
-    /// What it changes otherwise, or reads, and which command may choose what it writes: only what forbids is asked
-    /// about it.
+    /// Files it otherwise changes or reads, and commands that may choose the files they write. Only deny and ask rules
+    /// apply to these.
     mentions: Vec<(Call<'a>, Option<&'a Part>)>,
 }
 
@@ -25,13 +25,13 @@ pub(super) struct Line<'a> {
 pub(super) struct LineCommand<'a> {
     pub(super) call: Call<'a>,
     pub(super) part: &'a Part,
-    /// Whether it needs no rule beside those for the other commands.
+    /// True if it needs no rule besides those for the other commands.
     harmless: bool,
-    /// Whether it names its program by a path that leads elsewhere from where it would run than from the root.
+    /// True if its program has a relative path that would mean another file from the workspace root.
     misplaced: bool,
 }
 
-/// Whether a line may write files of the workspace without a rule for them.
+/// Need of a rule for writing files of the workspace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WorkspaceWrites {
     Allowed,
@@ -41,7 +41,7 @@ pub(super) enum WorkspaceWrites {
 /// The part of a line that a list of rules does not cover.
 pub(super) enum Uncovered<'a> {
     Nothing,
-    /// It cannot be covered but as a whole.
+    /// Only a rule about every command can cover it.
     Whole,
     /// Each of these needs a rule.
     Gaps(Vec<Gap<'a>>),
@@ -88,7 +88,7 @@ impl<'a> Line<'a> {
         })
     }
 
-    /// Everything that a rule may forbid, with the command that it belongs to.
+    /// Returns everything that a rule may forbid, with the command it belongs to.
     pub(super) fn calls(&self) -> impl Iterator<Item = (&Call<'a>, Option<&'a Part>)> {
         let commands = self.commands.iter().map(|command| (&command.call, Some(command.part)));
         let writes = self.writes.iter().map(|call| (call, None));
@@ -96,7 +96,7 @@ impl<'a> Line<'a> {
         [(&self.whole, None)].into_iter().chain(commands).chain(writes).chain(mentions)
     }
 
-    /// Why a rule that forbids a call of this line only could be about it; `None` where it is.
+    /// Returns the reason if a deny or ask rule only might be about a call of this line; `None` if it certainly is.
     pub(super) fn doubt(&self, rule: &Matcher, call: &Call<'a>, part: Option<&Part>) -> Option<WhyNot> {
         let own = || self.analysis.why_not.clone();
         match part {
@@ -109,10 +109,10 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// The part that these rules do not cover.
+    /// Returns the part that these rules do not cover.
     ///
-    /// A rule about every command covers a line. Otherwise each command has to be covered, and the line understood;
-    /// then its writes have to be covered, too, unless files of the workspace may be written anyway.
+    /// A rule about every command covers any line. Otherwise the line must be understood and each command covered. Its
+    /// writes must be covered too, unless files of the workspace may be written anyway.
     pub(super) fn uncovered_by(&self, rules: &RuleList, writes: WorkspaceWrites) -> Uncovered<'a> {
         if rules.find(&self.whole).is_some() {
             return Uncovered::Nothing;
@@ -124,7 +124,7 @@ impl<'a> Line<'a> {
         let is_open = |index: usize| !covered[index] && !self.commands[index].harmless;
         let mut gaps = Vec::new();
         for (index, command) in self.commands.iter().enumerate() {
-            // A rule that names in full what runs it speaks for it.
+            // A rule that names the runner in full covers this command as well.
             if is_open(index) && !self.runners(command).any(is_open) {
                 gaps.push(command.gap());
             }
@@ -139,7 +139,7 @@ impl<'a> Line<'a> {
             }
         }
         match self.commands.first() {
-            // Harmless commands are let through beside others, not by themselves.
+            // Harmless commands are let through together with others, not on their own.
             Some(first) if has_no_command => gaps.insert(0, first.gap()),
             None => return Uncovered::Whole,
             Some(_) => {}
@@ -151,7 +151,7 @@ impl<'a> Line<'a> {
         !command.misplaced && rules.find(&command.call).is_some() || self.is_spoken_for(rules, command)
     }
 
-    /// Whether a rule for what runs this command, directly or through others, speaks for it.
+    /// True if a rule for a direct or indirect runner of this command covers it.
     fn is_spoken_for(&self, rules: &RuleList, command: &LineCommand<'a>) -> bool {
         self.runners(command).any(|index| {
             let runner = &self.commands[index];
@@ -159,7 +159,7 @@ impl<'a> Line<'a> {
         })
     }
 
-    /// What runs a command, from the nearest to the farthest.
+    /// Returns the runners of a command, from the nearest to the farthest.
     fn runners(&self, command: &LineCommand<'a>) -> impl Iterator<Item = usize> {
         let runner = |part: &Part| part.runner.filter(|&index| index < self.commands.len());
         std::iter::successors(runner(command.part), move |&index| runner(self.commands[index].part))
@@ -172,7 +172,7 @@ impl<'a> LineCommand<'a> {
     }
 }
 
-/// Whether a command does nothing, or goes to another place of the workspace.
+/// True if a command does nothing, or moves to another place of the workspace.
 fn is_harmless(part: &Part, places: &Places) -> bool {
     let words: Vec<&str> = part.words.iter().filter_map(Word::text).collect();
     match &words[..] {
@@ -184,7 +184,8 @@ fn is_harmless(part: &Part, places: &Places) -> bool {
     }
 }
 
-/// Rules name programs by paths from the workspace root.
+/// True if its program has a relative path and does not run from the workspace root. Rules name programs from that
+/// root.
 fn is_misplaced(part: &Part, places: &Places) -> bool {
     let program = part.words.first().and_then(Word::text).unwrap_or_default();
     program.contains('/') && !program.starts_with('/') && part.directory != places.root

@@ -1,4 +1,4 @@
-//! The rules that would have allowed a call, as advice for people.
+//! Advice for people: the rules that would have allowed a call.
 
 use sortie_protocol::Resource;
 use sortie_shell_reader::analyse;
@@ -8,10 +8,10 @@ use super::line::{Line, Uncovered, WorkspaceWrites};
 use crate::matching::{CalledTool, RuleList};
 use crate::rule::Places;
 
-/// The narrowest rules that cover this call together.
+/// Returns the narrowest rules that together cover this call.
 ///
-/// None where no pattern can, or where it is not known what the call would touch: to allow all calls of such a tool is
-/// nobody's advice.
+/// Empty if no pattern can, or if the target of the call is unknown: allowing all calls of such a tool would be bad
+/// advice.
 pub fn remedies(tool: &str, resource: &Resource, places: &Places) -> Vec<String> {
     let Resource::Command { line, directory } = resource else {
         return allow_rule::for_call(tool, resource).into_iter().collect();
@@ -24,9 +24,9 @@ pub fn remedies(tool: &str, resource: &Resource, places: &Places) -> Vec<String>
     }
 }
 
-/// The rule that covers a call in every workspace.
+/// Returns the rule that covers a call in every workspace.
 ///
-/// None for a command: what it runs is another one's elsewhere, so that a rule for it is written by hand.
+/// `None` for a command: in another workspace it may run a different program, so people write such rules by hand.
 pub fn lasting_remedy(tool: &str, resource: &Resource, places: &Places) -> Option<String> {
     match resource {
         Resource::Path(path) => allow_rule::for_call(tool, &Resource::Path(places.root.as_ref()?.join(path))),

@@ -1,21 +1,21 @@
-//! The tool of a call, in the forms in which rules know it.
+//! The tool of a call, in the forms that rules use.
 
 use crate::rule::{ToolKind, ToolSet, canonical, canonical_in_any_case, kind};
 
 /// A tool as rules know it, or any tool of a kind.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CalledTool<'a> {
-    /// The canonical name; empty where it is any tool of a kind.
+    /// The canonical name; empty for any tool of a kind.
     pub(crate) name: &'a str,
     pub(crate) kind: ToolKind,
-    /// By its exact name: for what permits. Empty for a tool that is not known.
+    /// Matched by exact name, for rules that permit. Empty for an unknown tool.
     pub(super) exactly: ToolSet,
-    /// By its name in any letter case: for what forbids. Empty for a tool that is not known.
+    /// Matched in any letter case, for rules that forbid. Empty for an unknown tool.
     pub(super) roughly: ToolSet,
 }
 
 impl<'a> CalledTool<'a> {
-    /// The tool of this name, which may be one that a contract has for it.
+    /// The tool of this name, which may be a contract's name for it.
     pub(crate) fn named(name: &'a str) -> Self {
         let name = canonical(name);
         let roughly = ToolSet::of(canonical_in_any_case(name));
@@ -28,7 +28,7 @@ impl<'a> CalledTool<'a> {
         Self { name: "", kind, exactly: tools, roughly: tools }
     }
 
-    /// Whether a rule that forbids could mean it by the name of a tool that edits.
+    /// True if a rule that forbids could match it as an editing tool.
     pub(crate) fn may_edit(&self) -> bool {
         self.roughly.meets(ToolSet::of_kind(ToolKind::Editing))
     }

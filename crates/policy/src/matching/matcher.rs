@@ -1,7 +1,7 @@
-//! One rule in its role, ready to be compared with calls.
+//! One rule in its role, prepared for comparison with calls.
 //!
-//! A rule that permits is taken exactly. A rule that forbids is taken in every letter case and Unicode form, and covers
-//! a little more: a rule about reading holds for edits too, whose errors and diffs show content.
+//! A rule that permits matches exactly. A rule that forbids matches in every letter case and Unicode form, and covers a
+//! little more. A forbidding rule about reading also covers edits, whose errors and diffs show content.
 
 use std::path::Path;
 
@@ -61,7 +61,7 @@ impl Matcher {
         Ok(Self { text: text.trim().to_owned(), tools, scope, role })
     }
 
-    /// The name, or what the names begin with, that it is about; `None` where the tools are known ones.
+    /// The tool name or name prefix it is about; `None` if its tools are known ones.
     pub(crate) fn name(&self) -> Option<&str> {
         match &self.tools {
             Tools::Known(_) => None,
@@ -73,7 +73,7 @@ impl Matcher {
         self.is_about(call.tool) && self.covers(&call.target)
     }
 
-    /// Whether it covers some call of this tool.
+    /// True if it covers some call of this tool.
     pub(crate) fn is_about(&self, tool: CalledTool<'_>) -> bool {
         match &self.tools {
             Tools::Known(set) if self.role.forbids() => set.meets(tool.roughly),
@@ -87,22 +87,22 @@ impl Matcher {
         }
     }
 
-    /// Whether it covers every call of this tool.
+    /// True if it covers every call of this tool.
     pub(crate) fn is_about_all(&self, tool: CalledTool<'_>) -> bool {
         matches!(self.scope, Compiled::Everything) && self.is_about(tool)
     }
 
-    /// Whether it treats one file otherwise than another.
+    /// True if it distinguishes files.
     pub(crate) fn looks_at_paths(&self) -> bool {
         matches!(self.scope, Compiled::Path(_))
     }
 
-    /// The one place that it covers with all that is in it, as it was written; `None` for what is no literal path.
+    /// The literal path that it covers with all of its contents; `None` for any other pattern.
     pub(crate) fn literal(&self) -> Option<Literal<'_>> {
         if let Compiled::Path(pattern) = &self.scope { pattern.literal() } else { None }
     }
 
-    /// The place that it covers, where it is written as a directory: with `/**` behind it.
+    /// The literal path that it covers, if written as a directory: with `/**` at its end.
     pub(crate) fn literal_directory(&self) -> Option<Literal<'_>> {
         if let Compiled::Path(pattern) = &self.scope { pattern.literal_directory() } else { None }
     }
@@ -116,9 +116,9 @@ impl Matcher {
                 .is_some_and(|names| pattern.covers(names.spelled(self.role.spelling()))),
             (Compiled::Command(pattern), Form::Part(part)) if forbids => pattern.could_be(part),
             (Compiled::Command(pattern), Form::Part(part)) => pattern.permits(part),
-            // Which file it is will be known when the line runs.
+            // The file is known only when the line runs.
             (Compiled::Path(_), Form::AnyPath) => forbids,
-            // What is only kept from being read is so by the walls around commands.
+            // Paths that are only closed to reading are kept by the walls around commands.
             (Compiled::Path(_), Form::SomePath) => forbids && !self.is_about(CalledTool::any_of(ToolKind::Reading)),
             (Compiled::Host(pattern), Form::Host(host)) => pattern.covers(host),
             (Compiled::Agent(pattern), Form::Agent(names)) => names.iter().any(|name| pattern.matches(name)),
@@ -126,18 +126,18 @@ impl Matcher {
         }
     }
 
-    /// Whether it speaks for a command that another one runs: by naming that one in full, or up to this one.
+    /// True if it covers a command that another one runs: it names the runner in full, or at least up to this command.
     pub(crate) fn speaks_for(&self, runner: &Part, part: &Part) -> bool {
         matches!(&self.scope, Compiled::Command(pattern)
             if pattern.names_all_of(runner) || pattern.reaches(runner, part))
     }
 
-    /// Whether its own words are, or could be, those of a command, whatever else that may execute.
+    /// True if its words are, or could be, those of a command, whatever else that may execute.
     pub(crate) fn could_name(&self, part: &Part) -> bool {
         !matches!(&self.scope, Compiled::Command(pattern) if !pattern.could_name(part))
     }
 
-    /// What occurs in everything that it covers.
+    /// Bigrams that occur in everything it covers.
     pub(crate) fn bigrams(&self) -> Bigrams {
         let mut bigrams = Bigrams::default();
         match &self.scope {
@@ -150,13 +150,13 @@ impl Matcher {
         bigrams
     }
 
-    /// Whether it looks at paths from the root of the file system.
+    /// True if it compares paths from the root of the file system.
     pub(crate) fn is_absolute(&self) -> bool {
         matches!(&self.scope, Compiled::Path(pattern) if pattern.base == Base::FileSystem)
     }
 }
 
-/// Which tools a rule is about in this role.
+/// Returns the tools that a rule is about in this role.
 fn tools(rule: &Rule, role: Role) -> Tools {
     let name = match &rule.name {
         ToolName::Prefix(prefix) => return Tools::Prefix(prefix.clone()),
@@ -174,9 +174,9 @@ fn tools(rule: &Rule, role: Role) -> Tools {
         "Read" if role.forbids() => reading.with(editing),
         "Read" => reading,
         "Edit" => editing,
-        // A message makes an agent work just as a task does.
+        // A message puts an agent to work just as a task does.
         "Task" if role.forbids() => itself.with(ToolSet::of("SendMessage")),
-        // Where there are no commands, there are none to look after.
+        // Without commands there are no background commands to manage.
         "Bash" if role == Role::Deny => itself.with(ToolSet::of("BashOutput")).with(ToolSet::of("KillShell")),
         _ => itself,
     })

@@ -1,11 +1,11 @@
-//! The role of a rule in its layer, and how strictly names are compared in it.
+//! The role of a rule in its layer, and how strictly names are compared in that role.
 
 use crate::text::Spelling;
 
 /// The role of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// One of the tools that a layer admits: a bare name is that tool and no other.
+    /// A tool that a layer admits: a bare name means exactly that tool.
     Admit,
     Allow,
     Ask,
@@ -17,7 +17,7 @@ impl Role {
         matches!(self, Self::Ask | Self::Deny)
     }
 
-    /// The form in which names are compared: what permits takes them exactly.
+    /// The form in which names are compared: exact for roles that permit.
     pub(super) fn spelling(self) -> Spelling {
         if self.forbids() { Spelling::Folded } else { Spelling::Exact }
     }

@@ -1,4 +1,4 @@
-//! The thing that a call would touch, taken apart once for all the rules that look at it.
+//! The target of a call, split once for all the rules that are compared with it.
 
 use std::borrow::Cow;
 use std::path::{Component, Path};
@@ -21,22 +21,22 @@ pub(super) enum Form<'a> {
     Path(PathForm<'a>),
     /// A file that is not known yet.
     AnyPath,
-    /// A file that a program chooses.
+    /// A file chosen by a program.
     SomePath,
     /// One of the commands of a line.
     Part(&'a Part),
-    /// In normal form.
+    /// In canonical form.
     Host(String),
     /// All names of the agent, folded.
     Agent(Vec<Cow<'a, str>>),
 }
 
 impl<'a> Target<'a> {
-    /// Takes a resource apart; an error says in words why it cannot be decided on.
+    /// Splits a resource. An error says in words why it cannot be judged.
     pub(crate) fn new(resource: &'a Resource, places: &'a Places) -> Result<Self, String> {
         let form = match resource {
             Resource::Path(path) => Form::Path(PathForm::new(path, places)?),
-            // A line is taken apart first; as a whole no pattern is about it.
+            // A line is split first; no pattern matches it as a whole.
             Resource::Nothing | Resource::Command { .. } => Form::Nothing,
             Resource::Host(host) => {
                 Form::Host(normal_host(host).ok_or_else(|| format!("`{}` is no host", printable(host)))?)
@@ -48,7 +48,7 @@ impl<'a> Target<'a> {
         Ok(Self::of(form))
     }
 
-    /// Nothing that a pattern is about.
+    /// A target that no pattern matches.
     pub(crate) fn nothing() -> Self {
         Self::of(Form::Nothing)
     }
@@ -67,7 +67,7 @@ impl<'a> Target<'a> {
         Self::of(Form::AnyPath)
     }
 
-    /// A file that a program chooses.
+    /// A file chosen by a program.
     pub(crate) fn some_path() -> Self {
         Self::of(Form::SomePath)
     }
@@ -88,12 +88,12 @@ impl<'a> Target<'a> {
         Self { form, bigrams }
     }
 
-    /// Whether it is a file of which nothing is known.
+    /// True if it is an unknown file.
     pub(crate) fn is_unknown(&self) -> bool {
         matches!(self.form, Form::AnyPath | Form::SomePath)
     }
 
-    /// The bigrams that occur in it, and in its path from the root of the file system.
+    /// Returns the bigrams of the target, and of its path from the root of the file system.
     pub(super) fn bigrams(&self) -> [Bigrams; 2] {
         self.bigrams
     }
@@ -101,16 +101,16 @@ impl<'a> Target<'a> {
 
 /// A path as components, from the workspace root and from the root of the file system.
 pub(super) struct PathForm<'a> {
-    /// From where the path itself starts: the workspace, or else the root of the file system.
+    /// From the start of the path: the workspace, or else the root of the file system.
     own: Names<'a>,
     is_in_workspace: bool,
-    /// From the added directory that it lies in, the outermost of them.
+    /// From the outermost added directory that contains it.
     beneath_added: Option<Names<'a>>,
-    /// From the root of the file system, where that is known.
+    /// From the root of the file system, if known.
     absolute: Option<Names<'a>>,
 }
 
-/// The components of a path, as they are and folded.
+/// The components of a path, exact and folded.
 pub(super) struct Names<'a> {
     exact: Vec<Cow<'a, str>>,
     folded: Vec<Cow<'a, str>>,
@@ -135,8 +135,8 @@ impl<'a> PathForm<'a> {
         })
     }
 
-    /// The components that a pattern with this start is compared with. What permits knows of no names above an added
-    /// directory: those are not what its author had in mind. What forbids does.
+    /// Returns the components to compare with a pattern of this base. For rules that permit, the names above an added
+    /// directory do not count: the author did not mean those. For rules that forbid they do.
     pub(super) fn names(&self, base: Base, role: Role) -> Option<&Names<'a>> {
         match base {
             Base::Anywhere => Some(self.beneath_added.as_ref().filter(|_| !role.forbids()).unwrap_or(&self.own)),

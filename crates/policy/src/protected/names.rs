@@ -1,9 +1,9 @@
-//! The protected names, grouped by what they are: in folded form, or in the usual letter case where that is another.
+//! Protected names, grouped by kind: in folded form, or in the usual letter case where that differs.
 //!
 //! The list has what a program obeys or runs of its own accord: when a session, a shell, an editor, a debugger or an
 //! agent program starts, when a directory is entered, when git or a package manager runs. It leaves out what runs
-//! because someone builds, tests or checks a project: build scripts, manifests, CI, `.pre-commit-config.yaml`. That is
-//! the work that agents are there for. Texts that instruct agents (`AGENTS.md`) are not on the list either.
+//! because someone builds, tests or checks a project: build scripts, manifests, CI, `.pre-commit-config.yaml`. Agents
+//! exist for that work. Texts that instruct agents (`AGENTS.md`) are not on the list either.
 
 const AGENT: &str = "the settings of an agent program";
 const EDITOR: &str = "what an editor runs or obeys";
@@ -100,7 +100,7 @@ pub(super) const NAMES: &[(&str, &[&str])] = &[
     ("keys", &[".ssh"]),
 ];
 
-/// Names that are protected only in a directory of a certain name, each with that directory before it.
+/// Names protected only in a directory of a certain name, each with that directory.
 pub(super) const INNER: &[(&str, &[(&str, &str)])] = &[
     (
         ".config",
@@ -129,9 +129,9 @@ pub(super) const INNER: &[(&str, &[(&str, &str)])] = &[
     ("library", &[(SESSION, "Library/LaunchAgents")]),
 ];
 
-/// What names begin with that are protected whatever they end in.
+/// Protected prefixes of names.
 pub(super) const BEGINNINGS: &[(&str, &str)] =
     &[(SHELL, ".bashrc."), (SHELL, ".zshrc."), (SHELL, ".profile."), (SHELL, ".zshenv.")];
 
-/// What names end in that are protected whatever they begin with.
+/// Protected suffixes of names.
 pub(super) const ENDINGS: &[(&str, &str)] = &[(EDITOR, ".code-workspace"), (EDITOR, ".sublime-project")];

@@ -1,13 +1,13 @@
-//! Places where people and programs keep secrets: keys, tokens, passwords, cookies, and what was typed.
+//! Places where people and programs keep secrets: keys, tokens, passwords, cookies and input histories.
 //!
-//! The list names places; the caller finds out whether they exist. It leaves out settings that builds need, although
-//! some people keep a password there, and anything that a project holds: rules are for those.
+//! The list names places; the caller finds out which exist. It leaves out settings that builds need, although some
+//! people keep a password there, and anything inside a project: use rules for those.
 
 use std::path::{Path, PathBuf};
 
 use crate::rule::Places;
 
-/// In a home directory.
+/// Relative to a home directory.
 const AT_HOME: &[&str] = &[
     // Keys.
     ".ssh",
@@ -17,7 +17,7 @@ const AT_HOME: &[&str] = &[
     ".config/sops",
     ".pki",
     ".putty",
-    // Tokens for machines of others.
+    // Tokens for remote machines.
     ".aws",
     ".azure",
     ".boto",
@@ -54,7 +54,7 @@ const AT_HOME: &[&str] = &[
     ".m2/settings-security.xml",
     ".npmrc",
     ".pypirc",
-    // What agent programs keep: keys, and everything that was ever said to them.
+    // Data of agent programs: keys and whole conversations.
     ".aider.conf.yml",
     ".claude",
     ".claude.json",
@@ -81,7 +81,7 @@ const AT_HOME: &[&str] = &[
     ".my.cnf",
     ".mylogin.cnf",
     "Library/Keychains",
-    // Cookies and passwords of browsers, and letters.
+    // Cookies and passwords of browsers, and mail.
     ".config/BraveSoftware",
     ".config/chromium",
     ".config/google-chrome",
@@ -101,7 +101,7 @@ const AT_HOME: &[&str] = &[
     "Library/Cookies",
     "snap/chromium",
     "snap/firefox",
-    // What was typed.
+    // Input histories.
     ".bash_history",
     ".history",
     ".local/share/atuin",
@@ -115,7 +115,7 @@ const AT_HOME: &[&str] = &[
     ".zsh_history",
 ];
 
-/// On the machine.
+/// Absolute paths.
 const ON_THE_MACHINE: &[&str] = &[
     "/etc/gshadow",
     "/etc/gshadow-",
@@ -133,9 +133,10 @@ const ON_THE_MACHINE: &[&str] = &[
     "/var/run/secrets",
 ];
 
-/// What commands never read, although everything else can be read. Absolute; it need not exist.
+/// Returns the places that commands never read, although they can read everything else. Absolute; a place need not
+/// exist.
 ///
-/// A place that holds the workspace or an added directory is left out: who works there means it to be read.
+/// A place that contains the workspace or an added directory is left out: it is meant to be read.
 pub fn secret_places(places: &Places) -> Vec<PathBuf> {
     let at_home = places.home.iter().flat_map(|home| AT_HOME.iter().map(move |name| home.join(name)));
     let all = at_home.chain(ON_THE_MACHINE.iter().map(PathBuf::from));

@@ -1,7 +1,7 @@
-//! Protected names as the walls around commands keep them.
+//! Protected names as the walls around commands enforce them.
 //!
-//! Commands may do more than editing tools in one respect: git must be able to do its work. Of a git directory the
-//! walls keep only what could make git run something.
+//! Commands may do one thing more than editing tools: git must be able to work. Within a git directory the walls
+//! protect only the files that could make git run something.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -9,38 +9,37 @@ use super::names::{GIT, HOOK};
 use super::{Protected, protected};
 use crate::text::fold;
 
-/// The names that walls keep from commands even where nothing has them, as they are usually spelled. All that exists is
-/// found by [`protected_from_commands`].
+/// Names that walls protect even before they exist, in their usual spelling. [`protected_from_commands`] finds those
+/// that exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WallNames {
-    /// Directories for which an empty one can stand.
+    /// Directories that an empty placeholder can protect.
     ///
-    /// They are few: everybody sees what stands there while a command runs, editors among them, and who looks for a
-    /// file of that name finds a directory. What a command makes under another protected name can only be told after
-    /// it.
+    /// They are few: while a command runs, everybody sees the placeholder, editors included, and a program that expects
+    /// a file finds a directory. For other protected names, a command's new files can only be detected afterwards.
     pub directories: &'static [&'static str],
-    /// What is in a git directory and can be stood for by an empty directory.
+    /// Entries of a git directory that an empty directory can stand in for.
     pub git_directories: &'static [&'static str],
-    /// The rest of what is in a git directory: kept where it exists.
+    /// Other entries of a git directory, protected only if they exist.
     pub git_others: &'static [&'static str],
 }
 
-/// What this program reads, and that whose files it reads, too.
+/// Directories read by this program, including those of the agent program whose files it understands.
 const HELD: &[&str] = &[".sortie", ".claude"];
 const HELD_IN_GIT: &[&str] = &["hooks", "config"];
 const OTHERS_IN_GIT: &[&str] = &["config.worktree", "commondir", "info/attributes"];
 
 const GIT_DIRECTORY: &str = ".git";
 
-/// Directories of git's own, in which names are those of branches and objects.
+/// Directories in which git stores entries by the names of branches and objects.
 const NAMED_BY_USERS: [&str; 3] = ["refs", "logs", "objects"];
 
 pub fn wall_names() -> WallNames {
     WallNames { directories: HELD, git_directories: HELD_IN_GIT, git_others: OTHERS_IN_GIT }
 }
 
-/// Says what a path is if no command may make or change it. The path is taken as it stands, and `.git` as a directory:
-/// where it is a file, it leads to one, and the caller has to keep it.
+/// Returns the kind of a path that no command may create or change. The path is taken literally, and `.git` as a
+/// directory. If it is a file, it points to one, which the caller has to protect.
 pub fn protected_from_commands(path: &Path) -> Option<Protected> {
     let is_git = |component: Component<'_>| fold(&component.as_os_str().to_string_lossy()) == GIT_DIRECTORY;
     let Some(at) = path.components().position(is_git) else { return protected(path) };
@@ -50,11 +49,11 @@ pub fn protected_from_commands(path: &Path) -> Option<Protected> {
     protected(&outer).or_else(|| in_repository(&inner))
 }
 
-/// What a path is that starts in a repository's git directory.
+/// Returns the kind of a path given from a repository's git directory.
 fn in_repository(names: &[String]) -> Option<Protected> {
     match names {
         [kind, _, inner @ ..] if kind == "worktrees" => in_git_directory(inner),
-        // A submodule's name may have slashes, so that its directory can begin behind any name but the first.
+        // A submodule's name may have slashes, so its directory can begin after any name but the first.
         [kind, _, inner @ ..] if kind == "modules" => {
             let users = inner.iter().position(|name| NAMED_BY_USERS.contains(&name.as_str()));
             let own = &inner[..users.unwrap_or(inner.len())];
@@ -64,7 +63,8 @@ fn in_repository(names: &[String]) -> Option<Protected> {
     }
 }
 
-/// What makes git run something, in the git directory of a repository, of a worktree or of a submodule.
+/// Returns the kind if an entry can make git run something, in the git directory of a repository, a worktree or a
+/// submodule.
 fn in_git_directory(names: &[String]) -> Option<Protected> {
     let begins = |known: &str| known.split('/').zip(names).filter(|(known, name)| known == name).count();
     let is = |known: &str| begins(known) == known.split('/').count();

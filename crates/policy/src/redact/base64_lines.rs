@@ -1,15 +1,15 @@
-//! Lines of base64, as keys are written in: plain, numbered, in a diff, or with `\n` in a string.
+//! Base64 lines as used by keys: plain, numbered, in a diff, or with `\n` in a string.
 
 use super::characters::{base64, run, run_up_to};
 
-/// Keys are written in lines at least this long, but for the last.
+/// Minimum length of a key's lines, except the last.
 pub(super) const LEAST: usize = 40;
-/// No line of a key is longer than this where lines are looked for backwards.
+/// Maximum length of a key's lines when searching backwards.
 const MOST: usize = 4096;
-/// What stands before a line is not longer than this.
+/// Maximum length of the mark before a line.
 const MOST_MARK: usize = 40;
 
-/// A line without what tools and diffs put before it: a number with its mark, `+` or `-`, blanks.
+/// Strips the marks that tools and diffs put before a line: a number with its mark, `+` or `-`, blanks.
 pub(super) fn unmarked(line: &str) -> &str {
     const BLANKS: [char; 2] = [' ', '\t'];
     let line = line.trim_start_matches(BLANKS);
@@ -20,7 +20,7 @@ pub(super) fn unmarked(line: &str) -> &str {
     line.strip_prefix(['+', '-', '<', '>']).unwrap_or(line).trim_start_matches(BLANKS)
 }
 
-/// Whether a line can be the last of a key: whole groups of four, with their padding.
+/// True if a line can be the last of a key: whole groups of four, with their padding.
 pub(super) fn is_last(line: &str) -> bool {
     let material = line.trim_end_matches('=');
     !material.is_empty()
@@ -29,13 +29,13 @@ pub(super) fn is_last(line: &str) -> bool {
         && material.bytes().all(base64)
 }
 
-/// Lines of a key that follow each other.
+/// Consecutive lines of a key.
 pub(super) struct Rows {
     pub(super) end: usize,
     pub(super) count: usize,
 }
 
-/// The lines from the one that begins here, which is long enough, to the last that belongs to them.
+/// Returns the lines of a key from this one, which is long enough, to the last.
 pub(super) fn rows(text: &str, at: usize) -> Rows {
     let mut rows = Rows { end: row_end(text, at), count: 1 };
     while let Some(next) = after_break(text, rows.end) {
@@ -54,7 +54,7 @@ pub(super) fn rows(text: &str, at: usize) -> Rows {
     rows
 }
 
-/// Where the line before the one that begins at `at` begins and ends; nothing if it is longer than any line of a key.
+/// Returns the range of the line before the one at `at`; `None` if it is longer than any line of a key.
 pub(super) fn line_before(text: &str, at: usize) -> Option<(usize, usize)> {
     let end = text[..at].strip_suffix('\n').or_else(|| text[..at].strip_suffix("\\n"))?;
     let end = end.trim_end_matches(['\r', '\\']);
@@ -62,7 +62,7 @@ pub(super) fn line_before(text: &str, at: usize) -> Option<(usize, usize)> {
     Some((line_start(text, end, MOST)?, end))
 }
 
-/// Where the line that goes on here begins, if there is only a mark before this place.
+/// Returns the start of the current line if only a mark precedes this position.
 pub(super) fn marked_line_start(text: &str, at: usize) -> Option<usize> {
     line_start(text, at, MOST_MARK).filter(|&start| unmarked(&text[start..at]).is_empty())
 }
@@ -77,13 +77,13 @@ fn line_start(text: &str, at: usize, most: usize) -> Option<usize> {
     }
 }
 
-/// The end of a run of base64 with its padding.
+/// Returns the end of a run of base64 with its padding.
 fn row_end(text: &str, at: usize) -> usize {
     let end = at + run(text, at, base64);
     end + run_up_to(1, text, end, |byte| byte == b'=')
 }
 
-/// The place behind the line's end, if the line ends here; `\n` as strings write it is one, however often it is
+/// Returns the position after the line break, if the line ends here. An escaped `\n` also counts, however often it is
 /// escaped.
 fn after_break(text: &str, at: usize) -> Option<usize> {
     let rest = &text[at..];

@@ -1,11 +1,11 @@
-//! Runs of characters, and whether they look random.
+//! Runs of characters, and checks for randomness.
 
 /// Letters and digits.
 pub(super) fn alphanumeric(byte: u8) -> bool {
     byte.is_ascii_alphanumeric()
 }
 
-/// What `base64url` is written in.
+/// Characters of `base64url`.
 pub(super) fn url_safe(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_')
 }
@@ -14,24 +14,24 @@ pub(super) fn word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-/// What `base64` is written in, without padding.
+/// Characters of `base64`, without padding.
 pub(super) fn base64(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/')
 }
 
-/// What may stand in a header's credentials.
+/// Characters of a header's credentials.
 pub(super) fn header_value(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-_.~+/=|:".contains(&byte)
 }
 
-/// How many bytes from here on are of this class.
+/// Counts the bytes of this class from here on.
 pub(super) fn run(text: &str, from: usize, class: fn(u8) -> bool) -> usize {
     run_up_to(text.len(), text, from, class)
 }
 
-/// How many bytes from here on are of this class, counted no further than to one more than `most`.
+/// Counts the bytes of this class from here on, but stops at `most` + 1.
 ///
-/// A run that is looked at from within, again and again, must not be walked to its end each time.
+/// A run that is examined many times from within must not be walked to its end each time.
 pub(super) fn run_up_to(most: usize, text: &str, from: usize, class: fn(u8) -> bool) -> usize {
     let length = text.as_bytes()[from..].iter().take(most.saturating_add(1)).take_while(|byte| class(**byte)).count();
     #[cfg(test)]
@@ -39,7 +39,7 @@ pub(super) fn run_up_to(most: usize, text: &str, from: usize, class: fn(u8) -> b
     length
 }
 
-/// How far it is from here to the next of these words.
+/// Returns the distance to the next of these words.
 pub(super) fn distance(text: &str, from: usize, word: &str) -> Option<usize> {
     let distance = text[from..].find(word);
     #[cfg(test)]
@@ -47,13 +47,13 @@ pub(super) fn distance(text: &str, from: usize, word: &str) -> Option<usize> {
     distance
 }
 
-/// Whether a word could begin here. Only letters and digits tie it to what comes before: `TOKEN_`, `--token-` and the
-/// `-` of a diff may stand before any key.
+/// True if a word could begin here. Only letters and digits join it to the preceding text: `TOKEN_`, `--token-` and the
+/// `-` of a diff may precede any key.
 pub(super) fn starts_word(text: &str, at: usize) -> bool {
     at == 0 || !alphanumeric(text.as_bytes()[at - 1]) || follows_escape(&text.as_bytes()[..at])
 }
 
-/// Whether what comes before ends in `\n`, `\t` or the like, as texts inside JSON do, or in `%3D`, as parts of URLs do.
+/// True if the preceding text ends in `\n`, `\t` or the like, as in JSON strings, or in `%3D`, as in URLs.
 fn follows_escape(before: &[u8]) -> bool {
     match before {
         [.., b'\\', b'n' | b'r' | b't'] => true,
@@ -66,17 +66,17 @@ pub(super) fn has_digit(text: &str) -> bool {
     text.bytes().any(|byte| byte.is_ascii_digit())
 }
 
-/// Whether letters of both cases occur.
+/// True if letters of both cases occur.
 pub(super) fn has_both_cases(text: &str) -> bool {
     text.bytes().any(|byte| byte.is_ascii_uppercase()) && text.bytes().any(|byte| byte.is_ascii_lowercase())
 }
 
-/// The longest stretch without `-` and `_`: words that people write are short.
+/// Returns the longest stretch without `-` and `_`: words that people write are short.
 pub(super) fn longest_stretch(text: &str) -> &str {
     text.split(['-', '_']).max_by_key(|stretch| stretch.len()).unwrap_or_default()
 }
 
-/// Whether it stands for a value rather than being one: `$TOKEN`, `<token>`, `{token}`, `****`.
+/// True if the text is a placeholder, not a value: `$TOKEN`, `<token>`, `{token}`, `****`.
 pub(super) fn is_placeholder(text: &str) -> bool {
     text.starts_with(['$', '<', '{', '%', '[']) || text.bytes().all(|byte| matches!(byte, b'*' | b'x' | b'X' | b'.'))
 }

@@ -1,12 +1,12 @@
 //! The mark that replaces a secret: writing it, and finding it again.
 
-/// How every mark begins.
+/// Start of every mark.
 pub(super) const START: &str = "[redacted: ";
-/// How every mark ends.
+/// End of every mark.
 pub(super) const END: char = ']';
 
-/// The marks in a text, as they stand there. Whoever reads `[redacted: GitHub token]` in a file has not seen what the
-/// file holds in that place, and must not write the mark there.
+/// Returns the marks in a text, verbatim. A reader of `[redacted: GitHub token]` has not seen the file's real content
+/// there, and must not write the mark back.
 pub fn redaction_marks(text: &str) -> impl Iterator<Item = &str> {
     let on_its_line = |mark: &&str| !mark.contains('\n');
     text.match_indices(START).filter_map(|(at, _)| Some(&text[at..=at + text[at..].find(END)?])).filter(on_its_line)
@@ -18,7 +18,7 @@ mod tests {
     use crate::redact::Redactor;
 
     #[test]
-    fn every_mark_that_a_redactor_writes_is_known_again() {
+    fn every_mark_written_by_a_redactor_is_recognised() {
         let redactor = Redactor::new(vec!["a-secret-that-is-known".to_owned()]);
         let token = format!("ghp_{}", "a1B2".repeat(9));
         let shown = redactor.redact(&format!("x a-secret-that-is-known y\nT={token}\n")).into_text();
@@ -28,7 +28,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_begins_like_a_mark_is_none() {
+    fn text_that_only_begins_like_a_mark_is_no_mark() {
         for text in ["", "redacted", "[redacted: ", "[redacted: \n]", "[redacted]"] {
             assert_eq!(redaction_marks(text).count(), 0, "{text:?}");
         }

@@ -1,4 +1,4 @@
-//! Values that are secret because of the text beside them: a name, a header, a URL.
+//! Values that are secret because of the text next to them: a name, a header, a URL.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use super::characters::{
     alphanumeric, base64, has_both_cases, has_digit, header_value, is_placeholder, run, run_up_to,
 };
 
-/// Forty characters behind the word, on the same line.
+/// Finds forty characters after the word, on the same line.
 pub(super) fn aws_secret(text: &str, at: usize, anchor: &'static str) -> Option<Range<usize>> {
     const LENGTH: usize = 40;
     let behind = at + anchor.len();
@@ -14,7 +14,7 @@ pub(super) fn aws_secret(text: &str, at: usize, anchor: &'static str) -> Option<
     (run_up_to(LENGTH, text, start, base64) == LENGTH).then_some(start..start + LENGTH)
 }
 
-/// A long value in base64 behind the word, as connection strings have it.
+/// Finds a long base64 value after the word, as in connection strings.
 pub(super) fn azure_key(text: &str, at: usize, anchor: &'static str) -> Option<Range<usize>> {
     let behind = at + anchor.len();
     let start = behind + run_up_to(16, text, behind, between_value);
@@ -27,7 +27,7 @@ pub(super) fn azure_key(text: &str, at: usize, anchor: &'static str) -> Option<R
     (value.len() >= 40 && has_digit(value) && has_both_cases(value)).then_some(start..end + padding)
 }
 
-/// The value of a header such as `x-api-key`, or of an option `--api-key`.
+/// Finds the value of a header such as `x-api-key`, or of an option `--api-key`.
 pub(super) fn api_key(text: &str, at: usize, anchor: &'static str) -> Option<Range<usize>> {
     const LEAST: usize = 16;
     let behind = at + anchor.len();
@@ -41,7 +41,7 @@ pub(super) fn api_key(text: &str, at: usize, anchor: &'static str) -> Option<Ran
     (token.len() >= LEAST && drawn && !is_placeholder(token)).then_some(start..end)
 }
 
-/// What stands between `user:` and `@` before a host.
+/// Finds the text between `user:` and `@` before a host.
 pub(super) fn url_password(text: &str, at: usize, anchor: &'static str) -> Option<Range<usize>> {
     let start = at + anchor.len();
     let within = |byte: u8| !byte.is_ascii_whitespace() && !b"/?#\"'`<>\\()".contains(&byte);
@@ -52,7 +52,7 @@ pub(super) fn url_password(text: &str, at: usize, anchor: &'static str) -> Optio
     (!password.is_empty() && !is_placeholder(password)).then_some(begin..begin + password.len())
 }
 
-/// The credentials of an `Authorization` header, in whatever way it is written down.
+/// Finds the credentials of an `Authorization` header, in any notation.
 pub(super) fn authorization(text: &str, at: usize, anchor: &'static str) -> Option<Range<usize>> {
     let between = |byte: u8| b" \t\"'`:=>,\\(".contains(&byte);
     let behind = at + anchor.len();
@@ -70,7 +70,7 @@ pub(super) fn authorization(text: &str, at: usize, anchor: &'static str) -> Opti
     (start > scheme_end && token.len() >= 8 && drawn && !is_placeholder(token)).then_some(start..end)
 }
 
-/// What stands between a name and its value.
+/// True for characters between a name and its value.
 fn between_value(byte: u8) -> bool {
     b" \t\"'`:=>\\".contains(&byte)
 }

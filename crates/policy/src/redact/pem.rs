@@ -1,4 +1,4 @@
-//! Private keys in their armour: `-----BEGIN … PRIVATE KEY-----` and what follows.
+//! Private keys in their armour: `-----BEGIN … PRIVATE KEY-----` and the lines that follow.
 
 use std::ops::Range;
 
@@ -8,10 +8,10 @@ use super::characters::{base64, distance, run};
 const DASHES: &str = "-----";
 const END: &str = "-----END ";
 const MARKED_END: &str = "------END ";
-/// What names a key between its dashes is not longer than this.
+/// Maximum length of the label between the dashes.
 const MAX_LABEL: usize = 64;
 
-/// The whole block that begins here; one whose end was cut off reaches as far as its body.
+/// Returns the whole block that begins here. If its end was cut off, it extends to the end of its body.
 pub(super) fn find(text: &str, at: usize, anchor: &'static str) -> Option<Range<usize>> {
     let label = at + anchor.len();
     let label_end = label + distance(text, label, DASHES).filter(|length| *length <= MAX_LABEL)?;
@@ -20,7 +20,7 @@ pub(super) fn find(text: &str, at: usize, anchor: &'static str) -> Option<Range<
     }
     let body = label_end + DASHES.len();
     let dashes = distance(text, body, DASHES).map_or(text.len(), |length| body + length);
-    // One more is what a diff or a search puts before the line.
+    // An extra dash comes from a diff or a search, which puts it before the line.
     let dashes = if text[dashes..].starts_with(MARKED_END) { dashes + 1 } else { dashes };
     let (body_end, end) = if text[dashes..].starts_with(END) {
         (dashes, after_end(text, dashes))
@@ -31,7 +31,7 @@ pub(super) fn find(text: &str, at: usize, anchor: &'static str) -> Option<Range<
     has_material(&text[body..body_end]).then_some(at..end)
 }
 
-/// What stands before an end whose beginning is not there: the lines of the key, and the end.
+/// Returns the lines of a key and its end line, for a block whose beginning is missing.
 pub(super) fn find_end(text: &str, at: usize, _: &'static str) -> Option<Range<usize>> {
     let end = after_end(text, at);
     if !text[at..end].contains("PRIVATE KEY") {
@@ -51,14 +51,14 @@ pub(super) fn find_end(text: &str, at: usize, _: &'static str) -> Option<Range<u
     start.map(|start| start..end)
 }
 
-/// Behind the closing `-----END … -----`.
+/// Returns the position after the closing `-----END … -----`.
 fn after_end(text: &str, at: usize) -> usize {
     let label = at + END.len();
     let dashes = distance(text, label, DASHES).filter(|length| *length <= MAX_LABEL);
     dashes.map_or(label, |length| label + length + DASHES.len())
 }
 
-/// How many bytes, in whole lines, belong to a key whose end is missing.
+/// Counts the bytes, in whole lines, that belong to a key whose end is missing.
 fn body_length(text: &str) -> usize {
     let mut within = false;
     let mut length = 0;
@@ -73,7 +73,7 @@ fn body_length(text: &str) -> usize {
     length
 }
 
-/// Whether a line can be the short last one of a key: nothing, or one word.
+/// True if a line can be the short last line of a key: empty, or one word.
 fn is_rest(line: &str) -> bool {
     unmarked(line).trim_end().bytes().all(|byte| base64(byte) || byte == b'=')
 }
@@ -82,7 +82,7 @@ fn has_material(text: &str) -> bool {
     let mut at = 0;
     while at < text.len() {
         let length = run(text, at, base64);
-        // Armour around anything shorter is a mention of keys, not one.
+        // Armour around anything shorter only mentions keys.
         if length >= base64_lines::LEAST {
             return true;
         }

@@ -11,35 +11,35 @@ use super::{der, pem};
 
 /// One kind of secret.
 pub(super) struct Shape {
-    /// What is searched for.
+    /// Text to search for.
     pub(super) anchor: &'static str,
-    /// What it is, for the mark.
+    /// Name of the kind, for the mark.
     pub(super) what: &'static str,
     body: Body,
 }
 
 enum Body {
-    /// The anchor and at least so many of these after it, of which one is a digit; a word of its own.
+    /// The anchor and at least this many characters of the class, including a digit; a word of its own.
     Least(Class, usize),
-    /// The anchor and exactly so many of these after it; a word of its own.
+    /// The anchor and exactly this many characters of the class; a word of its own.
     Exactly(Class, usize),
-    /// What the function finds, given where the anchor begins; a word of its own.
+    /// A word of its own, found by the function from the anchor.
     Word(Find),
-    /// A word of its own that the function finds. Where it finds nothing, it would find nothing further on in the same
-    /// run of these characters.
+    /// A word of its own, found by the function. If it finds nothing, it would find nothing later in the same run of
+    /// these characters.
     Run(Class, Find),
-    /// What the function finds, given where the anchor begins.
+    /// Found by the function from the anchor, not necessarily a word of its own.
     Beside(Find),
 }
 
 type Class = fn(u8) -> bool;
 type Find = fn(&str, usize, &'static str) -> Option<Range<usize>>;
 
-/// What there is at an anchor.
+/// The finding at an anchor.
 pub(super) enum Looked {
     Secret(Range<usize>),
-    /// No secret, nor at any other anchor of the same shape before this place: a run that many anchors stand in must
-    /// not be walked for each of them.
+    /// No secret here, nor at any other anchor of the same shape up to this position. A run with many anchors must not
+    /// be walked for each of them.
     Nothing {
         until: usize,
     },
@@ -148,7 +148,7 @@ impl Shape {
     }
 }
 
-/// `sk-` and a long run without the short words that names in style sheets are made of.
+/// Finds `sk-` and a long run without the short words of CSS class names.
 fn drawn_key(text: &str, at: usize, anchor: &'static str) -> Option<Range<usize>> {
     let body = at + anchor.len();
     let end = body + run(text, body, url_safe);
@@ -157,7 +157,7 @@ fn drawn_key(text: &str, at: usize, anchor: &'static str) -> Option<Range<usize>
         .then_some(at..end)
 }
 
-/// `hf_` and letters of both cases, few of them digits.
+/// Finds `hf_` and a long run with letters of both cases.
 fn hugging_face(text: &str, at: usize, anchor: &'static str) -> Option<Range<usize>> {
     let body = at + anchor.len();
     let end = body + run(text, body, alphanumeric);
@@ -165,7 +165,7 @@ fn hugging_face(text: &str, at: usize, anchor: &'static str) -> Option<Range<usi
     (end - body >= 30 && is_whole && has_both_cases(&text[body..end])).then_some(at..end)
 }
 
-/// `xoxb-` and its like.
+/// Finds `xoxb-` and the like.
 fn slack(text: &str, at: usize, anchor: &'static str) -> Option<Range<usize>> {
     let kind = at + anchor.len();
     let (kind, rest) = text.get(kind..)?.split_at_checked(2)?;
@@ -175,7 +175,7 @@ fn slack(text: &str, at: usize, anchor: &'static str) -> Option<Range<usize>> {
     (is_known && end - body >= 16 && has_digit(&text[body..end])).then_some(at..end)
 }
 
-/// Three parts, the first of which is known.
+/// Finds three parts, the first of which is known.
 fn sendgrid(text: &str, at: usize, anchor: &'static str) -> Option<Range<usize>> {
     let middle = at + anchor.len();
     let dot = middle + run(text, middle, url_safe);
@@ -184,7 +184,7 @@ fn sendgrid(text: &str, at: usize, anchor: &'static str) -> Option<Range<usize>>
     (dot - middle >= 16 && end - last >= 32).then_some(at..end)
 }
 
-/// Three parts in `base64url`, the first of which begins as JSON does.
+/// Finds three parts in `base64url`, the first of which begins as JSON does.
 fn jwt(text: &str, at: usize, _: &'static str) -> Option<Range<usize>> {
     let mut end = at;
     let mut parts = 0;

@@ -1,7 +1,7 @@
-//! Patterns for shell commands: `git diff:*` for all that begins with these words, anything else exactly.
+//! Patterns for shell commands: `git diff:*` for all that begin with these words, anything else exactly.
 //!
-//! A pattern compares its words with those of one command. `sortie_shell_reader` finds the commands of a line, and
-//! whether the line is understood.
+//! A pattern compares its words with those of one command. `sortie_shell_reader` finds the commands of a line and
+//! reports if the line is understood.
 
 use crate::text::Bigrams;
 use sortie_shell_reader::{Armed, Part, Word, known_words};
@@ -10,7 +10,7 @@ use sortie_shell_reader::{Armed, Part, Word, known_words};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CommandPattern {
     words: Vec<String>,
-    /// Whether further words may follow.
+    /// True if more words may follow.
     open: bool,
 }
 
@@ -26,7 +26,7 @@ impl CommandPattern {
         if words.is_empty() { Err("it names no command") } else { Ok(Self { words, open: prefix.is_some() }) }
     }
 
-    /// The pattern for what forbids: programs are found in any letter case on some file systems.
+    /// The pattern for rules that forbid: some file systems find programs in any letter case.
     pub(crate) fn folded(mut self) -> Self {
         if let Some(program) = self.words.first_mut() {
             program.make_ascii_lowercase();
@@ -34,7 +34,7 @@ impl CommandPattern {
         self
     }
 
-    /// Whether it lets this command through: with known words that it names, and no armed word that it does not name.
+    /// True if it permits this command: its words are known and match, and the pattern names each armed word.
     pub(crate) fn permits(&self, part: &Part) -> bool {
         let named = |armed: &Armed| !self.open || armed.at < self.words.len();
         let known = |(own, word): (&String, &Word)| matches!(word, Word::Plain(text) if text == own);
@@ -43,12 +43,12 @@ impl CommandPattern {
             && part.armed.iter().all(named)
     }
 
-    /// Whether it names every word of a command, so that it speaks for what that command runs, too.
+    /// True if it names every word of a command, and so covers what that command runs.
     pub(crate) fn names_all_of(&self, part: &Part) -> bool {
         part.words.len() == self.words.len() && self.permits(part)
     }
 
-    /// Whether it names a command so far that it names, at its end, the command that this one runs.
+    /// True if it permits the runner and also names words of the command at its end.
     pub(crate) fn reaches(&self, runner: &Part, part: &Part) -> bool {
         let start = runner.words.len().saturating_sub(part.words.len());
         let is_behind = 0 < start && start < self.words.len() && runner.words[start..] == part.words[..];
@@ -58,12 +58,12 @@ impl CommandPattern {
         }
     }
 
-    /// Whether it is, or could be, about this command or what that executes.
+    /// True if it is, or could be, about this command or something that the command executes.
     pub(crate) fn could_be(&self, part: &Part) -> bool {
         self.could_name(part) || part.runs_anything().is_some()
     }
 
-    /// Whether it is, or could be, about this command once it runs.
+    /// True if it is, or could be, about this command once it runs.
     pub(crate) fn could_name(&self, part: &Part) -> bool {
         let [program, rest @ ..] = &self.words[..] else { return false };
         let Some((first, words)) = part.words.split_first() else { return false };
@@ -83,11 +83,11 @@ impl CommandPattern {
                 _ => return false,
             }
         }
-        // An unknown word may also be none.
+        // An unknown word may also be empty.
         self.open || words[rest.len()..].iter().all(|word| *word == Word::Unknown)
     }
 
-    /// What occurs in every command that it covers.
+    /// Bigrams that occur in every command it covers.
     pub(crate) fn bigrams(&self) -> Bigrams {
         let mut bigrams = Bigrams::default();
         self.words.iter().for_each(|word| bigrams.add_name(word));
@@ -95,7 +95,7 @@ impl CommandPattern {
     }
 }
 
-/// Where the words that a rule names may begin: at once, or behind options and their values, as in `git -C x push`.
+/// Positions where the words of a rule may begin: at once, or after options and their values, as in `git -C x push`.
 fn starts_behind_options(words: &[Word]) -> impl Iterator<Item = usize> {
     let is_option = |at: usize| words.get(at).and_then(Word::text).is_some_and(|text| text.starts_with(['-', '+']));
     let mut reachable = vec![false; words.len() + 3];
@@ -109,7 +109,7 @@ fn starts_behind_options(words: &[Word]) -> impl Iterator<Item = usize> {
     (0..=words.len()).filter(move |&at| reachable[at])
 }
 
-/// The pairs of a command in all the forms that a rule may know it in.
+/// Bigrams of a command in all the forms that rules may match.
 pub(crate) fn bigrams_of_command(part: &Part) -> Bigrams {
     if part.runs_anything().is_some() {
         return Bigrams::ALL;

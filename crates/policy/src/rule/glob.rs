@@ -1,9 +1,9 @@
-//! A pattern for one name: `*`, `?`, `[a-z]`, `[!a]`, and `\` before a character that is meant as itself.
+//! A pattern for one name: `*`, `?`, `[a-z]`, `[!a]`, and `\` before a literal character.
 
 use crate::text::fold;
 use crate::text::{Bigrams, EDGE};
 
-/// A pattern for one component of a path, or one agent's name.
+/// A pattern for one component of a path, or for an agent's name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Glob {
     Literal(String),
@@ -53,7 +53,7 @@ impl Glob {
         }
     }
 
-    /// The pattern for names in folded form.
+    /// The pattern for folded names.
     pub(crate) fn folded(&self) -> Self {
         match self {
             Self::Literal(name) => Self::Literal(fold(name).into_owned()),
@@ -68,17 +68,17 @@ impl Glob {
         }
     }
 
-    /// The one name that matches, if there is just one.
+    /// The only matching name, if there is just one.
     pub(crate) fn name(&self) -> Option<&str> {
         if let Self::Literal(name) = self { Some(name) } else { None }
     }
 
-    /// Whether every name matches.
+    /// True if every name matches.
     pub(crate) fn is_any(&self) -> bool {
         matches!(self, Self::Tokens(tokens) if tokens[..] == [Token::AnyRun])
     }
 
-    /// What occurs in every matching name.
+    /// Adds the bigrams that occur in every matching name.
     pub(crate) fn add_bigrams(&self, bigrams: &mut Bigrams) {
         match self {
             Self::Literal(name) => bigrams.add_name(name),
@@ -94,7 +94,7 @@ impl Glob {
     }
 }
 
-/// What follows a `[`.
+/// Parses the text after a `[`.
 fn class(rest: &mut std::str::Chars<'_>) -> Result<Token, &'static str> {
     const OPEN: &str = "a `[` is not closed; write `\\[` for a bracket";
     let mut ranges = Vec::new();
@@ -144,7 +144,7 @@ fn fold_tokens(tokens: &[Token]) -> Vec<Token> {
     folded
 }
 
-/// Walks name and tokens side by side; on a mismatch the last `*` takes one character more. Earlier ones never need to.
+/// Walks name and tokens in parallel; on a mismatch the last `*` takes one character more. Earlier ones never need to.
 fn matches(tokens: &[Token], name: &str) -> bool {
     let mut at = 0;
     let mut rest = name.chars();

@@ -1,4 +1,4 @@
-//! Patterns for hosts: `domain:example.com` exactly, `domain:*.example.com` for what is below it.
+//! Patterns for hosts: `domain:example.com` exactly, `domain:*.example.com` for its subdomains.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -6,11 +6,11 @@ use url::Host;
 
 use crate::text::{Bigrams, EDGE};
 
-/// A pattern for hosts, in the form that URL parsing leaves.
+/// A pattern for hosts, in the form that URL parsing produces.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum HostPattern {
     Exact(String),
-    /// Everything below this host, not the host itself.
+    /// The subdomains of this host, not the host itself.
     Below(String),
 }
 
@@ -32,7 +32,7 @@ impl HostPattern {
         }
     }
 
-    /// What occurs in every host that it covers.
+    /// Bigrams that occur in every host it covers.
     pub(crate) fn bigrams(&self) -> Bigrams {
         let mut bigrams = Bigrams::default();
         match self {
@@ -43,7 +43,7 @@ impl HostPattern {
     }
 }
 
-/// A host in the one form in which it is compared: lower case, punycode, no trailing dot, addresses in full.
+/// Returns a host in canonical form for comparison: lower case, punycode, no trailing dot, addresses in full.
 pub(crate) fn normal_host(host: &str) -> Option<String> {
     let host = host.strip_suffix('.').unwrap_or(host);
     let parsed = Host::parse(host)
@@ -54,7 +54,7 @@ pub(crate) fn normal_host(host: &str) -> Option<String> {
     })
 }
 
-/// The IPv4 address that an IPv6 address leads to: a rule about one is about the other.
+/// Returns the IPv4 address that an IPv6 address leads to: a rule about one also covers the other.
 fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
     const NAT64: [u16; 6] = [0x64, 0xff9b, 0, 0, 0, 0];
     let [.., high, low] = address.segments();

@@ -1,24 +1,24 @@
-//! The tools that rules speak of: their names, and which of them do the same to the same things.
+//! Tools known to rules: their names, and which of them do the same to the same things.
 //!
-//! It knows names, not the tools themselves. Nothing is known of a tool whose name is not here.
+//! It knows names, not the tools themselves. A tool whose name is missing here is unknown.
 
 use std::fmt;
 
 use sortie_protocol::nearest;
 
-/// What begins the name of every tool of an MCP server.
+/// Name prefix of every tool of an MCP server.
 pub(crate) const MCP: &str = "mcp__";
 
-/// What a tool does, as far as a decision depends on it.
+/// The kind of a tool, as far as a decision depends on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ToolKind {
-    /// Shows what is in files, or that there are any.
+    /// Shows the contents of files, or that they exist.
     Reading,
     Editing,
     Shell,
     Web,
     Delegating,
-    /// Looks after what was delegated, or after commands in the background.
+    /// Manages delegated tasks, or commands in the background.
     Companion,
     Notes,
     Mcp,
@@ -47,25 +47,25 @@ const NAMES: [(&str, ToolKind); 19] = [
     ("TodoWrite", ToolKind::Notes),
 ];
 
-/// The tools that look after commands in the background.
+/// Tools that manage commands in the background.
 pub(crate) const LOOKING_AFTER_COMMANDS: [&str; 2] = ["BashOutput", "KillShell"];
 
-/// Other names that contracts have for tools.
+/// Other names for tools in contracts.
 const ALIASES: [(&str, &str); 5] =
     [("task", "Task"), ("Agent", "Task"), ("agent", "Task"), ("spawn_agent", "Task"), ("create_todo", "TodoWrite")];
 
-/// The name by which a tool is known here.
+/// Returns the canonical name of a tool.
 pub(crate) fn canonical(name: &str) -> &str {
     ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, known)| known)
 }
 
-/// The name by which a tool is known here, whatever the letter case: for what forbids.
+/// Returns the canonical name of a tool in any letter case, for rules that forbid.
 pub(crate) fn canonical_in_any_case(name: &str) -> &str {
     let known = NAMES.iter().map(|(known, _)| (*known, *known)).chain(ALIASES);
     known.into_iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map_or(name, |(_, known)| known)
 }
 
-/// The kind of tool that a canonical name stands for.
+/// Returns the kind of the tool with this canonical name.
 pub(crate) fn kind(canonical: &str) -> ToolKind {
     let known = NAMES.iter().find(|(name, _)| *name == canonical).map(|(_, kind)| *kind);
     known.unwrap_or(if canonical.starts_with(MCP) { ToolKind::Mcp } else { ToolKind::Unknown })
@@ -76,7 +76,7 @@ pub(crate) fn kind(canonical: &str) -> ToolKind {
 pub(crate) struct ToolSet(u32);
 
 impl ToolSet {
-    /// The tool of this canonical name; nothing where the name is not known.
+    /// The tool with this canonical name; empty if unknown.
     pub(crate) fn of(canonical: &str) -> Self {
         NAMES.iter().position(|(name, _)| *name == canonical).map_or_else(Self::default, |index| Self(1 << index))
     }
@@ -95,7 +95,7 @@ impl ToolSet {
     }
 }
 
-/// A tool name that nothing is known of, and the one that may have been meant.
+/// An unknown tool name, and the name that may have been meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownTool {
     pub name: String,

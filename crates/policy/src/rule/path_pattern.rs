@@ -1,25 +1,25 @@
-//! Patterns for paths, written as in `.gitignore`, matched component by component.
+//! Patterns for paths, written as in `.gitignore` and matched component by component.
 //!
 //! With a slash at its start or in its middle a pattern starts at the workspace root: `src/**`, `/build`. A single name
-//! holds at any depth: `*.rs`, `docs/`. `~/` starts at home and `//` at the root of the file system. A pattern that
-//! names a directory covers what is in it.
+//! holds at any depth: `*.rs`, `docs/`. `~/` starts at home and `//` at the root of the file system. A pattern for a
+//! directory covers its contents.
 
 use std::path::{Component, Path, PathBuf};
 
 use super::glob::Glob;
 use crate::text::{Bigrams, Spelling};
 
-/// A path pattern as it was written.
+/// A path pattern as written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PathPattern {
     base: Base,
     segments: Vec<Segment>,
 }
 
-/// Where a pattern starts.
+/// The start of a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Base {
-    /// At any depth; for what forbids also above an added directory.
+    /// At any depth; for rules that forbid, also above an added directory.
     Anywhere,
     Workspace,
     Home,
@@ -55,13 +55,13 @@ impl PathPattern {
         Ok(Self { base, segments })
     }
 
-    /// Whether it covers every path there is.
+    /// True if it covers every path.
     pub(crate) fn is_everything(&self) -> bool {
         let is_any = |segment: &Segment| if let Segment::Name(glob) = segment { glob.is_any() } else { true };
         self.base == Base::Anywhere && matches!(&self.segments[..], [only] if is_any(only))
     }
 
-    /// The pattern ready for matching; `None` if it starts at a home that is not known.
+    /// Prepares the pattern for matching; `None` if it starts at home and there is none.
     pub(crate) fn compile(&self, home: Option<&Path>, spelling: Spelling) -> Option<CompiledPath> {
         let mut segments: Vec<Segment> = Vec::new();
         if self.base == Base::Home {
@@ -87,7 +87,7 @@ impl PathPattern {
     }
 }
 
-/// Where a pattern starts, and what follows.
+/// Splits a pattern into its base and the rest.
 fn start(text: &str) -> Result<(Base, &str), &'static str> {
     if let Some(rest) = text.strip_prefix("//") {
         return Ok((Base::FileSystem, rest));
@@ -102,23 +102,24 @@ fn start(text: &str) -> Result<(Base, &str), &'static str> {
     Ok((if at_root || inner_slash { Base::Workspace } else { Base::Anywhere }, text))
 }
 
-/// A path pattern ready for matching. Its last segment is `**`, since it covers what is in the directories it names.
+/// A path pattern prepared for matching. Its last segment is `**`, since it covers the contents of the directories it
+/// names.
 #[derive(Debug, Clone)]
 pub(crate) struct CompiledPath {
     pub(crate) base: Base,
     segments: Vec<Segment>,
-    /// The path itself, as it was written, where it is no more than that, or `**` behind it.
+    /// The path as written, if there are no wildcards but a final `**`.
     literal: Option<PathBuf>,
-    /// Whether it was written with `**` at its end, and so is about what is in a directory.
+    /// True if it was written with `**` at its end, and so is about the contents of a directory.
     ends_in_any_depth: bool,
 }
 
 /// A path that a pattern names, without wildcards.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Literal<'a> {
-    /// Where it starts; never at home.
+    /// Its base; never the home directory.
     pub(crate) base: Base,
-    /// From there on.
+    /// The path from that base.
     pub(crate) path: &'a Path,
 }
 
@@ -127,12 +128,12 @@ impl CompiledPath {
         self.literal.as_deref().map(|path| Literal { base: self.base, path })
     }
 
-    /// The path itself, if it is a directory that the pattern speaks of.
+    /// The path itself, if the pattern names it as a directory.
     pub(crate) fn literal_directory(&self) -> Option<Literal<'_>> {
         self.literal().filter(|_| self.ends_in_any_depth)
     }
 
-    /// Whether it covers the path of these components, which start where the pattern starts.
+    /// True if it covers the path of these components, which start at the pattern's base.
     ///
     /// As with the characters of one name, only the last `**` ever has to take one component more.
     pub(crate) fn covers<S: AsRef<str>>(&self, path: &[S]) -> bool {
@@ -160,7 +161,7 @@ impl CompiledPath {
         }
     }
 
-    /// What occurs in every path that it covers.
+    /// Bigrams that occur in every path it covers.
     pub(crate) fn bigrams(&self) -> Bigrams {
         let mut bigrams = Bigrams::default();
         for segment in &self.segments {
@@ -172,7 +173,7 @@ impl CompiledPath {
     }
 }
 
-/// The path that these segments are, if they have no wildcards but `**` at the end.
+/// Returns the path of these segments, if they have no wildcards but a final `**`.
 fn literal(segments: &[Segment]) -> Option<PathBuf> {
     let segments = segments.strip_suffix(&[Segment::AnyDepth]).unwrap_or(segments);
     let name =
@@ -180,7 +181,7 @@ fn literal(segments: &[Segment]) -> Option<PathBuf> {
     segments.iter().map(name).collect()
 }
 
-/// The components of a path as text, without its root.
+/// Returns the components of a path as text, without its root.
 pub(crate) fn names(path: &Path) -> impl Iterator<Item = String> {
     let name = |component| if let Component::Normal(name) = component { Some(name) } else { None };
     path.components().filter_map(name).map(|name| name.to_string_lossy().into_owned())

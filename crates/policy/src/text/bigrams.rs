@@ -1,17 +1,17 @@
-//! A sieve for patterns: the pairs of neighbouring characters that occur in a text.
+//! A sieve for patterns: the pairs of neighbouring characters in a text.
 //!
-//! A pattern can match only where all pairs of its own literal parts occur. Looking at that first takes one step a
-//! rule, and spares nearly all of the comparing.
+//! A pattern can match only if all pairs of its own literal parts occur. This check takes one step per rule and saves
+//! nearly all comparisons.
 
-/// A set of bigrams, kept by their hashes: it may hold more than was put in, never less.
+/// A set of bigrams, stored by their hashes: it may hold more than was put in, never less.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Bigrams(u128);
 
-/// Stands before and behind a whole name.
+/// Marks both ends of a whole name.
 pub(crate) const EDGE: char = '/';
 
 impl Bigrams {
-    /// Of what is not known, anything may occur.
+    /// For an unknown text, in which any bigram may occur.
     pub(crate) const ALL: Self = Self(u128::MAX);
 
     /// Adds a name with its edges.
@@ -19,7 +19,7 @@ impl Bigrams {
         self.add([EDGE].into_iter().chain(name.chars()).chain([EDGE]));
     }
 
-    /// Adds characters that stand side by side.
+    /// Adds a sequence of characters.
     pub(crate) fn add(&mut self, characters: impl IntoIterator<Item = char>) {
         let mut before: Option<char> = None;
         for character in characters {

@@ -1,6 +1,6 @@
-//! One form for all spellings of a name that some file system takes for the same.
+//! One form for all spellings of a name that some file system treats as the same.
 //!
-//! It is wider than any single file system. Rules that forbid use it; for them too much is safe, and too little is not.
+//! It is wider than any single file system. Rules that forbid use it: for them too much is safe, and too little is not.
 
 use std::borrow::Cow;
 
@@ -9,13 +9,13 @@ use unicode_normalization::UnicodeNormalization;
 /// The form in which names are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Spelling {
-    /// As they are written.
+    /// As written.
     Exact,
-    /// Without what some file system overlooks: see [`fold`].
+    /// Without the differences that some file system ignores: see [`fold`].
     Folded,
 }
 
-/// A name without letter case, compatibility forms and characters that cannot be seen.
+/// Returns a name without letter case, compatibility forms and invisible characters.
 pub(crate) fn fold(name: &str) -> Cow<'_, str> {
     if name.is_ascii() {
         return if name.bytes().any(|byte| byte.is_ascii_uppercase()) {
@@ -25,11 +25,11 @@ pub(crate) fn fold(name: &str) -> Cow<'_, str> {
         };
     }
     let visible = name.nfkc().filter(|&character| !is_ignorable(character));
-    // Lower-casing can bring forth what normalising would change again.
+    // Lower-casing can produce characters that normalisation changes again.
     Cow::Owned(visible.flat_map(lower).nfkc().filter(|&character| !is_ignorable(character)).collect())
 }
 
-/// Full case folding, as far as it leads to plain letters.
+/// Full case folding where it leads to plain letters.
 fn lower(character: char) -> impl Iterator<Item = char> {
     let (one, two) = match character {
         'ß' | 'ẞ' => ('s', Some('s')),
@@ -40,7 +40,7 @@ fn lower(character: char) -> impl Iterator<Item = char> {
     one.to_lowercase().chain(two)
 }
 
-/// Characters that file systems or people overlook.
+/// True for characters that file systems or people overlook.
 fn is_ignorable(character: char) -> bool {
     matches!(
         character,

@@ -1,14 +1,14 @@
-//! Text of models, files and tools, made harmless for a terminal.
+//! Text from models, files and tools, made safe for a terminal.
 //!
-//! Nothing in it can move the cursor, recolour, set a clipboard, hide itself or turn the direction of writing. What was
-//! there stays visible as a mark.
+//! It cannot move the cursor, recolour, set a clipboard, hide itself or change the direction of writing. A visible mark
+//! replaces each removed character.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use sortie_mutant::is_out;
 
-/// Several lines: line feeds and tabs stay, all other control characters become marks.
+/// Several lines: keeps line feeds and tabs, and turns all other control characters into marks.
 pub fn block(text: &str) -> Cow<'_, str> {
     // A carriage return before a line feed is only another way to end a line.
     let text = if text.contains("\r\n") { Cow::Owned(text.replace("\r\n", "\n")) } else { Cow::Borrowed(text) };
@@ -19,7 +19,7 @@ pub fn block(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.chars().map(keep_layout).collect())
 }
 
-/// One line: every run of white space is a single space, all control characters become marks.
+/// One line: turns every run of white space into a single space, and all control characters into marks.
 pub fn line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for word in text.split_whitespace() {
@@ -31,11 +31,11 @@ pub fn line(text: &str) -> String {
     line
 }
 
-/// JSON text that means the same: what a terminal would obey is written as an escape.
+/// Equivalent JSON text: characters that a terminal would obey are escaped.
 pub fn json(text: &str) -> String {
     let mut neutral = String::with_capacity(text.len());
     for letter in text.chars() {
-        // Outside of strings JSON has no such characters but line feeds.
+        // Outside strings, line feeds are the only such characters in JSON.
         if letter != '\n' && mark(letter).is_some() {
             let _infallible = write!(neutral, "\\u{:04x}", u32::from(letter));
         } else {
@@ -45,16 +45,16 @@ pub fn json(text: &str) -> String {
     neutral
 }
 
-/// The visible stand-in of a character that must not reach a terminal.
+/// The visible stand-in for a character that must not reach a terminal.
 fn mark(letter: char) -> Option<char> {
     if is_out("terminal-escapes") {
         return None;
     }
     match letter {
-        // The pictures of the control characters stand in their order from U+2400.
+        // The symbols for control characters are in the same order, from U+2400.
         '\u{0}'..='\u{1f}' => char::from_u32(0x2400 + u32::from(letter)),
         '\u{7f}' => Some('\u{2421}'),
-        // C1 controls, line and paragraph separators, marks and overrides of direction, the byte order mark.
+        // C1 controls, line and paragraph separators, direction marks and overrides, the byte order mark.
         '\u{80}'..='\u{9f}'
         | '\u{61c}'
         | '\u{200e}'
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_that_a_terminal_obeys_survives() {
+    fn no_terminal_control_survives() {
         for (given, expected) in [
             ("plain äöü 漢字 🦀", "plain äöü 漢字 🦀"),
             ("\u{1b}[2J\u{1b}]52;c;aGk=\u{7}", "␛[2J␛]52;c;aGk=␇"),
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn json_for_a_terminal_means_the_same_and_is_harmless() {
+    fn json_for_a_terminal_keeps_its_meaning_and_is_harmless() {
         let value = serde_json::json!({"text": "\u{1b}[2J\u{9b}1m\u{202e}\u{7f}\u{feff}ä"});
         let text = json(&format!("{value:#}"));
         assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), value);

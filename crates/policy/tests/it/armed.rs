@@ -1,5 +1,5 @@
-//! Programs that run others or write files by a flag, or by nature: what a rule for them covers, and what is denied
-//! with them. `bash` cannot be asked about these, so each is a line of a table.
+//! Programs that run others or write files by a flag or by nature: what a rule for them covers, and what is denied with
+//! them. `bash` cannot check these, so each is a line of a table.
 
 use sortie_protocol::{GrantLayer, Mode};
 
@@ -14,7 +14,7 @@ fn denying(rules: &[&str]) -> GrantLayer {
     GrantLayer { deny: texts(rules), ..in_mode(Mode::Bypass) }
 }
 
-/// What settings with these deny rules say, where all else is allowed.
+/// The verdict under these deny rules, with everything else allowed.
 fn denied(rules: &[&str], line: &str) -> Verdict {
     verdict(denying(rules), "Bash", &command(line))
 }
@@ -23,13 +23,13 @@ fn lines(table: &'static str) -> impl Iterator<Item = &'static str> {
     table.lines().filter(|line| !line.is_empty())
 }
 
-/// Fails with all lines of a table of which something else is said.
+/// Fails with all lines of a table that have another verdict.
 fn assert_each(table: &'static str, expected: Verdict, says: impl Fn(&str) -> Verdict) {
     let wrong: Vec<&str> = lines(table).filter(|line| says(line) != expected).collect();
     assert!(wrong.is_empty(), "not {expected:?}: {wrong:#?}");
 }
 
-/// A rule for all that a line's program does.
+/// A rule for everything that a line's program does.
 fn of_program(line: &str) -> String {
     format!("Bash({}:*)", line.split(' ').next().unwrap_or_default())
 }
@@ -45,7 +45,7 @@ const WRAPPED: &str = include_str!("lines/wrapped.txt");
 #[test]
 fn s22_a_rule_for_a_program_does_not_cover_what_arms_it() {
     assert_each(ARMED, Ask, |line| allowed(&[&of_program(line), "Bash(ls:*)", "Edit"], line));
-    // A rule that names all of it; what `find` puts in place of `{}` no rule names.
+    // A rule that names the whole line. No rule names what `find` puts in place of `{}`.
     let in_full = |line: &str| line.contains("{}") || allowed(&[&format!("Bash({line})"), "Edit"], line) == Allow;
     assert_each(ARMED, Allow, |line| if in_full(line) { Allow } else { Ask });
     assert_each(UNARMED, Allow, |line| allowed(&[&of_program(line), "Edit"], line));
@@ -69,7 +69,7 @@ fn s22_a_rule_for_a_verb_does_not_cover_what_arms_it() {
 }
 
 #[test]
-fn what_can_execute_anything_is_denied_where_any_command_is() {
+fn a_line_that_can_execute_anything_is_denied_if_any_command_is() {
     assert_each(RUNS, Deny, |line| denied(&["Bash(git push:*)"], line));
     assert_each(RUNS, Deny, |line| denied(&["Bash(unheard of:*)"], line));
     assert_each(RUNS, Allow, |line| denied(&[], line));
@@ -85,7 +85,7 @@ fn what_can_execute_anything_is_denied_where_any_command_is() {
 }
 
 #[test]
-fn what_is_denied_is_found_behind_every_wrapper() {
+fn a_denied_command_is_found_behind_every_wrapper() {
     assert_each(WRAPPED, Deny, |line| denied(&["Bash(git push:*)"], line));
     for line in ["uv run pytest", "poetry run pytest -q", "bundle exec rspec", "uv sync", "pnpm install", "sh run.sh"] {
         assert_eq!(denied(&["Bash(git push:*)"], line), Allow, "{line}");
@@ -93,7 +93,7 @@ fn what_is_denied_is_found_behind_every_wrapper() {
 }
 
 #[test]
-fn a_rule_speaks_for_what_it_names_behind_a_wrapper() {
+fn a_rule_covers_the_command_it_names_behind_a_wrapper() {
     for (rule, line, verdict) in [
         ("Bash(uv run pytest:*)", "uv run pytest -q", Allow),
         ("Bash(uv run:*)", "uv run pytest -q", Ask),
@@ -108,7 +108,7 @@ fn a_rule_speaks_for_what_it_names_behind_a_wrapper() {
 }
 
 #[test]
-fn the_line_of_a_shell_is_judged_as_the_line_that_it_is() {
+fn a_line_passed_to_a_shell_is_judged_like_any_line() {
     let rules = ["Bash(ls:*)", "Bash(wc:*)", "Edit(out)"];
     for line in [
         "bash -c 'ls'",
@@ -144,7 +144,7 @@ fn the_line_of_a_shell_is_judged_as_the_line_that_it_is() {
 }
 
 #[test]
-fn s23_the_files_that_flags_name_are_judged() {
+fn s23_files_named_by_flags_are_judged() {
     for line in [
         "sort -o OUT f",
         "sort -uoOUT f",
@@ -185,9 +185,9 @@ fn s23_the_files_that_flags_name_are_judged() {
 }
 
 #[test]
-fn what_can_write_anywhere_is_denied_where_an_edit_is() {
+fn a_line_that_can_write_anywhere_is_denied_if_an_edit_is() {
     assert_each(SPILLS, Deny, |line| denied(&["Edit(/secret/**)"], line));
-    // What is kept from being read alone, the walls keep.
+    // Paths that are only closed to reading are kept by the walls.
     assert_each(SPILLS, Allow, |line| denied(&["Read(/secret/**)", "Bash(git push:*)"], line));
     assert_each(SPILLS, Ask, |line| allowed(&[&of_program(line), "Edit(/x)"], line));
     let said = |line: &str| ground(judge([denying(&["Edit(/a)"])]).decide("Bash", &command(line))).to_string();

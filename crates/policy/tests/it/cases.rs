@@ -1,4 +1,4 @@
-//! Grants and calls by chance: random rules, trees up to five deep, resumes and changes of policy in between.
+//! Random grants and calls: random rules, trees up to five deep, with resumes and policy changes in between.
 
 use sortie_policy::{Judge, intersect, narrow};
 use sortie_protocol::{Grant, GrantLayer, Mode, Resource};
@@ -89,7 +89,7 @@ pub(crate) const HOSTS: [&str; 8] = [
 ];
 const AGENTS: [&str; 4] = ["coder", "Coder", "explore", "plan"];
 
-/// What the cases are drawn from.
+/// Draws the cases.
 pub(crate) trait DrawCase {
     fn rule(&mut self) -> String;
     fn rules(&mut self, most: u64) -> Vec<String>;
@@ -129,7 +129,7 @@ impl DrawCase for Draw {
             [self.below(6) as usize]
     }
 
-    /// Most layers say little, as in life, so that most calls get past some of them.
+    /// Most layers restrict little, as in practice, so that most calls get past some of them.
     fn layer(&mut self, owner: String) -> GrantLayer {
         let tools = match self.below(8) {
             0 => Some(self.rules(6)),
@@ -165,13 +165,13 @@ impl DrawCase for Draw {
     }
 }
 
-/// How one grant came from the one before.
+/// The step from one grant to the next.
 pub(crate) enum Step {
-    /// The first one.
+    /// The first grant.
     Root,
     /// A child with this layer.
     Narrowed(GrantLayer),
-    /// The same task, resumed under these layers.
+    /// One task, resumed under these layers.
     Resumed(Vec<GrantLayer>),
 }
 
@@ -188,14 +188,14 @@ impl Link {
     }
 }
 
-/// A chain of tasks: each the child of the one before, or the same one resumed under a policy that has changed.
+/// Draws a chain of tasks: each is a child of the previous one, or the same one resumed under a changed policy.
 pub(crate) fn chain(draw: &mut Draw) -> Vec<Link> {
     let mut policy: Vec<GrantLayer> =
         (0..=draw.below(2)).map(|number| draw.layer(format!("policy {number}"))).collect();
     let mut links = vec![Link::new(Grant { layers: policy.clone() }, Step::Root)];
     for depth in 1..=draw.below(MAX_DEPTH + 1) {
         let last = &links[links.len() - 1].grant;
-        // Now and then an agent's layer says just what a layer of the policy says.
+        // Now and then an agent's layer repeats a layer of the policy.
         let layer = match draw.below(8) {
             0 => policy[draw.below(policy.len() as u64) as usize].clone(),
             _ => draw.layer(format!("agent at depth {depth}")),

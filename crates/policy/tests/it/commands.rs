@@ -11,7 +11,7 @@ fn forbids(rule: &str, line: &str) -> bool {
 }
 
 #[test]
-fn a_prefix_is_one_of_words_and_anything_else_is_exact() {
+fn a_prefix_matches_whole_words_and_other_patterns_match_exactly() {
     for rule in ["Bash(git diff:*)", "Bash(git diff *)"] {
         for line in ["git diff", "git diff --stat", "git  diff HEAD", " git diff"] {
             assert!(permits(rule, line), "{rule}, {line}");
@@ -28,7 +28,7 @@ fn a_prefix_is_one_of_words_and_anything_else_is_exact() {
 }
 
 #[test]
-fn no_pattern_permits_what_a_shell_would_not_take_as_it_stands() {
+fn no_pattern_permits_text_that_a_shell_would_expand() {
     for line in [
         "git diff; id",
         "git diff && id",
@@ -61,7 +61,7 @@ fn no_pattern_permits_what_a_shell_would_not_take_as_it_stands() {
 }
 
 #[test]
-fn what_forbids_looks_at_every_command_of_a_line() {
+fn a_forbidding_rule_checks_every_command_of_a_line() {
     for line in [
         "rm -rf x",
         "  rm",
@@ -87,7 +87,7 @@ fn what_forbids_looks_at_every_command_of_a_line() {
 }
 
 #[test]
-fn a_refusal_names_the_rule_that_is_missing_and_none_that_would_not_do() {
+fn a_refusal_names_only_the_rule_that_would_help() {
     let judge = judge([allow(&["Bash(ls:*)"])]);
     let said = |line: &str| ground(judge.decide("Bash", &command(line)));
     for (line, remedies) in [
@@ -119,7 +119,7 @@ fn a_refusal_names_the_rule_that_is_missing_and_none_that_would_not_do() {
 }
 
 #[test]
-fn where_no_rule_helps_it_is_said_why() {
+fn a_refusal_says_why_no_rule_helps() {
     let judge = judge([allow(&["Bash(ls:*)"])]);
     let said = |directory: &str, line: &str| ground(judge.decide("Bash", &command_in(directory, line)));
     for (directory, line, why) in [

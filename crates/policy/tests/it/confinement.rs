@@ -1,4 +1,4 @@
-//! What a grant leaves to commands: where they may write, what they leave alone, whom they may talk to.
+//! Limits of commands under a grant: where they may write, what they leave alone, whom they may talk to.
 
 mod property;
 
@@ -9,7 +9,7 @@ use sortie_protocol::{GrantLayer, Mode};
 
 use super::support::{allow, ask, deny, grant, ground, in_mode, judge, places, settings, texts, tools};
 
-/// Where commands may write under these layers: directories, or whose layer leaves nothing.
+/// Places where commands may write under these layers: directories, or the owner of the layer that leaves nothing.
 fn writes(layers: impl IntoIterator<Item = GrantLayer>) -> Result<Vec<String>, String> {
     match judge(layers).confinement().writes() {
         Writes::Nowhere { owner } => Err(owner),
@@ -17,11 +17,11 @@ fn writes(layers: impl IntoIterator<Item = GrantLayer>) -> Result<Vec<String>, S
     }
 }
 
-/// The workspace root and the directories that were added to it.
+/// The workspace root and the added directories.
 const EVERYWHERE: [&str; 3] = ["", "/srv/data", "/srv/src"];
 
 #[test]
-fn commands_write_in_the_workspace_and_in_what_was_added_to_it() {
+fn commands_write_in_the_workspace_and_added_directories() {
     for free in [
         settings(),
         in_mode(Mode::Default),
@@ -37,7 +37,7 @@ fn commands_write_in_the_workspace_and_in_what_was_added_to_it() {
 }
 
 #[test]
-fn who_may_edit_nothing_has_commands_that_write_nothing() {
+fn commands_of_an_agent_that_cannot_edit_write_nothing() {
     let planner = GrantLayer { mode: Some(Mode::Plan), ..GrantLayer::new("agent explore") };
     assert_eq!(writes([settings(), planner]), Err("agent explore".to_owned()));
     for rule in ["Edit", "Edit(**)", "Edit(*)", "edit", "Write", "Read", "Edit(/)", "Edit(//**)", "Read(~/**)"] {
@@ -48,7 +48,7 @@ fn who_may_edit_nothing_has_commands_that_write_nothing() {
 }
 
 #[test]
-fn a_readers_commands_write_nothing_and_an_agent_of_commands_alone_is_free() {
+fn a_readers_commands_write_nothing_and_a_command_only_agent_is_free() {
     let nowhere = Err("agent explore".to_owned());
     for reader in [&["Read", "Bash"][..], &["Grep(src/**)", "Bash"], &["LS", "Bash(ls:*)"], &["Glob", "Bash", "Task"]] {
         assert_eq!(writes([tools(reader)]), nowhere, "{reader:?}");
@@ -67,7 +67,7 @@ fn a_readers_commands_write_nothing_and_an_agent_of_commands_alone_is_free() {
 }
 
 #[test]
-fn who_may_edit_some_directories_has_commands_that_write_in_them() {
+fn commands_write_in_the_directories_that_the_agent_may_edit() {
     for (rules, directories) in [
         (&["Edit(docs/**)"][..], &["docs"][..]),
         (&["Edit(docs/)"], &["docs"]),
@@ -90,7 +90,7 @@ fn who_may_edit_some_directories_has_commands_that_write_in_them() {
 }
 
 #[test]
-fn a_directory_is_told_from_a_file_by_how_a_list_of_tools_names_it() {
+fn the_pattern_in_a_tool_list_tells_a_directory_from_a_file() {
     let judge = judge([tools(&["Read", "Edit(target/**)", "Edit(README.md)", "Write(/docs)", "Read(src/**)", "Bash"])]);
     let names = |path: &str| judge.confinement().names_directory(Path::new(path));
     assert!(names("target"));
@@ -100,19 +100,19 @@ fn a_directory_is_told_from_a_file_by_how_a_list_of_tools_names_it() {
 }
 
 #[test]
-fn layers_leave_what_all_of_them_leave() {
+fn commands_write_where_every_layer_lets_them() {
     let list = |rule| tools(&["Read", "Bash", rule]);
     assert_eq!(writes([list("Edit(docs/**)"), list("Edit(docs/a/**)")]), Ok(texts(&["docs/a"])));
     assert_eq!(writes([list("Edit(docs/a/**)"), list("Edit(docs/**)")]), Ok(texts(&["docs/a"])));
     assert_eq!(writes([settings(), list("Edit(docs/**)"), list("Edit(src/**)")]), Err("agent explore".to_owned()));
-    // A rule about one file of it is kept otherwise; one about all of it leaves nothing.
+    // A rule about one file in it is enforced otherwise; one about all of it leaves nothing.
     assert_eq!(writes([deny(&["Edit(docs/a)"]), list("Edit(docs/**)")]), Ok(texts(&["docs"])));
     assert_eq!(writes([deny(&["Edit(DOCS/**)"]), list("Edit(docs/**)")]), Err("user settings".to_owned()));
     assert_eq!(writes([ask(&["Edit(docs)"]), list("Edit(docs/a/**)")]), Err("user settings".to_owned()));
 }
 
 #[test]
-fn where_the_root_is_not_known_paths_are_still_told_apart() {
+fn paths_are_distinguished_without_a_known_root() {
     let writes = |rule: &str| {
         let places = Places { root: None, home: Some(PathBuf::from("/people/me")), ..places() };
         let judge = Judge::new(&grant([tools(&["Read", rule])]), places).unwrap();
@@ -130,7 +130,7 @@ fn keeps(layer: GrantLayer, path: &str) -> (bool, bool) {
 }
 
 #[test]
-fn what_a_rule_with_a_pattern_is_about_stays_as_it_is_or_unread() {
+fn paths_of_deny_and_ask_patterns_stay_unchanged_or_unread() {
     for (rule, path, kept) in [
         ("Read(secrets/**)", "secrets/a", (true, true)),
         ("Read(secrets/**)", "secrets", (true, true)),
@@ -143,11 +143,11 @@ fn what_a_rule_with_a_pattern_is_about_stays_as_it_is_or_unread() {
         ("Read(.env)", "deep/down/.env", (true, true)),
         ("Edit(*.lock)", "Cargo.lock", (false, true)),
         ("Read(~/keys/**)", "/people/me/keys/a", (true, true)),
-        // Without a pattern a rule is about tools, and not about some files.
+        // A rule without a pattern is about tools, not about some files.
         ("Read", "secrets/a", (false, false)),
         ("Edit(**)", "secrets/a", (false, false)),
         ("Bash(cat secrets/a)", "secrets/a", (false, false)),
-        // What is not resolved may be anything.
+        // An unresolved path may be anything.
         ("Edit(docs)", "a/../secrets", (true, true)),
     ] {
         assert_eq!(keeps(deny(&[rule]), path), kept, "deny {rule}: {path}");
@@ -158,7 +158,7 @@ fn what_a_rule_with_a_pattern_is_about_stays_as_it_is_or_unread() {
 }
 
 #[test]
-fn places_that_rules_name_in_full_are_known_before_they_exist() {
+fn literal_paths_in_rules_are_known_before_they_exist() {
     let named = |rules: &[&str], access| {
         let judge = judge([deny(rules), ask(&["Edit(asked.txt)", "Edit(/asked.txt)"])]);
         let confinement = judge.confinement();
@@ -180,7 +180,7 @@ fn places_that_rules_name_in_full_are_known_before_they_exist() {
 }
 
 #[test]
-fn commands_talk_to_whom_the_rules_allow_without_asking() {
+fn commands_reach_the_hosts_that_rules_allow_without_asking() {
     let bypassing = |layer: GrantLayer| GrantLayer { mode: Some(Mode::Bypass), ..layer };
     for (layer, reach) in [
         (settings(), NetworkReach::All),
@@ -199,7 +199,7 @@ fn commands_talk_to_whom_the_rules_allow_without_asking() {
         (bypassing(ask(&["webfetch"])), NetworkReach::None),
         (tools(&["Bash", "Read"]), NetworkReach::None),
         (tools(&["Bash", "Edit"]), NetworkReach::None),
-        // A list for commands alone says nothing of what they do.
+        // A list for commands alone does not limit what they do.
         (tools(&["Bash", "KillShell"]), NetworkReach::All),
     ] {
         assert_eq!(judge([settings(), layer.clone()]).confinement().network(), reach, "{layer:?}");
@@ -210,7 +210,7 @@ fn commands_talk_to_whom_the_rules_allow_without_asking() {
 }
 
 #[test]
-fn a_host_is_judged_as_a_fetch_of_it_would_be() {
+fn a_host_is_judged_like_a_fetch_from_it() {
     let judge = judge([
         GrantLayer { deny: texts(&["WebFetch(domain:old.docs.rs)"]), ..allow(&["WebFetch(domain:*.docs.rs)"]) },
         tools(&["Bash", "KillShell"]),

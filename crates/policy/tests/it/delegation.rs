@@ -1,4 +1,4 @@
-//! What a parent may not, its children may not: whoever they are, whatever they ask for, however deep they are.
+//! A child can never do what its parent may not, whatever it is, whatever it asks for and however deep it is.
 
 use sortie_policy::{Judge, narrow};
 use sortie_protocol::{Grant, GrantLayer, Mode, Resource};
@@ -13,7 +13,7 @@ fn verdict(grant: &Grant, tool: &str, resource: &Resource) -> Verdict {
 }
 
 #[test]
-fn a_child_that_asks_for_a_wider_mode_gets_none() {
+fn a_child_that_asks_for_a_wider_mode_does_not_get_it() {
     // S47
     let parent = grant([in_mode(Mode::Default), tools(&["Read", "Edit", "Task"])]);
     let greedy = GrantLayer {
@@ -88,7 +88,7 @@ fn approving_reads_turns_an_ask_above_into_an_allow_for_reading_alone() {
 }
 
 #[test]
-fn an_agent_that_never_asks_is_refused_what_would_be_asked_about() {
+fn an_agent_that_never_asks_is_refused_calls_that_need_approval() {
     let quiet = GrantLayer { never_asks: true, ..GrantLayer::new("agent quiet") };
     let child = narrow(&grant([allow(&["Edit(docs/**)"])]), quiet.clone());
     assert_eq!(verdict(&child, "Edit", &path("src/a")), Verdict::Deny);
@@ -100,7 +100,7 @@ fn an_agent_that_never_asks_is_refused_what_would_be_asked_about() {
 }
 
 #[test]
-fn an_agent_is_meant_by_each_of_its_names_whatever_the_rule_does() {
+fn every_name_of_an_agent_matches_in_every_kind_of_rule() {
     let general = Resource::Agent { name: "general-purpose".to_owned(), aliases: vec!["general".to_owned()] };
     for rule in ["Task(general)", "Agent(GENERAL)", "task(general-purpose)", "Task(gen*al)"] {
         assert_eq!(verdict(&grant([deny(&[rule])]), "Task", &general), Verdict::Deny, "{rule}");

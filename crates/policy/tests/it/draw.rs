@@ -1,6 +1,6 @@
-//! Chance that can be repeated.
+//! Repeatable randomness.
 
-/// Numbers that look random and come again from the same seed (`SplitMix64`).
+/// Pseudo-random numbers that a seed repeats (`SplitMix64`).
 pub(crate) struct Draw(pub(crate) u64);
 
 impl Draw {
@@ -15,7 +15,7 @@ impl Draw {
         self.number() % bound
     }
 
-    /// True once in so many times.
+    /// Returns true once in this many times.
     pub(crate) fn once_in(&mut self, times: u64) -> bool {
         self.below(times) == 0
     }

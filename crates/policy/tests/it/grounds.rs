@@ -1,4 +1,4 @@
-//! Every refusal explains itself: who, which rule, and what would allow it.
+//! Every refusal explains itself: the owner, the rule, and what would allow it.
 
 use expect_test::expect;
 use sortie_policy::{Decision, Judge, Places, lasting_remedy, remedies};
@@ -52,7 +52,7 @@ fn each_ground_is_a_sentence() {
 }
 
 #[test]
-fn a_ground_names_the_layer_and_the_rule_as_it_was_written() {
+fn a_ground_names_the_layer_and_the_rule_as_written() {
     let decision =
         judge([settings(), deny(&["Read(other/**)", " read(Secrets/**) "])]).decide("Grep", &path("secrets/a"));
     let ground = ground(decision);
@@ -79,7 +79,7 @@ fn a_remedy_is_offered_only_where_it_would_help() {
 }
 
 #[test]
-fn the_narrowest_rule_for_a_call_covers_it_and_nothing_beside() {
+fn the_narrowest_rule_for_a_call_covers_nothing_else() {
     let table: &[(&str, Resource, &[&str])] = &[
         ("Read", path("src/a.rs"), &["Read(src/a.rs)"]),
         ("Grep", path("src"), &["Read(/src)"]),
@@ -120,7 +120,7 @@ fn a_lasting_rule_names_the_file_from_the_root_of_the_file_system() {
     assert_eq!(rule, format!(r"Edit(/{}/src/\[a\].rs)", root.display()));
     assert_eq!(lasting_remedy("Write", &path("/srv/a"), &places()).as_deref(), Some("Edit(//srv/a)"));
     assert_eq!(lasting_remedy("WebFetch", &host("docs.rs"), &places()).as_deref(), Some("WebFetch(domain:docs.rs)"));
-    // What a command runs is another project's own elsewhere.
+    // In another project the command may run something else.
     assert_eq!(lasting_remedy("Bash", &command("./run"), &places()), None);
     assert_eq!(lasting_remedy("Bash", &command("cargo test"), &places()), None);
     let allowed = judge([GrantLayer { allow: texts(&[&rule]), ..in_mode(Mode::Default) }]);

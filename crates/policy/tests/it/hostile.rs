@@ -1,4 +1,4 @@
-//! Texts that nobody means: whatever they are, they are read without breaking down, and mean the same twice.
+//! Nonsense texts: reading them never panics and always gives the same result.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ fn text(draw: &mut Draw, pieces: &[&str]) -> String {
 }
 
 #[test]
-fn any_text_is_a_rule_or_an_error_and_any_rule_survives_being_written_down() {
+fn any_text_is_a_rule_or_an_error_and_rules_survive_a_round_trip() {
     let pieces = [
         "Read", "Edit", "Bash", "WebFetch", "Task", "mcp__", "mcp__a", "__", "(", ")", "*", "**", "/", "//", "~", "~/",
         ".", "..", "[", "]", "[!", "a-z", "-", "{", "}", "\\", "?", "!", ":*", " ", "domain:", "é", "\u{200b}", "𝔾",
@@ -43,7 +43,7 @@ fn any_text_is_a_rule_or_an_error_and_any_rule_survives_being_written_down() {
 }
 
 #[test]
-fn any_text_can_be_searched_for_secrets_and_none_is_left_to_find() {
+fn redacting_any_text_leaves_no_secret_to_find() {
     let key = "aB3".repeat(20);
     let pieces = [
         "ghp_",
@@ -85,7 +85,7 @@ fn any_text_can_be_searched_for_secrets_and_none_is_left_to_find() {
         let once = redactor.redact(&text);
         found += once.count;
         assert!(!once.text.contains("known-value-1"), "{text:?} became {:?}", once.text);
-        // Where secrets stand apart, none is left for a second look.
+        // If secrets are separated, none is left for a second pass.
         let apart = text.replace("known-value-1", " known-value-1 ");
         let once = redactor.redact(&apart);
         let again = redactor.redact(&once.text);

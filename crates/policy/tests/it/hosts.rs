@@ -10,7 +10,7 @@ fn permits(rule: &str, name: &str) -> bool {
 }
 
 #[test]
-fn a_host_is_compared_whole() {
+fn a_host_is_compared_as_a_whole() {
     // S71
     let rule = "WebFetch(domain:trusted.io)";
     for name in ["trusted.io", "TRUSTED.io", "trusted.io.", "Trusted.IO."] {
@@ -36,7 +36,7 @@ fn a_host_is_compared_whole() {
 }
 
 #[test]
-fn a_star_covers_what_is_below_a_host_and_not_the_host() {
+fn a_star_covers_subdomains_and_not_the_host_itself() {
     let rule = "WebFetch(domain:*.example.com)";
     for name in ["www.example.com", "a.b.example.com", "WWW.Example.Com."] {
         assert!(permits(rule, name), "{name}");
@@ -60,7 +60,7 @@ fn international_names_and_addresses_have_one_form() {
 }
 
 #[test]
-fn a_rule_about_an_address_is_about_every_form_of_it() {
+fn a_rule_about_an_address_covers_every_form_of_it() {
     for form in ["93.184.216.34", "[::ffff:93.184.216.34]", "::ffff:5db8:d822", "[64:ff9b::5db8:d822]", "0x5db8d822"] {
         assert!(permits("WebFetch(domain:93.184.216.34)", form), "{form}");
         assert!(permits(&format!("WebFetch(domain:{form})"), "93.184.216.34"), "{form}");

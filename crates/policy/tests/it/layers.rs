@@ -1,4 +1,4 @@
-//! What one layer says, line by line of its meaning, and what several say together.
+//! Verdicts of single layers, feature by feature, and of several together.
 
 use sortie_protocol::{GrantLayer, Mode, Resource};
 
@@ -9,14 +9,14 @@ use super::support::{
 use Verdict::{Allow, Ask, Deny};
 
 #[test]
-fn a_layer_that_says_nothing_admits_everything() {
+fn an_empty_layer_admits_everything() {
     for tool in TOOLS {
         assert_eq!(verdict(settings(), tool, &Resource::Nothing), Allow, "{tool}");
     }
 }
 
 #[test]
-fn what_each_mode_says_of_each_tool() {
+fn each_mode_has_a_verdict_for_each_tool() {
     let said = |mode, tool| verdict(in_mode(mode), tool, &Resource::Nothing);
     for tool in TOOLS {
         let harmless = READING.contains(&tool)
@@ -38,7 +38,7 @@ fn what_each_mode_says_of_each_tool() {
 }
 
 #[test]
-fn looking_after_a_command_that_was_asked_about_needs_no_second_approval() {
+fn managing_an_approved_command_needs_no_second_approval() {
     for companion in ["BashOutput", "KillShell"] {
         assert_eq!(verdict(ask(&["Bash"]), companion, &Resource::Nothing), Allow);
         assert_eq!(verdict(ask(&[companion]), companion, &Resource::Nothing), Ask);
@@ -65,7 +65,7 @@ fn deny_comes_before_ask_and_ask_before_allow_in_every_mode() {
 }
 
 #[test]
-fn in_plan_mode_no_allow_rule_lets_anything_be_changed() {
+fn no_allow_rule_permits_changes_in_plan_mode() {
     let plan = GrantLayer {
         allow: texts(&["Edit", "Bash", "mcp__db", "Novelty", "WebFetch(domain:docs.rs)"]),
         ..in_mode(Mode::Plan)
@@ -136,7 +136,7 @@ fn rules_for_reading_and_editing_hold_for_the_whole_family() {
 }
 
 #[test]
-fn what_must_not_be_read_must_not_be_edited() {
+fn a_file_that_must_not_be_read_must_not_be_edited() {
     for tool in EDITING {
         assert_eq!(verdict(deny(&["Read(secrets/**)"]), tool, &path("secrets/key")), Deny, "{tool}");
         assert_eq!(verdict(ask(&["Read(secrets/**)"]), tool, &path("secrets/key")), Ask, "{tool}");
@@ -145,7 +145,7 @@ fn what_must_not_be_read_must_not_be_edited() {
 }
 
 #[test]
-fn a_rule_for_one_of_the_others_holds_for_that_one_alone() {
+fn a_rule_for_any_other_tool_covers_that_tool_alone() {
     for named in ["LS", "Glob", "Grep", "Write", "MultiEdit"] {
         for tool in READING.into_iter().chain(EDITING) {
             let expected = if tool == named { Deny } else { Allow };
@@ -162,7 +162,7 @@ fn a_rule_for_one_of_the_others_holds_for_that_one_alone() {
 }
 
 #[test]
-fn the_tool_that_delegates_has_several_names_and_is_one() {
+fn the_task_tool_is_one_tool_with_several_names() {
     for rule in ["Task(coder)", "Agent(coder)", "task(coder)", "spawn_agent(Coder)", "TASK(CODER)"] {
         for tool in ["Task", "task", "Agent"] {
             assert_eq!(verdict(deny(&[rule]), tool, &agent("coder")), Deny, "{rule}, {tool}");
@@ -176,7 +176,7 @@ fn the_tool_that_delegates_has_several_names_and_is_one() {
 }
 
 #[test]
-fn the_tools_of_a_server_are_covered_by_its_name() {
+fn a_servers_name_covers_its_tools() {
     for rule in ["mcp__db", "mcp__db__*", "mcp__db__query", "mcp__db__qu*", "mcp__*"] {
         assert_eq!(verdict(deny(&[rule]), "mcp__db__query", &Resource::Nothing), Deny, "{rule}");
         assert_eq!(verdict(allow(&[rule]), "mcp__db__query", &Resource::Nothing), Allow, "{rule}");
@@ -190,7 +190,7 @@ fn the_tools_of_a_server_are_covered_by_its_name() {
 }
 
 #[test]
-fn what_forbids_holds_in_any_letter_case_and_what_permits_only_as_written() {
+fn forbidding_rules_ignore_letter_case_and_permitting_rules_do_not() {
     assert_eq!(verdict(deny(&["bash"]), "Bash", &command("ls")), Deny);
     assert_eq!(verdict(deny(&["Bash"]), "bash", &command("ls")), Deny, "should there be such a tool");
     assert_eq!(verdict(deny(&["MCP__DB"]), "mcp__db__query", &Resource::Nothing), Deny);
@@ -210,7 +210,7 @@ fn a_pattern_for_an_unknown_tool_forbids_all_of_it_and_permits_nothing() {
 }
 
 #[test]
-fn the_strictest_layer_decides_and_of_equals_the_first_is_named() {
+fn the_strictest_layer_decides_and_the_first_of_equals_is_named() {
     let agent_layer = |owner: &str, tool: &str| GrantLayer { owner: owner.to_owned(), ..tools(&[tool]) };
     let judge =
         judge([in_mode(Mode::Default), agent_layer("agent plan", "Read"), agent_layer("agent explore", "Grep")]);
@@ -220,7 +220,7 @@ fn the_strictest_layer_decides_and_of_equals_the_first_is_named() {
 }
 
 #[test]
-fn what_is_not_resolved_is_denied() {
+fn an_unresolved_path_is_denied() {
     for layer in [settings(), in_mode(Mode::Bypass)] {
         assert_eq!(verdict(layer.clone(), "Read", &path("src/../../x")), Deny);
         assert_eq!(verdict(layer, "WebFetch", &host("no host")), Deny);
@@ -228,7 +228,7 @@ fn what_is_not_resolved_is_denied() {
 }
 
 #[test]
-fn a_grant_with_a_rule_that_cannot_be_read_is_an_error_that_names_its_owner() {
+fn an_unreadable_rule_in_a_grant_is_an_error_that_names_its_owner() {
     let error = sortie_policy::Judge::new(&grant([deny(&["Read("])]), super::support::places()).unwrap_err();
     assert_eq!(
         error.to_string(),

@@ -1,4 +1,4 @@
-//! Command lines as a whole: every command, substitution and file of a line is judged. The catalogue's S17 to S23.
+//! Command lines as a whole: every command, substitution and file of a line is judged. S17 to S23 of the catalogue.
 
 use sortie_policy::remedies;
 use sortie_protocol::{GrantLayer, Mode};
@@ -8,17 +8,17 @@ use super::support::{
     allow, command, command_in, deny, ground, in_mode, judge, places, settings, texts, tools, verdict,
 };
 
-/// What the user's settings with these allow rules say.
+/// The verdict of the user's settings with these allow rules.
 fn allowed(rules: &[&str], line: &str) -> Verdict {
     verdict(allow(rules), "Bash", &command(line))
 }
 
-/// What settings with these deny rules say, where all else is allowed.
+/// The verdict under these deny rules, with everything else allowed.
 fn denied(rules: &[&str], line: &str) -> Verdict {
     verdict(GrantLayer { deny: texts(rules), ..in_mode(Mode::Bypass) }, "Bash", &command(line))
 }
 
-/// What a layer says that allows some commands and denies others.
+/// The verdict of a layer that allows some commands and denies others.
 fn both(allow: &[&str], deny: &[&str], line: &str) -> Verdict {
     let layer = GrantLayer { allow: texts(allow), deny: texts(deny), ..in_mode(Mode::Default) };
     verdict(layer, "Bash", &command(line))
@@ -32,7 +32,7 @@ fn s17_every_command_of_a_chain_is_judged() {
         assert_eq!(allowed(&["Bash(git status:*)", "Bash(git log:*)"], &line), Allow, "{line:?}");
         assert_eq!(denied(&["Bash(git log:*)"], &line), Deny, "{line:?}");
     }
-    // To the shell a carriage return is no end of a line, and a tab is a blank.
+    // For the shell a carriage return does not end a line, and a tab is a blank.
     assert_eq!(allowed(&["Bash(git status:*)"], "git status\rid"), Ask);
     assert_eq!(denied(&["Bash(id)"], "git status\rid"), Deny);
     assert_eq!(allowed(&["Bash(git status:*)"], "git status\t-s"), Allow);
@@ -71,7 +71,7 @@ fn s17_commands_within_commands_are_judged() {
 }
 
 #[test]
-fn s18_a_line_over_the_cap_is_refused_where_something_is_denied_and_never_allowed() {
+fn s18_a_line_over_the_cap_is_never_allowed_and_refused_under_a_deny_rule() {
     for segments in [51, 200, 201, 500, 50_000] {
         let line = "true; ".repeat(segments - 1) + "rm x";
         assert_eq!(denied(&["Bash(rm:*)"], &line), Deny, "{segments}");
@@ -90,7 +90,7 @@ fn s18_a_line_over_the_cap_is_refused_where_something_is_denied_and_never_allowe
 }
 
 #[test]
-fn s19_what_substitutions_run_is_judged() {
+fn s19_commands_in_substitutions_are_judged() {
     for line in [
         "echo $(rm x)",
         "echo `rm x`",
@@ -243,7 +243,7 @@ fn s21_a_denied_command_is_found_in_every_spelling() {
 }
 
 #[test]
-fn s21_what_is_respelled_is_not_let_through() {
+fn s21_a_respelled_command_is_not_allowed() {
     let rules = ["Bash(cat:*)", "Bash(nice:*)", "Bash(git:*)"];
     for line in [
         "c''at f",
@@ -299,7 +299,7 @@ fn s21_what_is_respelled_is_not_let_through() {
 }
 
 #[test]
-fn s23_what_a_line_writes_is_judged_as_an_edit() {
+fn s23_files_written_by_a_line_are_judged_as_edits() {
     for line in [
         "echo x > out",
         "echo x >> out",
@@ -350,7 +350,7 @@ fn s23_what_a_line_writes_is_judged_as_an_edit() {
         assert_eq!(allowed(&["Bash(echo:*)", "Edit"], line), Ask, "{line}");
         assert_eq!(both(&["Bash"], &["Edit(f)"], line), Deny, "{line}: it could be that file");
     }
-    // Above the directory that a line starts in there are no links.
+    // There are no links above the directory in which a line starts.
     for line in ["echo x > ../f", "cd sub && cd .. && echo x > ../f"] {
         assert_eq!(both(&["Bash"], &["Read(secret/**)"], line), Allow, "{line}");
         assert_eq!(both(&["Bash"], &["Edit(~/f)"], line), Deny, "{line}");
@@ -367,7 +367,7 @@ fn s23_what_a_line_writes_is_judged_as_an_edit() {
 }
 
 #[test]
-fn files_are_named_from_the_directory_that_a_line_has_gone_to() {
+fn files_are_named_from_the_directory_that_a_line_has_changed_to() {
     let rules = ["Bash(echo:*)", "Edit(/sub/**)"];
     for line in [
         "cd sub && echo x > f",
@@ -424,7 +424,7 @@ fn a_line_is_judged_in_the_directory_that_it_would_run_in() {
         assert_eq!(says(&["Bash"], elsewhere, "./run"), Allow, "{elsewhere}");
     }
     assert_eq!(says(&["Bash(./run)"], "sub", "cd .. && ./run"), Allow);
-    // Going elsewhere in the workspace, or in an added directory, needs no rule.
+    // Moving within the workspace or an added directory needs no rule.
     let echo = ["Bash(echo:*)", "Edit(sub/**)", "Edit(//srv/data/out/**)"];
     for (directory, line, verdict) in [
         ("sub", "cd .. && echo x", Allow),
@@ -451,7 +451,7 @@ fn a_line_is_judged_in_the_directory_that_it_would_run_in() {
 }
 
 #[test]
-fn a_rule_that_would_help_is_named_only_where_it_would() {
+fn a_rule_is_suggested_only_if_it_would_help() {
     let named = |directory: &str, line: &str| remedies("Bash", &command_in(directory, line), &places());
     assert_eq!(named("", "./run a"), ["Bash(./run a)"]);
     assert!(named("sub", "./run a").is_empty(), "in a rule that is another program");
@@ -468,7 +468,7 @@ fn a_rule_that_would_help_is_named_only_where_it_would() {
 }
 
 #[test]
-fn an_agent_gets_no_more_of_a_line_than_its_tools() {
+fn a_command_line_gives_an_agent_no_more_than_its_tools() {
     let agent = || tools(&["Bash(git log:*)", "Bash(git diff:*)"]);
     let says = |line: &str| verdict(agent(), "Bash", &command(line));
     assert_eq!(says("git log && git diff"), Allow);

@@ -1,4 +1,4 @@
-//! What may be done, seen from the crate's public door.
+//! Authority tested through the crate's public API.
 
 #![expect(clippy::expect_used, clippy::unwrap_used, reason = "a test that cannot go on fails where it stands")]
 

@@ -1,4 +1,4 @@
-//! Which tools are worth offering, and when a walk has to ask about each file.
+//! Tools worth offering, and walks that have to ask about each file.
 
 use sortie_protocol::{GrantLayer, Mode};
 
@@ -22,7 +22,7 @@ fn a_tool_is_offered_unless_every_call_of_it_is_denied() {
 }
 
 #[test]
-fn without_commands_there_are_none_to_look_after() {
+fn tools_for_background_commands_need_commands() {
     let shell = ["Bash", "BashOutput", "KillShell"];
     assert_eq!(offered([tools(&shell)]), "Bash BashOutput KillShell");
     for everything in ["Bash", "Bash(*)", "bash", "Bash(:*)"] {
@@ -31,17 +31,17 @@ fn without_commands_there_are_none_to_look_after() {
     }
     assert_eq!(offered([tools(&shell), deny(&["Bash(rm:*)"])]), "Bash BashOutput KillShell");
     assert_eq!(offered([tools(&shell), deny(&["KillShell"])]), "Bash BashOutput");
-    // Plan mode runs none, and neither does who never asks where commands are asked about.
+    // Plan mode runs no commands, and neither does an agent that never asks if commands need approval.
     assert_eq!(offered([tools(&shell), in_mode(Mode::Plan)]), "");
     let quiet = GrantLayer { never_asks: true, ..in_mode(Mode::Default) };
     assert_eq!(offered([tools(&shell), quiet]), "");
     assert_eq!(offered([tools(&["BashOutput", "KillShell", "TaskList"])]), "TaskList");
-    // A list has what it names: who reads a file for another program adds what is meant there.
+    // A list has exactly what it names: an author who wants files read adds a tool for that.
     assert_eq!(offered([tools(&["Bash", "KillShell"])]), "Bash KillShell");
 }
 
 #[test]
-fn what_never_asks_is_offered_only_what_needs_no_approval() {
+fn an_agent_that_never_asks_is_offered_only_tools_without_approval() {
     let quiet = GrantLayer { never_asks: true, ..GrantLayer::new("agent quiet") };
     assert_eq!(offered([in_mode(Mode::Default), tools(&["Read", "Edit", "Bash"]), quiet.clone()]), "Read");
     assert_eq!(offered([allow(&["Bash(ls:*)"]), tools(&["Read", "Edit", "Bash"]), quiet.clone()]), "Read Bash");
@@ -50,7 +50,7 @@ fn what_never_asks_is_offered_only_what_needs_no_approval() {
 }
 
 #[test]
-fn a_walk_asks_about_each_file_only_where_a_rule_tells_files_apart() {
+fn a_walk_asks_about_each_file_only_if_a_rule_distinguishes_files() {
     let guards = |layer: GrantLayer| judge([settings(), layer]).guards_reads();
     for free in [
         settings(),
@@ -74,7 +74,7 @@ fn a_walk_asks_about_each_file_only_where_a_rule_tells_files_apart() {
 }
 
 #[test]
-fn a_server_is_of_use_if_some_tool_of_it_could_be() {
+fn a_server_is_useful_if_any_of_its_tools_could_be_admitted() {
     let of_use = |layers: Vec<GrantLayer>| judge(layers).admits_some_of("mcp__db__");
     assert!(of_use(vec![settings()]));
     assert!(of_use(vec![in_mode(Mode::Default)]), "a person may approve");
@@ -90,7 +90,7 @@ fn a_server_is_of_use_if_some_tool_of_it_could_be() {
     }
     assert!(of_use(vec![deny(&["mcp__db__query"])]), "others are left");
     assert!(!of_use(vec![tools(&["mcp__db__query"]), deny(&["mcp__db__query"])]));
-    // Who never asks has what a rule allows.
+    // An agent that never asks has what a rule allows.
     let quiet = GrantLayer { never_asks: true, ..GrantLayer::new("agent quiet") };
     assert!(!of_use(vec![in_mode(Mode::Default), quiet.clone()]));
     assert!(of_use(vec![allow(&["mcp__db__query"]), in_mode(Mode::Bypass), quiet]));

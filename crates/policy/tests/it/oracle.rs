@@ -1,5 +1,5 @@
-//! The same decisions made another way: slowly, on plain strings, rule text by rule text, with nothing prepared. It
-//! shares no code with what it checks and knows only the words that the property test draws from.
+//! A second implementation of the same decisions: slow, on plain strings, rule by rule, with nothing prepared. It
+//! shares no code with the implementation it checks and knows only the words that the property test draws from.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ const HOME: &str = "/people/me/";
 const ROOT: &str = "/people/me/project/";
 const ADDED: [&str; 2] = ["/srv/data/", "/srv/src/"];
 
-/// What the layers say together.
+/// The verdict of all layers together.
 pub(crate) fn decide(layers: &[GrantLayer], tool: &str, resource: &Resource) -> Verdict {
     if is_unclear(resource) || is_edit(tool) && is_protected(resource) {
         return Deny;
@@ -50,7 +50,7 @@ fn layer_says(layer: &GrantLayer, tool: &str, resource: &Resource) -> Verdict {
     }
 }
 
-/// Whether some rule is about a call; of a line, whether one is about some part or several are about all of it.
+/// True if some rule is about a call. For a line: if a rule is about some part, or several are about all of it.
 fn hold(rules: &[String], list: List, tool: &str, resource: &Resource) -> bool {
     let any = |tool: &str, resource: &Resource| rules.iter().any(|rule| covers(rule, list, tool, resource));
     let Resource::Command { line, .. } = resource else { return any(tool, resource) };
@@ -58,7 +58,7 @@ fn hold(rules: &[String], list: List, tool: &str, resource: &Resource) -> bool {
     if any(tool, &Resource::Nothing) {
         true
     } else if list == List::Deny || list == List::Ask {
-        // It runs whatever its settings name, so that it could be any command.
+        // It runs whatever its settings name, so it could be any command.
         let could_be_any = line == "git difftool" && rules.iter().any(|rule| rule.to_lowercase().starts_with("bash("));
         could_be_any
             || parts.any(|part| any(tool, &part))
@@ -148,7 +148,7 @@ fn command_covers(pattern: &str, command: &str) -> bool {
     }
 }
 
-/// Everything as one absolute path and one pattern from the root of the file system, compared letter by letter.
+/// Turns everything into one absolute path and one pattern from the root of the file system, compared letter by letter.
 fn path_covers(pattern: &str, forbids: bool, path: &Path) -> bool {
     let path = path.to_str().unwrap();
     let absolute = if path.starts_with('/') { path.to_owned() } else { format!("{ROOT}{path}") };
@@ -177,7 +177,7 @@ fn path_covers(pattern: &str, forbids: bool, path: &Path) -> bool {
     }
 }
 
-/// `*` and `?` within a component, `**/` across, by trying everything.
+/// Matches `*` and `?` within a component and `**/` across, by trying everything.
 fn like(pattern: &[u8], text: &[u8]) -> bool {
     if let Some(rest) = pattern.strip_prefix(b"**/") {
         let starts = text.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at + 1);

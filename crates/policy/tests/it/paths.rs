@@ -2,7 +2,7 @@
 
 use super::support::{Verdict, deny, path, tools, verdict};
 
-/// Whether `Read(pattern)` permits reading a path; where it does, it forbids it too.
+/// True if `Read(pattern)` permits reading a path. Asserts that it then also forbids it.
 fn covers(pattern: &str, file: &str) -> bool {
     let rule = format!("Read({pattern})");
     let permits = verdict(tools(&[&rule]), "Read", &path(file)) == Verdict::Allow;
@@ -12,7 +12,7 @@ fn covers(pattern: &str, file: &str) -> bool {
 }
 
 #[test]
-fn patterns_cover_what_gitignore_would() {
+fn patterns_cover_the_paths_that_gitignore_would() {
     let table: &[(&str, &[&str], &[&str])] = &[
         // Anchored by a slash in the middle or at the start.
         ("src/**", &["src/a.rs", "src/a/b.rs", "src"], &["lib/src/a.rs", "srcs/a.rs", "", "src-secret/x"]),
@@ -58,7 +58,7 @@ fn patterns_cover_what_gitignore_would() {
 }
 
 #[test]
-fn patterns_from_home_and_from_the_file_system_hold_in_and_out_of_the_workspace() {
+fn home_and_root_patterns_apply_inside_and_outside_the_workspace() {
     // The workspace is /people/me/project.
     assert!(covers("~/notes/**", "/people/me/notes/a"));
     assert!(covers("~/project/src/**", "src/a.rs"));
@@ -73,7 +73,7 @@ fn patterns_from_home_and_from_the_file_system_hold_in_and_out_of_the_workspace(
 }
 
 #[test]
-fn in_an_added_directory_single_names_hold_and_patterns_from_the_workspace_do_not() {
+fn single_names_apply_in_an_added_directory_and_workspace_patterns_do_not() {
     assert!(covers("*.rs", "/srv/data/a.rs"));
     assert!(covers("**/inner/*", "/srv/data/inner/a.rs"));
     assert!(!covers("data/**", "/srv/data/a.rs"));
@@ -82,7 +82,7 @@ fn in_an_added_directory_single_names_hold_and_patterns_from_the_workspace_do_no
 }
 
 #[test]
-fn names_above_an_added_directory_permit_nothing_in_it_and_forbid_all_of_it() {
+fn names_above_an_added_directory_permit_nothing_and_forbid_all_in_it() {
     // The directories /srv/data and /srv/src are added.
     for pattern in ["data", "srv", "s*", "**/data", "**/srv/**", "**/data/*"] {
         assert!(!covers(pattern, "/srv/data/a.rs"), "{pattern}");
@@ -103,7 +103,7 @@ fn an_absolute_path_into_the_workspace_is_a_path_of_the_workspace() {
 
 #[cfg(unix)]
 #[test]
-fn a_name_that_is_not_text_is_covered_like_any_other() {
+fn a_name_that_is_not_utf8_is_covered_like_any_other() {
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt;
 

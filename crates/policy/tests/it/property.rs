@@ -1,8 +1,8 @@
-//! Authority only shrinks: in trees of tasks by chance, each decision is compared with the parent's and with a second
-//! opinion that was made another way.
+//! Authority only shrinks: in random trees of tasks, each decision is compared with the parent's and with a second
+//! implementation.
 //!
-//! A case is one call, decided at every task of one chain. `SORTIE_CASES` says how many (a million unless said
-//! otherwise); `SORTIE_SEED` replays a chain that failed.
+//! A case is one call, decided for every task of one chain. `SORTIE_CASES` sets the number of cases (default one
+//! million); `SORTIE_SEED` replays a chain that failed.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,7 +18,7 @@ use super::support::{READING, Verdict, path, places};
 const CASES: u64 = 1_000_000;
 const CALLS_PER_CHAIN: u64 = 20;
 
-/// Checks one call at every link; returns what was decided.
+/// Checks one call at every link and returns the verdicts.
 fn check_call(links: &[Link], tool: &str, resource: &Resource) -> Vec<Verdict> {
     let reads = READING.contains(&tool);
     let mut verdicts: Vec<Verdict> = Vec::with_capacity(links.len());
@@ -32,7 +32,7 @@ fn check_call(links: &[Link], tool: &str, resource: &Resource) -> Vec<Verdict> {
             "the two opinions differ: {}",
             context()
         );
-        // Where no command can run, what looks after commands is harmless and of no use.
+        // If no command can run, the tools for background commands are harmless and useless.
         let is_of_use = !["BashOutput", "KillShell"].contains(&tool) || link.judge.admits_some("Bash");
         if verdict != Verdict::Deny && is_of_use {
             assert!(link.judge.admits_some(tool), "not offered, yet not denied: {}", context());
@@ -58,7 +58,7 @@ fn check_call(links: &[Link], tool: &str, resource: &Resource) -> Vec<Verdict> {
     verdicts
 }
 
-/// Following a refusal's advice must help.
+/// Checks that following a refusal's advice helps.
 fn check_remedy(link: &Link, tool: &str, resource: &Resource) {
     let Decision::Ask(ground) = link.judge.decide(tool, resource) else { return };
     if ground.remedies.is_empty() {
@@ -72,7 +72,7 @@ fn check_remedy(link: &Link, tool: &str, resource: &Resource) {
     assert_eq!(decision, Decision::Allow, "{:?} does not help {tool} {resource:?} under {grant:#?}", ground.remedies);
 }
 
-/// Where no rule tells files apart, all files must be alike to every reading tool.
+/// Checks that every reading tool treats all files alike if no rule distinguishes files.
 fn check_reads(link: &Link) {
     if link.judge.guards_reads() {
         return;
@@ -87,7 +87,7 @@ fn check_reads(link: &Link) {
     }
 }
 
-/// How often each verdict came up at the ends of chains.
+/// Counts each verdict at the ends of chains.
 fn run(seed: u64) -> [u64; 3] {
     let mut draw = Draw(seed);
     let links = chain(&mut draw);
@@ -107,7 +107,7 @@ fn run(seed: u64) -> [u64; 3] {
 }
 
 #[test]
-fn a_child_never_may_what_its_parent_may_not() {
+fn a_child_can_never_do_what_its_parent_may_not() {
     // S49
     let number = |name| std::env::var(name).ok().map(|text| text.parse::<u64>().expect("a number"));
     if let Some(seed) = number("SORTIE_SEED") {
@@ -135,7 +135,7 @@ fn a_child_never_may_what_its_parent_may_not() {
     };
     let threads = std::thread::available_parallelism().map_or(2, usize::from);
     std::thread::scope(|scope| (0..threads).for_each(|_| _ = scope.spawn(work)));
-    // A test in which everything is denied would prove nothing.
+    // If everything were denied, the test would prove nothing.
     let [allowed, asked, denied] = seen.map(AtomicU64::into_inner);
     let all = allowed + asked + denied;
     assert_eq!(all, chains * CALLS_PER_CHAIN);

@@ -1,4 +1,4 @@
-//! What no agent may change, however it is spelled.
+//! Paths that no agent may change, however they are spelled.
 
 use std::path::Path;
 
@@ -82,7 +82,7 @@ const NAMES: &[&str] = &[
 ];
 
 #[test]
-fn protected_names_are_refused_to_every_editing_tool_whatever_is_allowed() {
+fn no_editing_tool_may_touch_protected_names_whatever_is_allowed() {
     // S35, S40, S42
     let everything = GrantLayer { allow: texts(&["Edit", "Write", "Read"]), ..in_mode(Mode::Bypass) };
     for name in NAMES {
@@ -152,7 +152,7 @@ fn every_spelling_of_a_protected_name_is_found() {
 }
 
 #[test]
-fn names_that_only_resemble_protected_ones_are_free() {
+fn names_that_only_resemble_protected_ones_are_not_protected() {
     for name in [
         "src/git/config.rs",
         ".github/workflows/ci.yml",
@@ -203,7 +203,7 @@ fn names_that_only_resemble_protected_ones_are_free() {
 
 #[test]
 fn sorties_own_directories_are_protected_wherever_they_are() {
-    // Given by the caller: /people/me/.config/sortie and /var/lib/sortie; the workspace is /people/me/project.
+    // Set by the caller: /people/me/.config/sortie and /var/lib/sortie; the workspace is /people/me/project.
     for file in
         ["/var/lib/sortie", "/var/lib/sortie/trust.json", "/VAR/lib/Sortie/x", "/people/me/.config/sortie/config.toml"]
     {
@@ -220,7 +220,7 @@ fn sorties_own_directories_are_protected_wherever_they_are() {
 }
 
 #[test]
-fn what_is_protected_is_said_in_words() {
+fn the_kind_of_a_protected_path_is_given_in_words() {
     let said = |name: &str| protected(Path::new(name)).unwrap().to_string();
     assert_eq!(said("a/.git/hooks/x"), "git's own files (`.git`)");
     assert_eq!(said("SORTIE~1"), "Sortie's own settings (`.sortie`)");

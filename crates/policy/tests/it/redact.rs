@@ -1,15 +1,15 @@
-//! Secrets are taken out; what only looks a little like one stays.
+//! Secrets are redacted; lookalikes stay.
 //!
-//! The keys are put together here, so that no scanner takes this file for a leak.
+//! The keys are assembled here so that no scanner takes this file for a leak.
 
 use std::sync::{Arc, LazyLock};
 
 use sortie_policy::{Redactor, without_credentials};
 
-/// Knows shapes only. Made once, since that takes longer than all its work here.
+/// Knows shapes only. Built once, since that takes longer than all its work here.
 static REDACTOR: LazyLock<Redactor> = LazyLock::new(|| Redactor::new(Vec::new()));
 
-/// Letters and digits as a machine would draw them, the same every time.
+/// Repeatable letters and digits that look machine-made.
 fn drawn(length: usize) -> String {
     let letters = b"Qa7xZ2mK9pLr4TfW8cVy3NbH6dGj5Es1UoIiRtXe0BnPwMkAvCzYhJqDgFlSu";
     (0..length).map(|index| letters[index * 17 % letters.len()] as char).collect()
@@ -19,7 +19,7 @@ fn clean(text: &str) -> String {
     REDACTOR.redact(text).text.into_owned()
 }
 
-/// A key of every kind that is known by itself, and what it is called.
+/// A key of every kind that is recognised by itself, and its name.
 fn keys() -> Vec<(String, &'static str)> {
     let upper = drawn(64).to_uppercase();
     vec![
@@ -61,7 +61,7 @@ fn keys() -> Vec<(String, &'static str)> {
 }
 
 #[test]
-fn known_shapes_are_marked_with_what_they_were() {
+fn known_shapes_are_marked_with_their_kind() {
     for (secret, what) in keys() {
         for (before, after) in
             [("", ""), ("key=", "\n"), ("\"", "\","), ("Authorization: ", ""), ("\\n", "\\n"), ("(", ")")]
@@ -75,7 +75,7 @@ fn known_shapes_are_marked_with_what_they_were() {
 }
 
 #[test]
-fn whatever_is_no_letter_may_stand_before_a_key() {
+fn any_character_that_is_no_letter_may_precede_a_key() {
     for (secret, what) in keys() {
         for before in ["-", "+", "_", "=", ":", "\"", "/", "@", "TOKEN_", "--token-", "a\n-", "%3D", "token%3d", "é"] {
             let redacted = clean(&format!("{before}{secret}\n"));
@@ -85,7 +85,7 @@ fn whatever_is_no_letter_may_stand_before_a_key() {
 }
 
 #[test]
-fn a_secret_key_of_aws_is_known_by_the_word_beside_it() {
+fn an_aws_secret_key_is_recognised_by_the_word_before_it() {
     let secret = format!("{}/+{}", drawn(20), drawn(18));
     for line in [
         format!("aws_secret_access_key = {secret}"),
@@ -101,7 +101,7 @@ fn a_secret_key_of_aws_is_known_by_the_word_beside_it() {
 }
 
 #[test]
-fn private_keys_go_with_their_armour_however_they_are_written() {
+fn private_keys_and_their_armour_are_redacted_in_any_notation() {
     let body = format!("{}\n{}\n{}==", drawn(64), drawn(64), drawn(20));
     for kind in ["", "RSA ", "EC ", "OPENSSH ", "ENCRYPTED "] {
         let key = format!("-----BEGIN {kind}PRIVATE KEY-----\n{body}\n-----END {kind}PRIVATE KEY-----");
@@ -117,7 +117,7 @@ fn private_keys_go_with_their_armour_however_they_are_written() {
     assert_eq!(clean(&pgp), "[redacted: private key]");
 }
 
-/// The start of a key in base64, and lines that follow.
+/// Starts of base64 keys, and lines that follow them.
 fn bodies() -> Vec<(&'static str, String)> {
     let starts = [
         ("PKCS #1", "MIIEpAIBAAKCAQEA"),
@@ -139,7 +139,7 @@ fn bodies() -> Vec<(&'static str, String)> {
 }
 
 #[test]
-fn the_body_of_a_private_key_is_one_without_its_armour() {
+fn the_body_of_a_private_key_is_redacted_without_its_armour() {
     for (kind, body) in bodies() {
         let lines = |mark: fn(usize) -> String| {
             let line = |(index, line): (usize, &str)| format!("{}{line}", mark(index + 2));
@@ -165,7 +165,7 @@ fn the_body_of_a_private_key_is_one_without_its_armour() {
 }
 
 #[test]
-fn the_end_of_a_private_key_is_one_without_its_beginning() {
+fn the_end_of_a_private_key_is_redacted_without_its_beginning() {
     let (full, last) = (drawn(64), format!("{}==", drawn(18)));
     let end = "-----END RSA PRIVATE KEY-----";
     for (text, expected) in [
@@ -188,7 +188,7 @@ fn the_end_of_a_private_key_is_one_without_its_beginning() {
 }
 
 #[test]
-fn a_private_key_in_a_diff_goes_to_its_end() {
+fn a_private_key_in_a_diff_is_redacted_to_its_end() {
     let body = format!("{}\n{}\n{}==", drawn(64), drawn(64), drawn(18));
     let key = format!("-----BEGIN PRIVATE KEY-----\n{body}\n-----END PRIVATE KEY-----");
     for mark in ["-", "+", " ", "12-"] {
@@ -199,7 +199,7 @@ fn a_private_key_in_a_diff_goes_to_its_end() {
 }
 
 #[test]
-fn what_is_public_in_base64_stays() {
+fn public_data_in_base64_stays() {
     let lines = format!("{}\n{}\n{}==", drawn(40), drawn(64), drawn(18));
     for start in [
         "MIIDXTCCAkWgAwIBAgIJ",             // a certificate
@@ -218,7 +218,7 @@ fn what_is_public_in_base64_stays() {
 }
 
 #[test]
-fn a_key_is_known_by_the_name_of_its_header_or_field() {
+fn a_key_is_recognised_by_the_name_of_its_header_or_field() {
     let key = format!("{}-{}", drawn(20), drawn(12));
     for line in [
         format!("x-api-key: {key}"),
@@ -251,7 +251,7 @@ fn a_key_is_known_by_the_name_of_its_header_or_field() {
 }
 
 #[test]
-fn a_private_key_that_was_cut_off_is_still_one() {
+fn a_truncated_private_key_is_redacted() {
     let cut = format!("-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n\n{}\n{}\n", drawn(64), drawn(12));
     assert_eq!(clean(&cut), "[redacted: private key]");
     let followed = format!("{cut}and then there is text again\n");
@@ -259,7 +259,7 @@ fn a_private_key_that_was_cut_off_is_still_one() {
 }
 
 #[test]
-fn only_the_password_of_a_url_is_taken_out() {
+fn only_the_password_of_a_url_is_redacted() {
     for (url, redacted) in [
         ("postgres://me:hunter2@db.example/x", "postgres://me:[redacted: password]@db.example/x"),
         ("https://:s3cret@example.com", "https://:[redacted: password]@example.com"),
@@ -283,7 +283,7 @@ fn only_the_password_of_a_url_is_taken_out() {
 }
 
 #[test]
-fn the_credentials_of_a_header_are_taken_out_whatever_they_look_like() {
+fn the_credentials_of_a_header_are_redacted_in_any_form() {
     for (header, redacted) in [
         ("Authorization: Bearer abc123def456", "Authorization: Bearer [redacted: credentials]"),
         ("authorization: bearer tok_9x8y7z6w", "authorization: bearer [redacted: credentials]"),
@@ -307,7 +307,7 @@ fn the_credentials_of_a_header_are_taken_out_whatever_they_look_like() {
 }
 
 #[test]
-fn values_that_are_known_are_taken_out_wherever_they_stand() {
+fn known_values_are_redacted_everywhere() {
     let redactor = Redactor::new(vec!["correct-horse".to_owned(), "with\"quote".to_owned(), "short".to_owned()]);
     let redacted = redactor.redact("Xcorrect-horseX with\"quote {\"a\": \"with\\\"quote\"} a short word");
     let mark = "[redacted: known secret]";
@@ -324,7 +324,7 @@ fn values_that_are_known_are_taken_out_wherever_they_stand() {
 }
 
 #[test]
-fn values_that_are_learnt_later_are_known_to_all_who_share_it() {
+fn values_learnt_later_are_redacted_for_everyone_who_shares_the_redactor() {
     let redactor = Arc::new(Redactor::new(vec!["known-before".to_owned()]));
     let shared = Arc::clone(&redactor);
     let text = "known-before, learnt-later, short, password";
@@ -340,7 +340,7 @@ fn values_that_are_learnt_later_are_known_to_all_who_share_it() {
 }
 
 #[test]
-fn an_address_is_shown_without_what_may_be_a_key() {
+fn a_url_is_shown_without_possible_keys() {
     for (url, shown) in [
         ("https://me:key@h/mcp?key=x", "https://********@h/mcp"),
         ("https://h?key=x", "https://h"),
@@ -352,7 +352,7 @@ fn an_address_is_shown_without_what_may_be_a_key() {
 }
 
 #[test]
-fn a_known_value_that_is_also_a_shape_is_marked_once() {
+fn a_known_value_with_a_known_shape_is_marked_once() {
     let key = format!("ghp_{}", drawn(36));
     let redactor = Redactor::new(vec![key.clone(), key[..20].to_owned(), key[10..].to_owned() + " tail"]);
     let redacted = redactor.redact(&format!("a {key} tail b")).into_text();
@@ -403,7 +403,7 @@ fn ordinary_text_is_borrowed_unchanged() {
 }
 
 #[test]
-fn what_was_redacted_stays_as_it_is() {
+fn redacting_twice_changes_nothing() {
     let text = format!(
         "ghp_{} https://a:b1@c Authorization: Bearer abc123def456 -----BEGIN PRIVATE KEY-----\n{}\n-----END PRIVATE KEY-----",
         drawn(36),

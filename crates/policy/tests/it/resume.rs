@@ -15,7 +15,7 @@ fn stored(grant: &Grant) -> Grant {
 }
 
 #[test]
-fn a_policy_that_was_tightened_binds_and_one_that_was_loosened_does_not_widen() {
+fn a_tightened_policy_binds_and_a_loosened_one_does_not_widen() {
     let task = grant([allow(&["Edit"]), tools(&["Read", "Edit"])]);
     let tightened = intersect(&stored(&task), &[in_mode(Mode::Plan)]);
     assert_eq!(verdict(&tightened, "Edit", &path("a")), Verdict::Deny);
@@ -61,7 +61,7 @@ fn resuming_under_the_same_policy_again_and_again_adds_nothing() {
 }
 
 #[test]
-fn what_was_not_allowed_at_the_start_is_not_said_to_be_helped_by_a_rule_of_today() {
+fn no_new_rule_is_suggested_for_a_call_not_allowed_at_the_start() {
     let task = grant([in_mode(Mode::Default)]);
     let ground = |today: GrantLayer| {
         let judge = Judge::new(&intersect(&stored(&task), &[today]), places()).unwrap();
@@ -82,7 +82,7 @@ fn what_was_not_allowed_at_the_start_is_not_said_to_be_helped_by_a_rule_of_today
 }
 
 #[test]
-fn a_repeated_layer_is_kept_where_it_says_more_in_its_place() {
+fn a_repeated_layer_is_kept_where_its_position_matters() {
     let asks = super::support::ask(&["Read"]);
     let approves = GrantLayer { approves_reads: true, ..GrantLayer::new("agent explore") };
     let strict_below = grant([approves, asks.clone()]);

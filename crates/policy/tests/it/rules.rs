@@ -1,4 +1,4 @@
-//! Rules as text: what is one, what is none and why.
+//! Rules as text: valid ones, and the reasons why others are not.
 
 use expect_test::expect;
 use sortie_policy::Rule;
@@ -8,7 +8,7 @@ fn error(text: &str) -> String {
 }
 
 #[test]
-fn a_rule_is_shown_as_it_was_written() {
+fn a_rule_is_shown_as_written() {
     for text in [
         "Read",
         "Read(src/**)",
@@ -33,7 +33,7 @@ fn a_rule_is_shown_as_it_was_written() {
 }
 
 #[test]
-fn what_is_no_rule_says_why() {
+fn an_invalid_rule_says_why() {
     let texts = [
         "",
         "   ",
@@ -114,7 +114,7 @@ fn letters_that_only_look_plain_are_an_error() {
 }
 
 #[test]
-fn an_unknown_tool_is_named_with_the_one_that_was_meant() {
+fn an_unknown_tool_is_reported_with_the_nearest_known_one() {
     let unknown = |text: &str| text.parse::<Rule>().unwrap().unknown_tool().map(|unknown| unknown.to_string());
     assert_eq!(unknown("Raed(src/**)").unwrap(), "there is no tool `Raed`; did you mean Read?");
     assert_eq!(unknown("bash").unwrap(), "there is no tool `bash`; did you mean Bash?");
@@ -128,7 +128,7 @@ fn an_unknown_tool_is_named_with_the_one_that_was_meant() {
 }
 
 #[test]
-fn a_tool_in_another_letter_case_is_known_to_what_asks_or_denies() {
+fn ask_and_deny_rules_know_a_tool_in_any_letter_case() {
     let unknown = |text: &str| text.parse::<Rule>().unwrap().unknown_tool_in_any_case().map(|unknown| unknown.name);
     for known in ["bash", "write", "TODOWRITE", "CREATE_TODO", "read(src/**)", "SPAWN_AGENT"] {
         assert_eq!(unknown(known), None, "{known}");
@@ -138,7 +138,7 @@ fn a_tool_in_another_letter_case_is_known_to_what_asks_or_denies() {
 }
 
 #[test]
-fn a_tool_is_denied_by_every_name_that_contracts_have_for_it() {
+fn every_contract_name_of_a_tool_denies_it() {
     for (rule, tool) in [("create_todo", "TodoWrite"), ("Create_Todo", "TodoWrite"), ("spawn_agent", "Task")] {
         let judge = super::support::judge([super::support::deny(&[rule])]);
         assert!(!judge.admits_some(tool), "{rule}");
@@ -147,7 +147,7 @@ fn a_tool_is_denied_by_every_name_that_contracts_have_for_it() {
 }
 
 #[test]
-fn patterns_that_would_take_for_ever_are_read_and_matched_at_once() {
+fn pathological_patterns_are_parsed_and_matched_quickly() {
     let stars = format!("Read({}b)", "*a".repeat(2000));
     let depths = format!("Read({}b)", "**/a/".repeat(1000));
     let judge = super::support::judge([super::support::deny(&[&stars, &depths])]);

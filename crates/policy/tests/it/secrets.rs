@@ -1,4 +1,4 @@
-//! What commands never read.
+//! Places that commands never read.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ fn hidden(places: &Places, path: &str) -> bool {
 }
 
 #[test]
-fn keys_tokens_passwords_and_what_was_typed_are_secret() {
+fn keys_tokens_passwords_and_input_histories_are_secret() {
     for name in [
         ".ssh/id_ed25519",
         ".aws/credentials",
@@ -47,7 +47,7 @@ fn keys_tokens_passwords_and_what_was_typed_are_secret() {
 }
 
 #[test]
-fn what_builds_and_git_need_can_be_read() {
+fn files_that_builds_and_git_need_can_be_read() {
     for name in [
         "",
         ".cargo",
@@ -69,14 +69,14 @@ fn what_builds_and_git_need_can_be_read() {
 }
 
 #[test]
-fn who_works_in_such_a_place_means_it_to_be_read() {
+fn a_secret_place_that_holds_the_workspace_can_be_read() {
     let root = Some(PathBuf::from("/people/me/.claude/skills"));
     let there = Places { root, ..places() };
     assert!(!hidden(&there, "/people/me/.claude/skills/a.md"));
     assert!(hidden(&there, "/people/me/.ssh/id_ed25519"));
     let added = Places { added: vec![PathBuf::from("/people/me/.kube")], ..places() };
     assert!(!hidden(&added, "/people/me/.kube/config"));
-    // Where home itself is the workspace, its secrets stay secret.
+    // If home itself is the workspace, its secrets stay secret.
     let at_home = Places { root: places().home, ..places() };
     assert!(hidden(&at_home, "/people/me/.ssh/id_ed25519"));
     let homeless = Places { home: None, ..places() };

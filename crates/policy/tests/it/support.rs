@@ -1,11 +1,11 @@
-//! Short words for what the tests speak of.
+//! Shorthands for the tests.
 
 use std::path::PathBuf;
 
 use sortie_policy::{Decision, Ground, Judge, Places};
 use sortie_protocol::{Grant, GrantLayer, Mode, Resource};
 
-/// Every tool that rules know, and some that they do not.
+/// Every tool known to rules, and some unknown ones.
 pub(crate) const TOOLS: [&str; 24] = [
     "Read",
     "LS",
@@ -36,7 +36,7 @@ pub(crate) const TOOLS: [&str; 24] = [
 pub(crate) const READING: [&str; 4] = ["Read", "LS", "Glob", "Grep"];
 pub(crate) const EDITING: [&str; 3] = ["Edit", "Write", "MultiEdit"];
 
-/// How strict a decision is, without its ground.
+/// The strictness of a decision, without its ground.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Verdict {
     Allow,
@@ -67,7 +67,7 @@ pub(crate) fn path(path: &str) -> Resource {
     Resource::Path(PathBuf::from(path))
 }
 
-/// A line at the workspace root.
+/// A line run at the workspace root.
 pub(crate) fn command(line: &str) -> Resource {
     command_in("", line)
 }
@@ -123,12 +123,12 @@ pub(crate) fn judge(layers: impl IntoIterator<Item = GrantLayer>) -> Judge {
     Judge::new(&grant(layers), places()).expect("the rules can be read")
 }
 
-/// What a single layer says of a call.
+/// The verdict of a single layer on a call.
 pub(crate) fn verdict(layer: GrantLayer, tool: &str, resource: &Resource) -> Verdict {
     Verdict::from(&judge([layer]).decide(tool, resource))
 }
 
-/// What stands behind a decision that is not to allow.
+/// The ground of a decision that does not allow.
 pub(crate) fn ground(decision: Decision) -> Ground {
     match decision {
         Decision::Allow => panic!("it is allowed"),

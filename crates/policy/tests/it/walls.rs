@@ -1,11 +1,11 @@
-//! What walls keep from commands by its name.
+//! Paths that walls protect from commands by name.
 
 use std::path::Path;
 
 use sortie_policy::{protected, protected_from_commands, protected_names, wall_names};
 
 #[test]
-fn git_can_do_its_work_but_not_be_made_to_run_something() {
+fn git_works_but_cannot_be_made_to_run_something() {
     for free in [
         ".git",
         ".git/HEAD",
@@ -70,7 +70,7 @@ fn every_name_that_can_be_looked_up_is_protected() {
 }
 
 #[test]
-fn walls_keep_what_is_protected_by_name() {
+fn walls_keep_protected_names() {
     let names = wall_names();
     for name in names.directories {
         assert!(protected(Path::new(name)).is_some(), "{name}");

@@ -14,7 +14,7 @@ use crate::findings::Word;
 /// Names of the standard input.
 const INPUT: [&str; 4] = ["-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"];
 
-/// How a pattern matched a word.
+/// A pattern's match in a word.
 enum Meant<'a> {
     /// The word itself; a value would be the next word.
     Word,
@@ -38,7 +38,7 @@ pub(super) fn means(pattern: &str, text: &str) -> bool {
     meant(pattern, text).is_some()
 }
 
-/// True unless the word spells out the long option of the pattern in full.
+/// True if the word, which matches the pattern, only abbreviates its long option.
 pub(super) fn abbreviates(text: &str, pattern: &str) -> bool {
     pattern.starts_with("--") && text.split('=').next() != Some(pattern)
 }

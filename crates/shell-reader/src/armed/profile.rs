@@ -26,7 +26,7 @@ pub(super) struct Profile {
     pub(super) excuses: &'static str,
 }
 
-/// What a program does without any word that asks for it.
+/// Default behaviour of a program, without any word that asks for it.
 #[derive(Clone, Copy)]
 pub(super) enum Nature {
     Plain,

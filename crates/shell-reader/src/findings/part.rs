@@ -27,7 +27,7 @@ pub struct Armed {
     pub arming: Arming,
 }
 
-/// What an armed program does, worst first.
+/// Effect of an armed program, worst first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Arming {
     /// Executes something that is not judged.

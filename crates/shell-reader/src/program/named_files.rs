@@ -10,7 +10,7 @@ pub(crate) struct NamedFiles {
     pub(crate) changed: Vec<Word>,
 }
 
-/// How to find the target of a program that copies.
+/// Command-line syntax of a program that copies, to find its target.
 struct Copying {
     /// Letters of options without a value; with them the last operand stays the target.
     alone: &'static str,

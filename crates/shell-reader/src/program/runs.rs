@@ -1,4 +1,4 @@
-//! What a program runs: commands, lines for a shell, and the variables it sets for them.
+//! Programs and lines run by a command, and the variables it sets for them.
 
 use crate::findings::Word;
 

@@ -4,7 +4,7 @@ use super::runs::{Runs, Variable};
 use super::shell;
 use crate::findings::Word;
 
-/// How to find the command among the words of a wrapper.
+/// Command-line syntax of a wrapper, to find the command it runs.
 struct Wrapper {
     name: &'static str,
     /// Short options without a value.

@@ -43,7 +43,7 @@ fn check(line: &str, expected: &Expect) {
 }
 
 #[test]
-fn a_line_is_taken_apart_with_its_directories_and_files() {
+fn analysis_lists_commands_directories_and_files() {
     check(
         "cd sub && cargo test 2>&1 | tee log.txt; rm -r old < list",
         &expect![[r#"
@@ -86,7 +86,7 @@ fn a_line_is_taken_apart_with_its_directories_and_files() {
 }
 
 #[test]
-fn what_is_not_understood_is_said_in_words() {
+fn the_reason_for_not_understanding_a_line_is_given_in_words() {
     let whole =
         |line: &str| analyse(line, Some(Path::new("/w"))).why_not.map(|why| why.to_string()).unwrap_or_default();
     let lines = [

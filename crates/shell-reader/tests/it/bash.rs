@@ -99,7 +99,7 @@ fn run_batch(seeds: impl Iterator<Item = u64>, counts: &Counts) {
 }
 
 #[test]
-fn what_bash_executes_was_judged() {
+fn every_command_that_bash_executes_was_judged() {
     // S30
     let number = |name| std::env::var(name).ok().map(|text| text.parse::<u64>().expect("a number"));
     let counts = Counts::default();

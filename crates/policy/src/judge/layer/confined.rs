@@ -1,4 +1,4 @@
-//! The limits that one layer sets to programs that read no rules.
+//! Limits that one layer sets to programs that read no rules.
 
 use std::path::PathBuf;
 
@@ -8,30 +8,30 @@ use super::{Layer, allows};
 use crate::matching::{CalledTool, Matcher, RuleList};
 use crate::rule::{Places, ToolKind};
 
-/// What is to be done with a file.
+/// The kind of access to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Access {
     Read,
     Write,
 }
 
-/// Whom commands may talk to.
+/// Hosts that commands may talk to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NetworkReach {
-    /// No host can be allowed without asking.
+    /// No host is allowed without asking.
     None,
-    /// Some hosts may be: see `Confinement::reaches`.
+    /// Some hosts may be allowed: see `Confinement::reaches`.
     Hosts,
     /// Every layer allows every host.
     All,
 }
 
-/// Where one layer lets commands write.
+/// Places where one layer lets commands write.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::judge) enum WriteScope {
     /// Wherever the other layers do.
     Anywhere,
-    /// In these directories alone.
+    /// Only in these directories.
     Within(Vec<PathBuf>),
 }
 
@@ -40,10 +40,10 @@ impl Layer {
         &self.owner
     }
 
-    /// Where commands may write, before any rule about single files.
+    /// Returns the places where commands may write, before any rule about single files.
     pub(in crate::judge) fn write_scope(&self, places: &Places) -> WriteScope {
         let editing = CalledTool::any_of(ToolKind::Editing);
-        // What MultiEdit does, Edit does as well: to be without it says nothing.
+        // Edit can do everything MultiEdit does, so a deny of MultiEdit alone does not count.
         let denied = ["Edit", "Write"].iter().any(|tool| self.deny.are_about_all(CalledTool::named(tool)));
         if self.mode == Some(Mode::Plan) || denied {
             return WriteScope::Within(Vec::new());
@@ -53,7 +53,7 @@ impl Layer {
             WriteScope::Anywhere
         } else if admitted.are_about(editing) {
             let editing = admitted.iter().filter(|rule| rule.is_about(editing));
-            // One that is named without its place counts at the root alone.
+            // A bare name counts only at the workspace root.
             let directories = editing.filter_map(Matcher::literal).map(|literal| places.of_literal(literal));
             WriteScope::Within(directories.collect())
         } else if admitted.are_about(CalledTool::any_of(ToolKind::Reading)) {
@@ -63,14 +63,14 @@ impl Layer {
         }
     }
 
-    /// The directories that its list of tools names for editing, as directories.
+    /// Returns the directories that its tool list names for editing, spelled as directories.
     pub(in crate::judge) fn named_directories<'a>(&'a self, places: &'a Places) -> impl Iterator<Item = PathBuf> + 'a {
         let editing = CalledTool::any_of(ToolKind::Editing);
         let rules = self.admitted.iter().flat_map(RuleList::iter).filter(move |rule| rule.is_about(editing));
         rules.filter_map(Matcher::literal_directory).map(|literal| places.of_literal(literal))
     }
 
-    /// Whom commands may talk to without anybody being asked.
+    /// Returns the hosts that commands may talk to without asking.
     pub(in crate::judge) fn network(&self) -> NetworkReach {
         let web = CalledTool::any_of(ToolKind::Web);
         let given = |rules: &RuleList| match (rules.are_about(web), rules.are_about_all(web)) {
@@ -90,7 +90,7 @@ impl Layer {
         admitted.min(allowed).min(left(&self.deny)).min(left(&self.ask))
     }
 
-    /// The deny and ask rules with a pattern that are about using files so.
+    /// Returns the deny and ask rules with a pattern that cover this access to files.
     pub(in crate::judge) fn keepers(&self, access: Access) -> impl Iterator<Item = &Matcher> {
         let tools = CalledTool::any_of(match access {
             Access::Read => ToolKind::Reading,
@@ -100,7 +100,7 @@ impl Layer {
         rules.filter(move |rule| rule.looks_at_paths() && rule.is_about(tools))
     }
 
-    /// Whether its list of tools has none for files or the web: then it says nothing of what commands do with them.
+    /// True if its tool list has no tool for files or the web. It then does not limit how commands use them.
     pub(super) fn is_for_commands_alone(&self) -> bool {
         let kinds = [ToolKind::Reading, ToolKind::Editing, ToolKind::Web];
         self.admitted

@@ -1,4 +1,4 @@
-//! Commands get no more than editing tools do, and a child's no more than its parent's: by chance.
+//! Random tests: commands get no more than editing tools do, and a child's commands no more than its parent's.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::support::{EDITING, READING, grant, path, places};
 
 const CHAINS: u64 = 2_000;
 
-/// Whether commands may write this file.
+/// True if commands may write this file.
 fn writable(judge: &Judge, file: &str) -> bool {
     let confinement = judge.confinement();
     let Writes::Within(directories) = confinement.writes() else { return false };
@@ -20,7 +20,7 @@ fn writable(judge: &Judge, file: &str) -> bool {
     inside && !confinement.keeps(Path::new(file), Access::Write)
 }
 
-/// Why a layer would deny a call, apart from what nobody may change.
+/// The reason for which a layer would deny a call, apart from protected paths.
 fn denied(layer: &GrantLayer, tool: &str, file: &str) -> Option<Why> {
     let judge = Judge::new(&grant([layer.clone()]), places()).unwrap();
     match judge.decide(tool, &path(file)) {
@@ -71,7 +71,7 @@ fn check_network(link: &Link) {
     }
 }
 
-/// What is kept is named, or there is word of more.
+/// Checks that a kept path is named, or that globs are reported.
 fn check_named(link: &Link, access: Access) {
     let confinement = link.judge.confinement();
     let named = confinement.named_places(access);
@@ -89,7 +89,7 @@ fn check_named(link: &Link, access: Access) {
     }
 }
 
-/// What is left to a child's commands, or to those of a task that goes on, is left to those of its parent.
+/// Checks that the commands of a child or a resumed task get no more than those of the parent.
 fn check_within(parent: &Link, child: &Link) {
     let (outer, inner) = (parent.judge.confinement(), child.judge.confinement());
     let context = || format!("{:#?}", child.grant);
@@ -107,7 +107,7 @@ fn check_within(parent: &Link, child: &Link) {
 }
 
 #[test]
-fn commands_write_only_what_may_be_edited_and_a_childs_only_what_its_parents_may() {
+fn commands_write_only_editable_files_and_no_more_than_their_parents() {
     let mut free = 0;
     let mut kept = 0;
     for index in 0..CHAINS {
@@ -130,6 +130,6 @@ fn commands_write_only_what_may_be_edited_and_a_childs_only_what_its_parents_may
             }
         }
     }
-    // A test in which nothing can be written would prove nothing.
+    // If nothing could be written, the test would prove nothing.
     assert!(free * 20 > kept, "{free} writable, {kept} kept");
 }

@@ -76,7 +76,7 @@ fn executed(log: &Path) -> Vec<Vec<String>> {
 }
 
 #[test]
-fn what_wrappers_run_was_judged() {
+fn every_command_that_wrappers_run_was_judged() {
     let folder = tempfile::tempdir().expect("a temporary directory");
     let (programs, log) = (programs(folder.path()), folder.path().join("log"));
     for line in LINES {
