@@ -1,7 +1,7 @@
-//! What Grep takes on a tree, without a model: `grep_rate TREE ARGUMENTS`.
+//! Time of one Grep over a tree, without a model: `grep_rate TREE ARGUMENTS`.
 //!
-//! The tool is called once, as the engine calls it, with the ARGUMENTS, a JSON object. Prints the milliseconds of the
-//! call and what was found as one line of JSON; `cargo xtask bench` reads it.
+//! The tool is called once, as the engine calls it, with ARGUMENTS, a JSON object. Prints the milliseconds of the call
+//! and its findings as one line of JSON; `cargo xtask bench` reads it.
 
 #![expect(clippy::print_stdout, reason = "its output is what it is for")]
 
@@ -28,7 +28,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let (call, cancel, seen) = (CallId("call-1".to_owned()), CancellationToken::new(), Seen::default());
     let context = CallContext {
         call: &call,
-        // Lives as long as the test: each call has its own.
+        // Lives as long as the program: each call has its own.
         decoded: Box::leak(Box::default()),
         workspace: &workspace,
         cancel: &cancel,

@@ -18,14 +18,14 @@ use self::halt::Halt;
 use self::phrases::counted;
 use self::tool_error::ToolError;
 
-/// The most that the body of an answer holds.
+/// Maximum size of an answer's body.
 pub(crate) const MAX_BYTES: usize = 50 * 1024;
-/// The most that the list in an object holds as JSON, so that all of the object stays within [`MAX_BYTES`].
+/// Maximum size of the list in an object, as JSON, so that the whole object stays within [`MAX_BYTES`].
 pub(crate) const MAX_ITEM_BYTES: usize = 48 * 1024;
-/// The most lines that a text in an object has.
+/// Maximum number of lines of a text in an object.
 pub(crate) const MAX_ITEM_LINES: usize = 2000;
 
-/// A tool's answer: a body within a fixed size, and one last line that says what was left out. Also as an object, where
+/// A tool's answer: a body of bounded size, and a last line that names what was left out. It also holds an object if
 /// the call wants one.
 #[derive(Default)]
 pub(crate) struct Answer {
@@ -33,7 +33,7 @@ pub(crate) struct Answer {
     notes: Vec<String>,
     n_altered_names: usize,
     is_timed_out: bool,
-    /// Only where the call wants an object.
+    /// Present only if the call wants an object.
     payload: Option<Payload>,
     items: Vec<Value>,
     n_item_bytes: usize,
@@ -43,7 +43,7 @@ pub(crate) struct Answer {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AnswerForm {
     Words,
-    /// An object beside the words.
+    /// An object besides the text.
     Object,
 }
 
@@ -60,25 +60,25 @@ impl Answer {
         if self.payload.is_some() { AnswerForm::Object } else { AnswerForm::Words }
     }
 
-    /// Whether an object is wanted.
+    /// True if an object is wanted.
     pub(crate) fn is_structured(&self) -> bool {
         self.payload.is_some()
     }
 
-    /// Puts a value into the object under the tool's own name for it. It is made only where there is an object.
+    /// Puts a value into the object under the tool's own name for it. Evaluates the value only if there is an object.
     pub(crate) fn put(&mut self, name: &str, value: impl FnOnce() -> Value) {
         if let Some(payload) = &mut self.payload {
             payload.data.insert(name.to_owned(), value());
         }
     }
 
-    /// Puts the lines so far into the object, as one text.
+    /// Puts the lines so far into the object as one text.
     pub(crate) fn put_body(&mut self, name: &str) {
         let body = self.body.trim_end_matches('\n').to_owned();
         self.put(name, || body.into());
     }
 
-    /// Says where the path among the arguments leads, relative to the root.
+    /// Sets the path that the arguments resolved to, relative to the root.
     pub(crate) fn resolved(&mut self, path: &Path) {
         if let Some(payload) = &mut self.payload {
             let path = path.to_string_lossy().into_owned();
@@ -86,14 +86,14 @@ impl Answer {
         }
     }
 
-    /// Says that this is a page of which the caller chooses the place and the size.
+    /// Marks the output as a page whose position and size the caller chooses.
     pub(crate) fn is_page(&mut self) {
         if let Some(payload) = &mut self.payload {
             payload.is_page = true;
         }
     }
 
-    /// Adds a line, unless the body would grow too large. Says whether it was added.
+    /// Adds a line unless the body would grow too large. Returns true if it was added.
     pub(crate) fn line(&mut self, line: &str) -> bool {
         if self.body.len() + line.len() + 1 > MAX_BYTES {
             return false;
@@ -103,7 +103,7 @@ impl Answer {
         true
     }
 
-    /// Adds a text that has bounds of its own.
+    /// Adds a text with bounds of its own.
     pub(crate) fn text(&mut self, text: &str) {
         self.body.push_str(text);
         if !text.is_empty() && !text.ends_with('\n') {
@@ -111,7 +111,7 @@ impl Answer {
         }
     }
 
-    /// Adds a line that stands for an item of the object's list, unless either would grow too large.
+    /// Adds a line for an item of the object's list, unless either would grow too large.
     pub(crate) fn item(&mut self, line: &str, item: impl FnOnce() -> Value) -> bool {
         if !self.is_structured() {
             return self.line(line);
@@ -132,7 +132,8 @@ impl Answer {
         self.put(name, || items.into());
     }
 
-    /// A name or path as it is shown. What would not survive as one line of text is replaced, and that is noted.
+    /// Formats a name or path for display. Replaces characters that cannot be shown in one line of text, and notes
+    /// that.
     pub(crate) fn name(&mut self, name: impl AsRef<OsStr>) -> String {
         let name = name.as_ref();
         let shown = name.to_string_lossy().replace(char::is_control, "\u{fffd}");
@@ -145,7 +146,7 @@ impl Answer {
         self.notes.push(note.into());
     }
 
-    /// Adds to the last line that something which was asked for is not here.
+    /// Adds to the last line that requested content is missing.
     pub(crate) fn note_lack(&mut self, note: impl Into<String>) {
         self.note(note);
         if let Some(payload) = &mut self.payload {
@@ -153,7 +154,7 @@ impl Answer {
         }
     }
 
-    /// Says that the call had to stop, if it had to.
+    /// Notes the halt, if the call had to stop.
     pub(crate) fn note_halt(&mut self, halt: Option<Halt>) {
         if let Some(halt) = halt {
             self.is_timed_out |= halt == Halt::TimedOut;
@@ -167,7 +168,7 @@ impl Answer {
 
     pub(crate) fn done(mut self, for_people: impl Into<String>) -> ToolOutput {
         self.note_altered_names();
-        // Words can say that the time was over; an object without anything in it would say that there is nothing.
+        // The text can mention the timeout; an empty object would say that there is nothing.
         if self.payload.is_some() && self.is_timed_out && self.body.is_empty() {
             return ToolOutput::failure(self.into_text()).because(Fault::TimedOut);
         }
@@ -175,7 +176,7 @@ impl Answer {
         ToolOutput { payload, ..ToolOutput::done(self.into_text(), for_people) }
     }
 
-    /// A failure with the error's words, followed by the notes.
+    /// Returns a failure with the error's text, followed by the notes.
     pub(crate) fn failed(mut self, error: &ToolError) -> ToolOutput {
         self.note_altered_names();
         self.body = format!("{}\n", error.text);

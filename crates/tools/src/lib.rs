@@ -1,10 +1,10 @@
 //! Tools: everything that a model can do. One file each, a typed trait, a registry.
 //!
-//! Tools see files only through `sortie-sandbox` and other tasks only through [`Delegation`] and [`Kin`]. They do
-//! not decide whether they may run: the engine's gate does, before it calls them.
+//! Tools see files only through `sortie-sandbox` and other tasks only through [`Delegation`] and [`Kin`]. They do not
+//! decide if they may run: the engine's gate does, before it calls them.
 //!
 //! The rooms, lowest first: `answer`, `port`, `files`, `web`, `proxy`, `changes`, `shell`, `call`, `edit`, `tool`. Each
-//! uses only rooms before it in this list. The registry stands in front of them.
+//! uses only rooms before it in this list. The registry comes above them all.
 
 // Files and processes only through `sortie-sandbox`: see `clippy.toml`.
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]

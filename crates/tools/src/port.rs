@@ -1,6 +1,6 @@
 //! Ports to the rest of the program: other tasks, a small model, progress, and the reach of commands.
 //!
-//! The engine implements them. The lines that models read about other tasks are written here, too.
+//! The engine implements them. This room also writes the lines that models read about other tasks.
 
 pub(crate) mod delegation;
 pub(crate) mod future;

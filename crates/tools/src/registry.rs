@@ -1,6 +1,6 @@
 //! `Registry`: the tools by name, in the order in which models are offered them.
 //!
-//! It does not decide who may use which tool: an agent's configuration names them, and the gate checks each call.
+//! It does not decide who may use a tool: an agent's configuration names its tools, and the gate checks each call.
 
 use std::sync::Arc;
 
@@ -28,22 +28,22 @@ use crate::tool::write::Write;
 use crate::web::web_rules::WebRules;
 use sortie_protocol::nearest;
 
-/// All tools of a process. Specs are made once, so that every request carries the same bytes.
+/// All tools of a process. Specs are built once, so that every request carries the same bytes.
 pub struct Registry {
     tools: Vec<Arc<dyn Tool>>,
     specs: Vec<ToolSpec>,
 }
 
-/// Whether tools that run commands are among the built-in ones.
+/// Presence of tools that run commands among the built-in ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Commands {
     Offered,
-    /// Nobody can run commands here.
+    /// No task can run commands here.
     Absent,
 }
 
 impl Registry {
-    /// Keeps the given order. A tool with the name of an earlier one takes that one's place.
+    /// Keeps the given order. A tool replaces an earlier one of the same name.
     pub fn new(tools: Vec<Arc<dyn Tool>>) -> Self {
         let mut registry = Self { tools: Vec::with_capacity(tools.len()), specs: Vec::with_capacity(tools.len()) };
         for tool in tools {
@@ -58,8 +58,8 @@ impl Registry {
         registry
     }
 
-    /// The built-in tools. The read-only ones come first, so that agents that have only those share a request prefix
-    /// with agents that have more.
+    /// The built-in tools. Read-only tools come first, so that agents with only these share a request prefix with
+    /// agents that have more.
     pub fn standard(task_tool: Option<Arc<dyn Tool>>, commands: Commands) -> Self {
         let mut tools: Vec<Arc<dyn Tool>> =
             vec![Arc::new(Read), Arc::new(Ls), Arc::new(Glob), Arc::new(Grep), Arc::new(TodoWrite)];
@@ -72,7 +72,7 @@ impl Registry {
         Self::new(tools)
     }
 
-    /// The same tools and those that look after other tasks behind them, for contracts that have companions.
+    /// Appends the tools that manage other tasks, for contracts that have companions.
     #[must_use]
     pub fn with_companions(self) -> Self {
         self.with(vec![
@@ -85,13 +85,13 @@ impl Registry {
         ])
     }
 
-    /// The same tools and more behind them. One with a known name takes that one's place.
+    /// Appends more tools. A tool replaces an earlier one of the same name.
     #[must_use]
     pub fn with(self, more: Vec<Arc<dyn Tool>>) -> Self {
         if more.is_empty() { self } else { Self::new(self.tools.into_iter().chain(more).collect()) }
     }
 
-    /// These tools and more behind them, none of which takes another's place.
+    /// Appends more tools, none of which replaces another.
     #[must_use]
     pub fn and(&self, more: Vec<Arc<dyn Tool>>) -> Self {
         let mut registry = Self { tools: self.tools.clone(), specs: self.specs.clone() };
@@ -105,12 +105,12 @@ impl Registry {
         registry
     }
 
-    /// The tool of exactly this name.
+    /// Returns the tool of exactly this name.
     pub fn get(&self, name: &str) -> Option<&Arc<dyn Tool>> {
         self.position(name).map(|at| &self.tools[at])
     }
 
-    /// What models read of the tool of exactly this name.
+    /// Returns the spec that models read, for the tool of exactly this name.
     pub fn spec(&self, name: &str) -> Option<&ToolSpec> {
         self.position(name).map(|at| &self.specs[at])
     }
@@ -124,7 +124,7 @@ impl Registry {
         self.specs.iter().map(|spec| spec.name.as_str())
     }
 
-    /// The name that someone who wrote `name` may have meant, for an error that suggests it.
+    /// Returns the nearest known name, for an error that suggests it.
     pub fn suggest(&self, name: &str) -> Option<&str> {
         nearest(name, self.names())
     }

@@ -1,4 +1,4 @@
-//! Arguments as models really write them: numbers in quotes, `null` for "not given", keys that do not exist.
+//! Arguments as models really write them: numbers in quotes, `null` for "not given", unknown keys.
 //!
 //! Only forms with one possible meaning are accepted. Everything else is an error that the model reads and corrects.
 
@@ -7,13 +7,13 @@ use std::collections::BTreeMap;
 use serde::de::{Deserialize, DeserializeOwned, Deserializer, Error};
 use serde_json::Value;
 
-/// Keys that the tool does not know. Flatten it into an input; what it holds is named in the output.
+/// Keys that the tool does not know. Flatten it into an input; the output names its keys.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(transparent)]
 pub(crate) struct Unknown(BTreeMap<String, Value>);
 
 impl Unknown {
-    /// The statement that these were ignored, if there were any.
+    /// Returns a note that these keys were ignored, if there are any.
     pub(crate) fn note(&self) -> Option<String> {
         const MAX_NAMED: usize = 5;
         if self.0.is_empty() {
@@ -25,7 +25,7 @@ impl Unknown {
     }
 }
 
-/// A whole number, also in quotes.
+/// Reads a whole number, also in quotes.
 pub(crate) fn optional_count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
     match Value::deserialize(deserializer)? {
         Value::Null => Ok(None),
@@ -36,7 +36,7 @@ pub(crate) fn optional_count<'de, D: Deserializer<'de>>(deserializer: D) -> Resu
     }
 }
 
-/// `true` or `false`, also in quotes.
+/// Reads `true` or `false`, also in quotes.
 pub(crate) fn optional_flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<bool>, D::Error> {
     match Value::deserialize(deserializer)? {
         Value::Null => Ok(None),
@@ -48,12 +48,12 @@ pub(crate) fn optional_flag<'de, D: Deserializer<'de>>(deserializer: D) -> Resul
     }
 }
 
-/// A text; an empty one means "not given".
+/// Reads a text; an empty one means "not given".
 pub(crate) fn optional_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     Ok(Option::<String>::deserialize(deserializer)?.filter(|text| !text.is_empty()))
 }
 
-/// A list of texts, or a single one.
+/// Reads a list of texts, or a single one.
 pub(crate) fn texts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
     #[derive(serde::Deserialize)]
     #[serde(untagged)]
@@ -69,7 +69,7 @@ pub(crate) fn texts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<St
     })
 }
 
-/// A list, also as JSON in a text.
+/// Reads a list, also as JSON in a text.
 pub(crate) fn list<'de, D: Deserializer<'de>, T: DeserializeOwned>(deserializer: D) -> Result<Vec<T>, D::Error> {
     let items = match Value::deserialize(deserializer)? {
         Value::String(json) => serde_json::from_str(&json),

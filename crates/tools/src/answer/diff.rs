@@ -1,4 +1,4 @@
-//! `Diff`: the difference between two texts, line by line, and as a unified diff within a fixed size.
+//! `Diff`: the difference between two texts, line by line, and as a unified diff of bounded size.
 //!
 //! It compares and shows. The caller knows what a difference means for a file.
 
@@ -9,25 +9,25 @@ use similar::{Algorithm, DiffTag, capture_diff_slices};
 use super::phrases::counted;
 use super::truncate;
 
-/// The most that a unified diff for people holds, its last line about what was left out aside.
+/// Maximum size of a unified diff for people, without its last line about omissions.
 pub(crate) const MAX_BYTES: usize = 20 * 1024;
 const MAX_LINE_CHARS: usize = 500;
 const CONTEXT_LINES: usize = 3;
-/// More lines than this between the first difference and the last are not compared one by one.
+/// Maximum number of lines between the first difference and the last for a line-by-line comparison.
 const MAX_COMPARED_LINES: usize = 200_000;
 
-/// Two texts and where they differ. Lines include their ends.
+/// Two texts and their differences. Lines include their ends.
 ///
 /// It holds the lines from shortly before the first difference to shortly after the last; all indexes count from there.
 pub(crate) struct Diff<'a> {
-    /// Lines before those, the same in both texts.
+    /// Number of lines before these, equal in both texts.
     n_skipped: usize,
     before: Vec<&'a str>,
     after: Vec<&'a str>,
     changes: Vec<Change>,
 }
 
-/// Lines that gave way to others; either range may be empty.
+/// Lines replaced by others; either range may be empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Change {
     pub(crate) before: Range<usize>,
@@ -44,12 +44,12 @@ impl<'a> Diff<'a> {
         Self { n_skipped, before, after, changes }
     }
 
-    /// In the order of the lines; no two of them touch.
+    /// In line order; no two changes are adjacent.
     pub(crate) fn changes(&self) -> &[Change] {
         &self.changes
     }
 
-    /// The lines that are the same in both texts and are not held: how many come before the others.
+    /// Number of equal lines before the ones that are held.
     pub(crate) fn n_skipped(&self) -> usize {
         self.n_skipped
     }
@@ -70,7 +70,7 @@ impl<'a> Diff<'a> {
         self.changes.iter().map(|change| change.before.len()).sum()
     }
 
-    /// Changes with the lines around them, at most three on each side, joined where those meet.
+    /// Changes with at most three lines of context on each side, joined if these meet.
     pub(crate) fn hunks(&self, n_context: usize) -> Vec<Hunk<'_>> {
         let mut hunks: Vec<Hunk<'_>> = Vec::new();
         for (index, change) in self.changes.iter().enumerate() {
@@ -87,8 +87,8 @@ impl<'a> Diff<'a> {
         hunks
     }
 
-    /// The difference as `diff -u` shows it, with `path` as the name on both sides; `/dev/null` for one that does not
-    /// exist. A diff of more than `max_bytes` is cut, and its last line says by how much.
+    /// Formats the difference like `diff -u`, with `path` as the name on both sides, or `/dev/null` for a missing file.
+    /// A diff of more than `max_bytes` is cut, and its last line says by how much.
     pub(crate) fn unified(&self, path: &str, sides: Sides, max_bytes: usize) -> String {
         let path = path.replace(char::is_control, "\u{fffd}");
         let old = if sides == Sides::Created { "/dev/null".to_owned() } else { format!("a/{path}") };
@@ -108,7 +108,7 @@ impl<'a> Diff<'a> {
         unified.finish()
     }
 
-    /// Lines as a hunk's head counts them: from 1, and an empty range by the line before it.
+    /// Formats a line range for a hunk header: counted from 1, an empty range by the line before it.
     fn span(&self, range: &Range<usize>) -> String {
         let first = self.n_skipped + range.start;
         match range.len() {
@@ -119,8 +119,8 @@ impl<'a> Diff<'a> {
     }
 }
 
-/// How many bytes of whole lines two texts share at their starts and at their ends, but for the lines that are shown
-/// around a change.
+/// Counts the bytes of whole lines that two texts share at their starts and ends, minus the lines shown around a
+/// change.
 fn common(before: &str, after: &str) -> (usize, usize) {
     let (before, after) = (before.as_bytes(), after.as_bytes());
     let n_same = before.iter().zip(after).take_while(|(left, right)| left == right).count();
@@ -131,7 +131,7 @@ fn common(before: &str, after: &str) -> (usize, usize) {
     }
     let (before, after) = (&before[start..], &after[start..]);
     let n_same = before.iter().rev().zip(after.iter().rev()).take_while(|(left, right)| left == right).count();
-    // A line is whole only if what comes before it ends a line in both.
+    // A line is whole only if a line ends before it in both texts.
     let mut rest = &before[before.len() - n_same..];
     for _ in 0..=CONTEXT_LINES {
         let next = rest.iter().position(|&byte| byte == b'\n').map_or(rest.len(), |at| at + 1);
@@ -158,15 +158,15 @@ fn compare(before: &[&str], after: &[&str]) -> Vec<Change> {
     changes
 }
 
-/// Which sides of a difference exist as files.
+/// Existence of the file on each side of a difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sides {
     Both,
-    /// There was nothing before.
+    /// There was no file before.
     Created,
 }
 
-/// Changes that are shown together, and the lines on both sides that they are shown with.
+/// Changes shown together, and their lines on both sides.
 pub(crate) struct Hunk<'a> {
     before: Range<usize>,
     pub(crate) after: Range<usize>,
@@ -177,7 +177,7 @@ fn widened(range: &Range<usize>, n_context: usize, n_lines: usize) -> Range<usiz
     range.start.saturating_sub(n_context)..range.end.saturating_add(n_context).min(n_lines)
 }
 
-/// Lines up to a size; those beyond are only counted.
+/// Lines up to a size; further ones are only counted.
 struct Bounded {
     text: String,
     max_bytes: usize,
@@ -206,7 +206,7 @@ impl Bounded {
     }
 }
 
-/// A line as it is shown where many of them are: the start of one that is very long.
+/// Shortens a very long line to its start, for display among others.
 pub(crate) fn shortened(line: &str) -> std::borrow::Cow<'_, str> {
     match line.char_indices().nth(MAX_LINE_CHARS) {
         Some((end, _)) => truncate::marked(truncate::start(line, end), line.len()).into(),
@@ -343,7 +343,7 @@ mod tests {
         assert!(Diff::new(&before, &before).changes().is_empty());
     }
 
-    /// The text that the changes make of `before`.
+    /// Applies the changes to `before`.
     fn patched(before: &str, diff: &Diff<'_>) -> String {
         let mut rest = before.split_inclusive('\n');
         let mut text: String = rest.by_ref().take(diff.n_skipped()).collect();

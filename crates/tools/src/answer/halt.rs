@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 
-/// The longest that one call works, waiting for its turn included.
+/// Maximum duration of a call, including the wait for its turn.
 pub(crate) const MAX_TIME: Duration = Duration::from_secs(20);
 
 /// Tells a piece of work when it must end.

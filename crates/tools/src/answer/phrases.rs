@@ -1,4 +1,4 @@
-//! Phrases of answers: counts with their nouns, bytes, lists of paths.
+//! Phrases for answers: counts with their nouns, bytes, lists of paths.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ pub(crate) fn bytes(count: u64) -> String {
     if count == 1 { "1 byte".to_owned() } else { format!("{} bytes", grouped(count)) }
 }
 
-/// A number with its thousands set apart: `12,345`.
+/// A number with thousands separators: `12,345`.
 pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut grouped = String::new();
@@ -25,7 +25,7 @@ pub(crate) fn grouped(number: u64) -> String {
     grouped
 }
 
-/// The first of some paths by name, and how many more there are.
+/// Names the first few paths and counts the rest.
 pub(crate) fn named_paths(paths: &[PathBuf]) -> String {
     const MAX_NAMED: usize = 20;
     let shown = |path: &PathBuf| path.to_string_lossy().replace(char::is_control, "\u{fffd}");

@@ -1,4 +1,4 @@
-//! `ToolError`: why a call fails, in words for the model and as a kind for programs.
+//! `ToolError`: the reason why a call fails, in words for the model and as a kind for programs.
 
 use std::error::Error;
 
@@ -8,7 +8,7 @@ use sortie_sandbox::AccessError;
 /// The reason why a call failed.
 pub(crate) struct ToolError {
     pub(crate) text: String,
-    /// `None` where no kind fits.
+    /// `None` if no kind fits.
     pub(crate) fault: Option<Fault>,
 }
 
@@ -17,7 +17,7 @@ impl ToolError {
         Self { text: text.into(), fault: fault.into() }
     }
 
-    /// The caller has to call differently.
+    /// The caller has to change the arguments.
     pub(crate) fn arguments(text: impl Into<String>) -> Self {
         Self::new(Fault::Arguments, text)
     }
@@ -32,7 +32,7 @@ impl From<AccessError> for ToolError {
 fn fault(error: &AccessError) -> Option<Fault> {
     match error {
         AccessError::Outside { .. } | AccessError::Denied { .. } => Some(Fault::NoAccess),
-        // What would lie behind a file does not exist.
+        // A path below a file does not exist.
         AccessError::NotFound { .. } | AccessError::Vanished { .. } | AccessError::NotADirectory { .. } => {
             Some(Fault::NotFound)
         }
@@ -46,7 +46,7 @@ fn fault(error: &AccessError) -> Option<Fault> {
     }
 }
 
-/// An error with its causes, in one line.
+/// Formats an error with its causes, in one line.
 pub(crate) fn explain(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

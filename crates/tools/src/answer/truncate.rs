@@ -1,34 +1,34 @@
-//! Truncation that shows no part of a word: half a key has no shape by which it could be redacted.
+//! Truncation that never splits a word: half a key has no shape by which it could be redacted.
 //!
-//! A word is anything that could be one secret: a token, a URL with its password, a key in base64. This module
-//! knows no shapes of secrets.
+//! A word is anything that could be one secret: a token, a URL with its password, a key in base64. This module knows no
+//! shapes of secrets.
 
 use std::fmt::Display;
 use std::ops::Range;
 
-/// Characters of a long line that are shown, and how many of them come before what was looked for.
+/// Characters shown of a long line, and how many of them precede the match.
 const MAX_AROUND: usize = 400;
 const MAX_BEFORE: usize = 100;
-/// No key is longer: a word that is may be cut.
+/// No key is longer, so a longer word may be cut.
 const MAX_WORD: usize = 4096;
-/// What stands between a name and its value is not longer than this.
+/// Maximum distance between a name and its value.
 const MAX_GAP: usize = 16;
 
-/// The text up to the byte `end`, without the word that would go on there.
+/// Returns the text up to the byte `end`, without a word that continues there.
 pub(crate) fn start(text: &str, end: usize) -> &str {
     let word = word_at(text, end);
     let is_split = word.start < end && end < word.end;
     if is_split && end - word.start <= MAX_WORD { &text[..word.start] } else { &text[..end] }
 }
 
-/// The text without the word at its end, which may go on elsewhere.
+/// Returns the text without its last word, which may be incomplete.
 pub(crate) fn unfinished(text: &str) -> &str {
     let n_bytes = text.bytes().rev().take_while(|&byte| is_in_word(byte)).count();
     if n_bytes <= MAX_WORD { &text[..text.len() - n_bytes] } else { text }
 }
 
-/// The text from the byte `from` on, without the rest of a line that begins before it: a name there may make a secret
-/// of what follows. Of a line that is too long for that, without the rest of the word.
+/// Returns the text from the byte `from`, without the rest of that line: a name before it may make a secret of what
+/// follows. If the line is too long for that, only the rest of the word is dropped.
 pub(crate) fn end(text: &str, from: usize) -> &str {
     let is_start = from == 0 || text[..from].ends_with('\n');
     if is_start {
@@ -42,14 +42,14 @@ pub(crate) fn end(text: &str, from: usize) -> &str {
     if word.start < from && word.end - from <= MAX_WORD { &text[word.end..] } else { &text[from..] }
 }
 
-/// The start of a line that is longer than is shown, with a mark that says how much longer.
+/// Marks a shortened line with its full length.
 pub(crate) fn marked(shown: &str, n_bytes: impl Display) -> String {
     let space = if shown.is_empty() { "" } else { " " };
     format!("{shown}{space}[cut; {n_bytes} bytes in all]")
 }
 
-/// A line, or if it is long, the part around the byte that `find` finds, with the number of characters that are left
-/// out on each side. If the word at that place is too long to be shown, its length stands there.
+/// Returns a line or, if it is long, the part around the byte found by `find`, with the number of characters left out
+/// on each side. If the word there is too long to show, its length takes its place.
 pub(crate) fn around(line: &str, find: impl FnOnce() -> usize) -> String {
     let n_chars = line.chars().count();
     if n_chars <= MAX_AROUND {
@@ -71,8 +71,8 @@ pub(crate) fn around(line: &str, find: impl FnOnce() -> usize) -> String {
     format!("{skipped}{middle}{right}{after}")
 }
 
-/// Where to go on behind a cut, before `limit` at the latest: after the word that it splits, and after what may be the
-/// value of a name that stands before the cut, which would be shown without it.
+/// Returns where to resume after a cut, at most at `limit`. Skips the word that the cut splits, and any value whose
+/// name precedes the cut and would be missing.
 fn after_cut(line: &str, cut: usize, limit: usize) -> usize {
     if cut == 0 {
         return 0;
@@ -80,14 +80,14 @@ fn after_cut(line: &str, cut: usize, limit: usize) -> usize {
     let word = word_at(line, cut);
     let mut end = if word.start < cut { word.end } else { cut };
     let is_in_doubt = |word: &Range<usize>| word.end <= limit && is_value(&line[word.clone()]);
-    // Between a name and its value there may be one more word, as in `Authorization: Bearer …`.
+    // One more word may come between a name and its value, as in `Authorization: Bearer …`.
     while let Some(value) = next_words(line, end).take(2).filter(is_in_doubt).last() {
         end = value.end;
     }
     end
 }
 
-/// The words that follow each other closely from here on.
+/// Returns the words that closely follow each other from here on.
 fn next_words(line: &str, from: usize) -> impl Iterator<Item = Range<usize>> {
     let mut end = from;
     let close = std::iter::from_fn(move || {
@@ -99,13 +99,13 @@ fn next_words(line: &str, from: usize) -> impl Iterator<Item = Range<usize>> {
     close.filter(|word| line[word.clone()].bytes().any(|byte| byte.is_ascii_alphanumeric()))
 }
 
-/// Whether a word may be a secret by nothing but the name before it.
+/// True if a word may be a secret just because of the name before it.
 fn is_value(word: &str) -> bool {
     const LEAST: usize = 8;
     word.len() >= LEAST && word.bytes().any(|byte| byte.is_ascii_digit())
 }
 
-/// The word around a place; empty if there is none.
+/// Returns the word around a position; empty if there is none.
 fn word_at(text: &str, at: usize) -> Range<usize> {
     let bytes = text.as_bytes();
     let n_before = bytes[..at].iter().rev().take_while(|&&byte| is_in_word(byte)).count();
@@ -113,12 +113,12 @@ fn word_at(text: &str, at: usize) -> Range<usize> {
     if n_after == 0 { at..at } else { at - n_before..at + n_after }
 }
 
-/// Whether a byte may be part of a secret. Backslashes are: a key in a JSON string has `\n` between its lines.
+/// True if a byte may be part of a secret. Backslashes may: a key in a JSON string has `\n` between its lines.
 fn is_in_word(byte: u8) -> bool {
     byte.is_ascii_graphic() && !b"\"'`<>()[]{},;|".contains(&byte)
 }
 
-/// Where the character with this index begins; the end, if there are not so many.
+/// Returns the byte position of the character with this index, or the end.
 fn nth(text: &str, index: usize) -> usize {
     text.char_indices().nth(index).map_or(text.len(), |(at, _)| at)
 }
@@ -129,7 +129,7 @@ mod tests {
 
     const KEY: &str = "ghp_aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5";
 
-    /// The longest part of `secret` that a text shows.
+    /// Returns the longest part of `secret` that a text shows.
     fn leaked<'a>(secret: &'a str, text: &str) -> &'a str {
         let parts = (0..secret.len()).flat_map(|from| (from + 1..=secret.len()).map(move |to| &secret[from..to]));
         parts.filter(|part| text.contains(part)).max_by_key(|part| part.len()).unwrap_or_default()

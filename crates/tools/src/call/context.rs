@@ -27,11 +27,11 @@ pub struct CallContext<'a> {
     pub delegation: &'a dyn Delegation,
     /// The tasks around the one that makes the call.
     pub kin: &'a dyn Kin,
-    /// True if the caller wants the output as an object, too ([`sortie_protocol::ToolOutput::payload`]).
+    /// True if the caller also wants the output as an object ([`sortie_protocol::ToolOutput::payload`]).
     pub structured: bool,
     /// The files that this task has read.
     pub seen: &'a Seen,
-    /// A small model for questions about what a tool found, if there is one.
+    /// A small model for questions about a tool's findings, if there is one.
     pub assistant: Option<&'a dyn Assistant>,
     /// The commands of this task; `None` where there is no shell.
     pub shells: Option<&'a Shells>,
@@ -40,13 +40,13 @@ pub struct CallContext<'a> {
 }
 
 impl CallContext<'_> {
-    /// An empty answer to this call, in the form that the call wants.
+    /// An empty answer in the form that the call wants.
     pub(crate) fn answer(&self) -> Answer {
         Answer::new(if self.structured { AnswerForm::Object } else { AnswerForm::Words })
     }
 }
 
-/// A path as the grant knows it; nothing, if no tool could go there.
+/// A path as the grant knows it; nothing if no tool could go there.
 pub(crate) fn path_resource(path: &str, context: CallContext<'_>) -> Resource {
     context.workspace.locate(path).map_or(Resource::Nothing, Resource::Path)
 }

@@ -9,7 +9,7 @@ use sortie_protocol::{Failure, TaskRequest};
 pub struct DecodedCall(OnceLock<Result<TaskRequest, Failure>>);
 
 impl DecodedCall {
-    /// Returns the request, decoded by whoever asks first.
+    /// Returns the request. The first caller decodes it.
     pub(crate) fn request(
         &self,
         decode: impl FnOnce() -> Result<TaskRequest, Failure>,

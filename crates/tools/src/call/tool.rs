@@ -13,8 +13,8 @@ pub trait Tool: Send + Sync {
     /// True if running a call twice does no more than running it once. A recovery re-runs only such calls.
     fn idempotent(&self) -> bool;
 
-    /// True if an interrupted call, made again under its own id, finds out whether it has had its effect. A recovery
-    /// makes such a call again, if it may still run; its effect happens once.
+    /// True if an interrupted call, repeated under its own id, detects if it has had its effect. A recovery repeats
+    /// such a call if it may still run; its effect happens once.
     fn settles_itself(&self) -> bool {
         false
     }
@@ -24,27 +24,27 @@ pub trait Tool: Send + Sync {
         Order::Free
     }
 
-    /// A digest of the tool's definition, for a tool whose definition somebody else may change under the same name. A
-    /// person's approval holds only while the digest stays the same.
+    /// A digest of the tool's definition, if somebody else may change that definition under the same name. A person's
+    /// approval holds only while the digest stays the same.
     fn pin(&self) -> Option<&str> {
         None
     }
 
-    /// The most text that a model reads of an output, if the tool does not bound it itself; a file keeps the whole.
+    /// Maximum size of an output shown to a model, if the tool does not bound it itself; a file keeps the whole.
     fn most_bytes(&self) -> Option<usize> {
         None
     }
 
-    /// True if a call waits for other tasks; the caller gives its slot back for that time.
+    /// True if a call waits for other tasks; the caller then gives its slot back for that time.
     fn delegates(&self) -> bool;
 
-    /// True if the tool is of use only to a task that may have children.
+    /// True if the tool is only useful to a task that may have children.
     fn needs_children(&self) -> bool {
         false
     }
 
-    /// The resource that a call would touch, as far as it is known before the call runs: the grant decides on it.
-    /// Arguments or paths that make no sense touch nothing; the call itself reports the mistake.
+    /// The resource that a call would touch, as far as it is known before the call runs. The grant decides on it.
+    /// Invalid arguments or paths touch nothing; the call itself reports the mistake.
     fn resource(&self, _arguments: &str, _context: CallContext<'_>) -> Resource {
         Resource::Nothing
     }
@@ -67,8 +67,8 @@ pub trait Tool: Send + Sync {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
     Free,
-    /// The call writes to another task. Messages of one turn are sent in the order of the calls.
+    /// The call writes to another task. Messages of one turn are sent in call order.
     Says,
-    /// The call looks at other tasks, which have received all earlier messages of the turn by then.
+    /// The call looks at other tasks. By then they have received all earlier messages of the turn.
     Looks,
 }

@@ -98,7 +98,7 @@ fn parse<T: DeserializeOwned>(arguments: &str) -> serde_json::Result<T> {
     serde_json::from_str(if arguments.trim().is_empty() { "{}" } else { arguments })
 }
 
-/// The start of an error about arguments, which repeats them however long they are.
+/// The start of an error about arguments. Such errors repeat the arguments, which may be long.
 fn shortened(error: &str) -> String {
     const MAX_CHARS: usize = 300;
     match error.char_indices().nth(MAX_CHARS) {

@@ -6,16 +6,16 @@ use super::future::BoxFuture;
 
 /// Starts sub-agents for the task that makes the call.
 pub trait Delegation: Send + Sync {
-    /// Starts a child and waits for its end; an error if it may not start. Does not wait for a child that the request
-    /// puts in the background, nor for one that is moved there meanwhile.
+    /// Starts a child and waits for its end; an error if it may not start. Does not wait for a child in the background,
+    /// whether the request put it there or somebody moves it there meanwhile.
     fn delegate<'a>(&'a self, call: &'a CallId, request: TaskRequest) -> BoxFuture<'a, Result<Delegated, Failure>>;
 
-    /// An error if delegation is switched off, whatever grants say.
+    /// An error if delegation is switched off, regardless of grants.
     fn is_switched_on(&self) -> Result<(), Failure> {
         Ok(())
     }
 
-    /// The agent that would serve a request, by all its names; nothing if none would.
+    /// The agent that would serve a request, by all its names; nothing if there is none.
     fn agent_for(&self, request: &TaskRequest) -> Resource;
 
     /// The parts of an answer besides the outcome.
@@ -26,7 +26,7 @@ pub trait Delegation: Send + Sync {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Delegated {
     Ended(Box<TaskOutcome>),
-    /// The child works on; its report comes with the mail.
+    /// The child keeps working; its report arrives with the mail.
     Launched(Box<Launched>),
 }
 
@@ -37,6 +37,6 @@ pub struct AnswerParts<'a> {
     pub cwd: &'a str,
     /// An id for a call that started nothing.
     pub spare_id: TaskId,
-    /// A random word that no child can know, to fence its report with.
+    /// A random word, unknown to any child, to fence its report with.
     pub mark: String,
 }

@@ -6,11 +6,11 @@ use serde_json::json;
 use sha2::{Digest as _, Sha256};
 use sortie_contract::Answer;
 
-/// How much of the digest is kept: enough for the few that one task compares.
+/// Bytes of the digest to keep: enough for the few that one task compares.
 const BYTES: usize = 8;
 
-/// Of the status and why it is that, and of the report, as far as that is told. Ids, figures and notices do not count,
-/// nor does the place where the whole of a report lies that was cut. A call that started nobody came to its refusal.
+/// Digests the status and its reason, and the report as delivered. Ids, figures, notices and the file of a shortened
+/// report do not count. If the call started nobody, the refusal is digested.
 pub fn essence(answer: Answer<'_>) -> String {
     let told = match answer {
         Ok(outcome) => {
@@ -18,7 +18,7 @@ pub fn essence(answer: Answer<'_>) -> String {
             let code = outcome.error.as_ref().map(|error| &error.code);
             json!([outcome.status, outcome.reason, code, kept.unwrap_or(&outcome.text), outcome.structured])
         }
-        // It says how long to wait, and comes to something else by itself.
+        // Its message says how long to wait; a retry has another result by itself.
         Err(failure) if failure.code == sortie_protocol::FailureCode::DelegationRate => {
             json!([failure.code, failure.message])
         }

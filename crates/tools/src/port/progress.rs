@@ -8,7 +8,7 @@ use super::future::BoxFuture;
 pub trait Progress: Send + Sync {
     fn tell(&self, text: String) -> BoxFuture<'_, ()>;
 
-    /// Records the keeper of the command that the call has started, so that the command can be ended if this program is
+    /// Records the keeper of the command started by the call, so that the command can be ended if this program is
     /// killed.
     fn runs_under(&self, _keeper: KeeperMark) -> BoxFuture<'_, ()> {
         Box::pin(std::future::ready(()))

@@ -1,4 +1,4 @@
-//! Port to the tasks around the caller: those below it, its parent, its siblings.
+//! Port to the tasks around the caller: its children, its parent, its siblings.
 
 mod alone;
 
@@ -11,39 +11,39 @@ use sortie_protocol::{Addressee, CallId, Failure, FailureCode, ReportMark, Sende
 use super::future::BoxFuture;
 use sortie_protocol::open_status::{INTERRUPTED, RUNNING, WAITING};
 
-/// What a task may see and do of its kin. Whom it may not reach is an error that names it, like one that does not
-/// exist. Unless said otherwise there is nobody beside or above the caller, and no tree around it.
+/// The caller's access to its relatives. A task out of reach is an error that names it, as if it did not exist. By
+/// default the caller has no parent, no siblings and no tree.
 pub trait Kin: Send + Sync {
-    /// Whether reports of what works in the background come to the caller by themselves.
+    /// True if reports of background tasks are delivered to the caller.
     fn delivers(&self) -> bool {
         true
     }
 
-    /// How a task below this one stands, once it has ended, it waits for an answer of this one, a message has come for
-    /// this one, or `patience` is over.
+    /// Returns the status of a task below this one. Waits until that task has ended or asks this one a question, a
+    /// message for this one arrives, or `patience` is over.
     fn look<'a>(&'a self, task: &'a str, patience: Duration) -> BoxFuture<'a, Result<Glance, Failure>>;
 
     /// The tasks below this one.
     fn list<'a>(&'a self, choice: Choice<'a>) -> BoxFuture<'a, Result<Listing, Failure>>;
 
-    /// The tasks that the parent of this one has started beside it.
+    /// The other tasks that this one's parent has started.
     fn siblings<'a>(&'a self, _choice: Choice<'a>) -> BoxFuture<'a, Result<Listing, Failure>> {
         Box::pin(async { Ok(Listing::default()) })
     }
 
-    /// The whole report of a task below this one, from a character on, at most so many.
+    /// Returns a page of the full report of a task below this one: at most `most` characters from `from` on.
     fn page<'a>(&'a self, task: &'a str, from: usize, most: usize) -> BoxFuture<'a, Result<ReportPage, Failure>>;
 
-    /// Ends a task below this one with all below that, and waits for it: all that were stopped by this, the task first.
-    /// None, if it had ended before.
+    /// Stops a task below this one with all its descendants, and waits for that. Returns the tasks it stopped, this
+    /// task first; empty if it had ended before.
     fn stop<'a>(&'a self, task: &'a str) -> BoxFuture<'a, Result<Vec<Glance>, Failure>>;
 
-    /// Writes to a task below this one, to `parent`, or to a sibling. It is on disk when this returns. A task below
-    /// this one that has ended goes on with it, in the background.
+    /// Writes to a task below this one, to `parent`, or to a sibling. The message is on disk when this returns. A task
+    /// below this one that has ended resumes with it, in the background.
     fn send<'a>(&'a self, call: &'a CallId, to: &'a str, text: String) -> BoxFuture<'a, Result<Receipt, Failure>>;
 
-    /// Asks, and waits for the answer; `None` if there was none within `patience`. Who has less time left than that
-    /// does not wait until it is over, which is a failure.
+    /// Asks, and waits for the answer; `None` if none arrives within `patience`. If the caller's own time is shorter,
+    /// it stops waiting earlier and gets a failure.
     fn ask<'a>(
         &'a self,
         _call: &'a CallId,
@@ -54,36 +54,36 @@ pub trait Kin: Send + Sync {
         Box::pin(async { Err(Failure::new(FailureCode::Nobody, "there is nobody here to ask")) })
     }
 
-    /// Lets the tasks of the whole tree read a finding.
+    /// Posts a finding that all tasks of the tree can read.
     fn post(&self, _text: String) -> BoxFuture<'_, Result<(), Failure>> {
         Box::pin(async { Err(Failure::new(FailureCode::NoTree, "there is no tree of tasks here that could read it")) })
     }
 
-    /// Findings of the whole tree, in the order of their numbers. Who looks for what is new, or for all, has looked.
+    /// Returns findings of the whole tree, in number order. Reading `New` or `All` marks the notes as read.
     fn notes(&self, _sought: Sought) -> BoxFuture<'_, Result<Vec<Note>, Failure>> {
         Box::pin(async { Ok(Vec::new()) })
     }
 }
 
-/// Which tasks are listed.
+/// Selection of tasks to list.
 #[derive(Debug, Clone, Copy)]
 pub struct Choice<'a> {
-    /// Those that stand so, as [`Stand::status`] has it; `None` for all.
+    /// Only tasks with this [`Stand::status`]; `None` for all.
     pub status: Option<&'a str>,
-    /// As many are looked at; a family may have thousands that have long ended.
+    /// Maximum number of tasks to list; a family may have thousands that have long ended.
     pub most: usize,
 }
 
-/// The newest tasks of a choice.
+/// The newest of the selected tasks.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Listing {
-    /// In the order of their starts.
+    /// In start order.
     pub newest: Vec<Glance>,
-    /// Of the choice, with those that are not listed.
+    /// Number of all selected tasks, listed or not.
     pub n_all: usize,
 }
 
-/// How one task stands.
+/// The status of one task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Glance {
     pub task: TaskId,
@@ -95,25 +95,25 @@ pub struct Glance {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stand {
-    /// For a slot.
+    /// Waits for a slot.
     Waits,
     Works(Work),
-    /// Another process has it, for somebody else; whether that one lives cannot always be seen.
+    /// Run by another process for somebody else. Its survival cannot always be detected.
     Elsewhere {
         pid: u32,
         is_seen: bool,
     },
-    /// The process that ran it is gone, and nobody has gone on with it.
+    /// The process that ran it is gone, and nobody has resumed it.
     Interrupted,
     Ended {
         outcome: Box<TaskOutcome>,
-        /// Set where its report lies in the caller's mail. Whoever returns the report has it marked as read.
+        /// Set if its report is in the caller's mail. A caller that returns the report marks it as read.
         unread: Option<ReportMark>,
     },
 }
 
 impl Stand {
-    /// Where a task stands, in one word.
+    /// The status in one word.
     #[must_use]
     pub fn status(&self) -> String {
         match self {
@@ -125,16 +125,16 @@ impl Stand {
     }
 }
 
-/// What a task that works has done so far.
+/// Progress of a working task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Work {
     pub turn: u32,
     pub tool_calls: u64,
     pub tokens: u64,
     pub elapsed: Duration,
-    /// What it did last, in a few words.
+    /// Its latest activity, in a few words.
     pub last: String,
-    /// It has asked the caller something, and has no answer.
+    /// True if it has asked the caller something and has no answer yet.
     pub awaits_answer: bool,
 }
 
@@ -143,44 +143,44 @@ pub struct Work {
 pub struct ReportPage {
     pub text: String,
     pub from: usize,
-    /// Characters of the whole.
+    /// Length of the whole report in characters.
     pub whole: usize,
 }
 
-/// What became of a message.
+/// The fate of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Receipt {
-    /// The task reads it at its next turn. Should it end without one, its outcome says so.
+    /// The task reads it at its next turn. If it ends without one, its outcome says so.
     Delivered { task: TaskId },
-    /// The task had ended, or was interrupted; it goes on with it, and its report comes with the mail.
+    /// The task had ended or was interrupted. It resumes with the message, and its report arrives with the mail.
     Resumed { task: TaskId },
 }
 
-/// An answer, and which message of the mail it is.
+/// An answer, and its position in the mail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answered {
     pub text: String,
-    /// Who has given it: also a question to the parent may be answered by a person.
+    /// The author: a person may also answer a question to the parent.
     pub from: Sender,
-    /// `None` where a person has answered at once.
+    /// `None` if a person answered at once.
     pub message: Option<u32>,
 }
 
-/// Which findings are read.
+/// Selection of findings to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sought {
-    /// What others have posted since the caller looked last.
+    /// Findings posted by others since the caller last looked.
     New,
-    /// All that are remembered.
+    /// All findings still kept.
     All,
-    /// Of those, the ones from this number on.
+    /// Findings from this number on.
     From(usize),
 }
 
 /// A finding of some task of the tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
-    /// How many were posted before it.
+    /// Number of findings posted before it.
     pub number: usize,
     pub task: TaskId,
     pub agent: String,

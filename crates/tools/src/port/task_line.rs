@@ -1,4 +1,4 @@
-//! One line about another task for a model; other tasks' own words stand between marks that they cannot know.
+//! One line about another task for a model; other tasks' own words stand between marks they cannot know.
 
 use sortie_contract::head_line;
 
@@ -7,10 +7,10 @@ use super::relatives::{Glance, Stand, Work};
 use crate::answer::truncate;
 use sortie_protocol::open_status::{INTERRUPTED, RUNNING, WAITING};
 
-/// What is shown of a few words that somebody else has chosen.
+/// Maximum length of a few words chosen by somebody else.
 const MAX_WORDS_CHARS: usize = 100;
 
-/// How a task stands, in one line.
+/// Formats the status of a task in one line.
 pub fn line(glance: &Glance) -> String {
     let Glance { task, agent, stand, .. } = glance;
     match stand {
@@ -32,7 +32,7 @@ pub fn line(glance: &Glance) -> String {
     }
 }
 
-/// A few words that somebody else has chosen, on one line.
+/// Formats a few words chosen by somebody else on one line.
 pub(crate) fn words(text: &str) -> String {
     let words: Vec<&str> = text.split(|letter: char| letter.is_whitespace() || letter.is_control()).collect();
     let line = words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
@@ -42,12 +42,12 @@ pub(crate) fn words(text: &str) -> String {
     }
 }
 
-/// The start of a text that has more characters than this; `None` if it has not.
+/// Returns the start of a text with more characters than this; `None` if it is short enough.
 pub(crate) fn short(text: &str, most: usize) -> Option<&str> {
     text.char_indices().nth(most).map(|(end, _)| truncate::start(text, end))
 }
 
-/// What another one has said, between marks that it cannot know.
+/// Fences another task's words between marks it cannot know.
 pub(crate) fn fenced(what: &str, text: &str, delegation: &dyn Delegation) -> String {
     let mark = delegation.answer_parts().mark;
     format!("[{what} {mark}]\n{text}\n[end {mark}]")

@@ -7,7 +7,7 @@ use sortie_protocol::{CallId, Failure, FailureCode};
 use super::{Choice, Glance, Kin, Listing, Receipt, ReportPage};
 use crate::port::future::BoxFuture;
 
-/// There is nobody to reach, and nothing to read.
+/// A caller with nobody to reach and nothing to read.
 pub struct Alone;
 
 fn nobody<'a, T: Send + 'a>() -> BoxFuture<'a, Result<T, Failure>> {
