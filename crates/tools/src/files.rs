@@ -1,4 +1,4 @@
-//! Reading the workspace: walks, ignore files, globs, time limits for blocking work, and what a task has read.
+//! Reading the workspace: walks, ignore files, globs, time limits for blocking work, and the files a task has read.
 
 pub(crate) mod access_advice;
 pub(crate) mod blocking;

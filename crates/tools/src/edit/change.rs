@@ -1,7 +1,7 @@
 //! One change of one file: from a model's intent to the new content on disk, or to the refusal.
 //!
-//! A file is changed only from the state in which this task has read it, and only as a whole. The [`Intent`]
-//! decides what changes; the report words it.
+//! A file is changed only from the state in which this task has read it, and only as a whole. The [`Intent`] decides
+//! what changes; the report words it.
 
 use sortie_protocol::ToolOutput;
 use sortie_sandbox::{AccessError, Expected, Workspace, WriteError};
@@ -20,29 +20,30 @@ use crate::files::access_advice::with_advice;
 use crate::files::blocking;
 use crate::files::read_state::Seen;
 
-/// How often a change is made anew because somebody else was quicker.
+/// Maximum number of attempts if others keep changing the file first.
 const MAX_ATTEMPTS: usize = 8;
 
-/// Texts of more lines are not compared, and so not changed: each line costs more memory than it has bytes.
+/// Longer texts are not compared, and so not changed: each line costs more memory than it has bytes.
 const MAX_LINES: usize = 1_000_000;
 
-/// What a tool wants to make of a file.
+/// The change that a tool wants to make to a file.
 pub(crate) trait Intent: Send + 'static {
     fn path(&self) -> &str;
 
-    /// Names the arguments that mean nothing to it.
+    /// Notes the arguments it does not know.
     fn note_unknown(&self, answer: &mut Answer);
 
-    /// Whether there need not be a file yet.
+    /// True if the file need not exist yet.
     fn creates(&self) -> bool;
 
-    /// The text that is to take the place of `before`, which is empty where there is no file.
+    /// Returns the text to replace `before`, which is empty if there is no file.
     fn make(&self, before: &FileText, stop: &Stop) -> Result<NewText, ToolError>;
 }
 
 /// Makes a change and reports it. The edits of one task are made one at a time.
 ///
-/// A call that is cancelled before anything is written writes nothing; afterwards it is answered truly, not at once.
+/// A call that is cancelled before anything is written writes nothing. Afterwards it waits for the write and reports it
+/// truthfully.
 pub(crate) async fn run(intent: impl Intent, context: CallContext<'_>) -> ToolOutput {
     let turn = tokio::select! {
         biased;
@@ -66,7 +67,7 @@ pub(crate) async fn run(intent: impl Intent, context: CallContext<'_>) -> ToolOu
     .await
 }
 
-/// The difference that a change would make, for whoever is asked about it; `None` if it cannot be made.
+/// Returns the diff of a change, for the person asked about it; `None` if it cannot be made.
 pub(crate) async fn preview(intent: impl Intent, context: CallContext<'_>) -> Option<String> {
     let (workspace, seen) = (context.workspace.clone(), context.seen.clone());
     let drafted = blocking::run(context.cancel, move |stop| match draft(&intent, &workspace, &seen, stop) {
@@ -93,7 +94,7 @@ fn apply(intent: &impl Intent, workspace: &Workspace, seen: &Seen, stop: &Stop) 
                 seen.record(written.path, written.stamp_after, Some(bytes));
                 return Ok(change);
             }
-            // Somebody was quicker. Whether it can still be made is for the next look at the file to say.
+            // Somebody else was faster. The next look at the file decides if the change can still be made.
             Err(WriteError::Changed { .. } | WriteError::Exists { .. } | WriteError::Vanished { .. }) => {}
             Err(error @ WriteError::Unsynced { .. }) => {
                 change.note = Some(explain(&error));
@@ -109,7 +110,7 @@ fn apply(intent: &impl Intent, workspace: &Workspace, seen: &Seen, stop: &Stop) 
     Err(refusal::unsettled(path))
 }
 
-/// The change as it would be made now.
+/// Drafts the change from the current state of the file.
 fn draft(intent: &impl Intent, workspace: &Workspace, seen: &Seen, stop: &Stop) -> Result<FileChange, ToolError> {
     let asked = intent.path();
     let path = workspace.locate(asked)?;
@@ -147,7 +148,7 @@ fn require_few_lines(path: &str, text: &str) -> Result<(), ToolError> {
     }
 }
 
-/// Notes what was written where the write itself could not say what the file looks like now.
+/// Records the written content if the write itself could not report the file's state.
 fn remember(change: &FileChange, bytes: &[u8], workspace: &Workspace, seen: &Seen, path: &str) {
     if let Ok((found, stamp)) = workspace.read_whole(path, MAX_BYTES as u64)
         && found == bytes

@@ -6,13 +6,13 @@ use sortie_sandbox::Stamp;
 
 use super::file_text::FileText;
 
-/// A change of one file that was made, or could be.
+/// A change of one file, made or possible.
 pub(super) struct FileChange {
-    /// Where the path leads: relative to the workspace, absolute in an added directory.
+    /// The resolved path: relative to the workspace, absolute in an added directory.
     pub(super) path: PathBuf,
     pub(super) before: FileText,
     pub(super) after: NewText,
-    /// The stamp of the file that is replaced; `None` if there is none.
+    /// The stamp of the replaced file; `None` if there is none.
     pub(super) stamp: Option<Stamp>,
     /// A remark for the report.
     pub(super) note: Option<String>,
@@ -32,7 +32,7 @@ impl FileChange {
 /// A new text, and the kind of edit that made it.
 #[derive(Debug)]
 pub(crate) struct NewText {
-    /// As it stands in the file, a byte order mark aside.
+    /// Verbatim, except for a byte order mark.
     pub(crate) text: String,
     pub(crate) kind: EditKind,
 }

@@ -9,15 +9,15 @@ use crate::files::encoding::{BINARY_PROBE_BYTES, BYTE_ORDER_MARK};
 /// A file's text; by default that of an empty file.
 #[derive(Debug, Default)]
 pub(crate) struct FileText {
-    /// As in the file, without its mark.
+    /// Verbatim, without its mark.
     original: String,
-    /// The same with `\n` alone; `None` where that is no difference.
+    /// With `\n` as the only line end; `None` if that makes no difference.
     plain: Option<String>,
     has_mark: bool,
     ends: Ends,
 }
 
-/// How the lines of a file end.
+/// Line ends of a file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Ends {
     #[default]
@@ -27,7 +27,7 @@ pub(crate) enum Ends {
 }
 
 impl FileText {
-    /// The text in these bytes. The error says why they are none.
+    /// Decodes these bytes. The error is the reason why they are not text.
     pub(crate) fn decode(bytes: Vec<u8>) -> Result<Self, String> {
         let probe = &bytes[..bytes.len().min(BINARY_PROBE_BYTES)];
         if probe.starts_with(b"\xff\xfe") || probe.starts_with(b"\xfe\xff") {
@@ -55,7 +55,7 @@ impl FileText {
         Ok(Self { original, plain, has_mark, ends })
     }
 
-    /// What there is to see and to edit.
+    /// The text to see and to edit.
     pub(crate) fn plain(&self) -> &str {
         self.plain.as_deref().unwrap_or(&self.original)
     }
@@ -64,13 +64,13 @@ impl FileText {
         self.ends
     }
 
-    /// The file's text as it is, without its mark.
+    /// The file's text verbatim, without its mark.
     pub(crate) fn original(&self) -> &str {
         &self.original
     }
 
-    /// The file's text when `after` takes the place of [`plain`](Self::plain): lines that stay keep their ends, new
-    /// ones get those of the lines that they replace or follow. Without the mark.
+    /// Returns the file's text with `after` in place of [`plain`](Self::plain). Kept lines keep their ends; new ones
+    /// get those of the lines they replace or follow. Without the mark.
     pub(crate) fn with_ends(&self, after: &str) -> String {
         match self.ends {
             Ends::Lf => after.to_owned(),
@@ -79,7 +79,7 @@ impl FileText {
         }
     }
 
-    /// A new text for the file with no mark beside the one that [`encode`](Self::encode) adds, and in any case no two.
+    /// Strips marks from a new text: all if [`encode`](Self::encode) adds one, otherwise all but one.
     pub(crate) fn without_mark<'a>(&self, text: &'a str) -> &'a str {
         let bare = text.trim_start_matches(BYTE_ORDER_MARK);
         if self.has_mark || bare.len() == text.len() {
@@ -89,7 +89,7 @@ impl FileText {
         }
     }
 
-    /// The bytes of the file when its text is `text`.
+    /// Returns the bytes of the file for this text.
     pub(crate) fn encode(&self, text: &str) -> Vec<u8> {
         let mark = if self.has_mark { BYTE_ORDER_MARK } else { "" };
         [mark, text].concat().into_bytes()
@@ -122,12 +122,13 @@ impl FileText {
     }
 }
 
-/// The same text with `\n` for every `\r\n`.
+/// Replaces every `\r\n` by `\n`.
 pub(crate) fn plain(text: &str) -> String {
     text.replace("\r\n", "\n")
 }
 
-/// Whether the line at this index ends with CRLF; where it has no end, or there is no such line, the line before it.
+/// True if the line at this index ends with CRLF. If it has no end or does not exist, the last line end before it
+/// counts.
 fn ends_with_crlf(lines: &[&str], index: usize) -> bool {
     let up_to = &lines[..lines.len().min(index + 1)];
     up_to.iter().rev().find(|line| line.ends_with('\n')).is_some_and(|line| line.ends_with("\r\n"))

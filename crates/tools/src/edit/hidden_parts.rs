@@ -1,6 +1,7 @@
 //! Guards for the parts of a file that a model cannot see: no redaction mark, NUL or damaged secret gets in.
 //!
-//! Secrets are taken out of what models read. A model that wrote a redaction mark back would overwrite the secret.
+//! Secrets are redacted from everything that models read. A model that wrote a redaction mark back would overwrite the
+//! secret.
 
 use sortie_policy::redaction_marks;
 use sortie_protocol::Fault;
@@ -10,7 +11,7 @@ use super::refusal::unchanged;
 use crate::answer::tool_error::ToolError;
 use crate::files::read_state::Seen;
 
-/// Refuses a text that holds a mark, or a NUL, more often than the text before it; there is none before a new file.
+/// Refuses a text with more redaction marks or NULs than the text before it; a new file has none before.
 pub(super) fn require_plain(path: &str, before: Option<&str>, after: &NewText) -> Result<(), ToolError> {
     let refuse = |why: &str| Err(unchanged(path, Fault::Arguments, why));
     let n_held = |text: &str, what: &str| text.matches(what).count();
@@ -30,8 +31,8 @@ pub(super) fn require_plain(path: &str, before: Option<&str>, after: &NewText) -
     refuse(&format!("`{mark}` only marks what is hidden from you, and would be written in its place; {advice}"))
 }
 
-/// Refuses replacements that reach into a secret: whoever makes them cannot know what they do, and what is left of the
-/// secret would no longer look like one.
+/// Refuses replacements that reach into a secret. The model cannot know what they do, and the rest of the secret would
+/// no longer look like one.
 pub(super) fn require_secrets_kept(path: &str, seen: &Seen, before: &str, after: &NewText) -> Result<(), ToolError> {
     let is_replacement = matches!(after.kind, EditKind::Replaced { .. });
     if is_replacement && seen.loses_secrets(before, &after.text) {
@@ -41,7 +42,7 @@ pub(super) fn require_secrets_kept(path: &str, seen: &Seen, before: &str, after:
     Ok(())
 }
 
-/// What to say to someone who looked for a text with a mark in it; nothing if there is none.
+/// Returns a hint for a model that searched for a text with a mark in it; `None` without a mark.
 pub(super) fn hint(wanted: &str) -> Option<String> {
     let mark = redaction_marks(wanted).next()?;
     Some(format!(

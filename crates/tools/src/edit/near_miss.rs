@@ -1,6 +1,6 @@
 //! Hints for a text that was not found: the usual slips, and the nearest place in the file.
 //!
-//! It only explains. A text that is merely near is never replaced.
+//! It only explains. A text that is merely similar is never replaced.
 
 use std::collections::HashMap;
 
@@ -9,13 +9,13 @@ use unicode_normalization::UnicodeNormalization as _;
 
 use crate::answer::diff::shortened;
 
-/// Lines that are looked at, in the file and in what was looked for; further ones would cost more than they tell.
+/// Maximum number of lines compared, in the file and in the search text. More would cost more than they tell.
 const MAX_LINES: usize = 10_000;
 const MAX_WANTED_LINES: usize = 200;
-/// Lines that are shown.
+/// Maximum number of lines shown.
 const MAX_SHOWN: usize = 8;
 
-/// What to say to someone who looked for `wanted` in `text`, where it is not.
+/// Returns a hint for a model that searched for `wanted` in `text`, which does not contain it.
 pub(super) fn hint(text: &str, wanted: &str) -> String {
     if let Some(line) = without_numbers(wanted).and_then(|wanted| line_of(text, &wanted)) {
         return format!(
@@ -48,19 +48,19 @@ pub(super) fn hint(text: &str, wanted: &str) -> String {
     }
 }
 
-/// Lines as Read shows them, from line `first` on (counted from 1).
+/// Formats lines as Read shows them, from line `first` on (counted from 1).
 pub(super) fn numbered(text: &str, first: usize, n_lines: usize) -> String {
     let lines = text.lines().enumerate().skip(first - 1).take(n_lines.clamp(1, MAX_SHOWN));
     let shown: Vec<String> = lines.map(|(index, line)| format!("{}\t{}", index + 1, shortened(line))).collect();
     shown.join("\n")
 }
 
-/// The line in which `wanted` begins, counted from 1.
+/// Returns the line in which `wanted` begins, counted from 1.
 fn line_of(text: &str, wanted: &str) -> Option<usize> {
     text.find(wanted).map(|at| text[..at].matches('\n').count() + 1)
 }
 
-/// The text without the number and the tab (or arrow) before each of its lines, if each has them.
+/// Removes the number and the tab (or arrow) before each line, if every line has them.
 fn without_numbers(wanted: &str) -> Option<String> {
     let mut text = String::with_capacity(wanted.len());
     for line in wanted.split_inclusive('\n') {
@@ -71,12 +71,12 @@ fn without_numbers(wanted: &str) -> Option<String> {
     Some(text).filter(|text| !text.trim().is_empty())
 }
 
-/// The text with the characters that its escapes stand for.
+/// Replaces escapes by the characters they stand for.
 fn unescaped(wanted: &str) -> String {
     wanted.replace("\\n", "\n").replace("\\t", "\t").replace("\\\"", "\"")
 }
 
-/// The first and the last line of what is the same as `wanted`, whitespace aside.
+/// Returns the first and last line of a text that equals `wanted` except for white space.
 fn but_for_whitespace(text: &str, wanted: &str) -> Option<(usize, usize)> {
     let solid = |text: &str| text.split_whitespace().collect::<String>();
     let wanted = solid(wanted);
@@ -97,7 +97,7 @@ fn but_for_whitespace(text: &str, wanted: &str) -> Option<(usize, usize)> {
     None
 }
 
-/// The line in which there begins what is the same as `wanted`, but for how its characters are encoded or drawn.
+/// Returns the line of a text that equals `wanted` except for the encoding or shape of its characters.
 fn but_for_form(text: &str, wanted: &str) -> Option<usize> {
     if text.is_ascii() && wanted.is_ascii() {
         return None;
@@ -106,7 +106,7 @@ fn but_for_form(text: &str, wanted: &str) -> Option<usize> {
     line_of(&plain(text), &plain(wanted))
 }
 
-/// The plain character for one that people and their programs put in its place.
+/// Returns the plain character for a typographic one.
 fn straight(character: char) -> char {
     match character {
         '\u{2018}'..='\u{201b}' | '\u{2032}' | '\u{2b9}' | '\u{2bc}' => '\'',
@@ -117,13 +117,13 @@ fn straight(character: char) -> char {
     }
 }
 
-/// The line from which on most of what was wanted stands, line by line; else one like the longest of its lines.
+/// Returns the line from which most of the wanted lines follow, or else a line similar to the longest of them.
 fn nearest_line(text: &str, wanted: &str) -> Option<usize> {
     let mut indexes: HashMap<&str, Vec<usize>> = HashMap::new();
     for (index, line) in wanted.lines().take(MAX_WANTED_LINES).enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         indexes.entry(line.trim()).or_default().push(index);
     }
-    // Each line that both have speaks for one place, the more so the longer it is.
+    // Each common line votes for one position; longer lines count more.
     let mut votes: HashMap<usize, usize> = HashMap::new();
     for (number, line) in text.lines().take(MAX_LINES).enumerate() {
         for index in indexes.get(line.trim()).into_iter().flatten() {
@@ -139,7 +139,7 @@ fn nearest_line(text: &str, wanted: &str) -> Option<usize> {
     text.lines().position(|candidate| candidate == line).map(|index| index + 1)
 }
 
-/// Letters in common below which it is a matter of brackets.
+/// With fewer common characters it is only brackets.
 const MIN_VOTES: usize = 3;
 
 #[cfg(test)]

@@ -11,10 +11,10 @@ use crate::answer::tool_error::ToolError;
 use crate::answer::tool_error::explain;
 use crate::files::read_state::KnownFile;
 
-/// The most that a model is shown of what others changed.
+/// Maximum size of the diff that shows a model what others changed.
 const MAX_DIFF_BYTES: usize = 6 * 1024;
 
-/// The problem, under the file that it keeps from being changed.
+/// An error that names the file, which stays unchanged, and the problem.
 pub(crate) fn unchanged(path: &str, fault: impl Into<Option<Fault>>, why: &str) -> ToolError {
     ToolError::new(fault, format!("`{path}` was not changed: {why}"))
 }
@@ -36,7 +36,7 @@ pub(super) fn too_many_lines(path: &str, n_lines: usize, most: usize) -> ToolErr
     unchanged(path, None, &format!("{n_lines} lines are too many; at most {most} can be edited"))
 }
 
-/// The task knows nothing of the file, or not its text of `now`.
+/// The error for a file that the task has not read, or not in its current state.
 pub(super) fn not_known(path: &str, sight: Option<&KnownFile>, now: &FileText) -> ToolError {
     let Some(sight) = sight else {
         return unchanged(path, Fault::Conflict, "you have not read it yet; Read it first");

@@ -1,4 +1,4 @@
-//! Replacements within a text, each applied to the result of the one before.
+//! Replacements within a text, each applied to the result of the previous one.
 //!
 //! Pure: it knows no files, and lines end with `\n`. Nothing is replaced unless everything can be.
 
@@ -13,10 +13,10 @@ use crate::answer::halt::{Halt, Stop};
 use crate::answer::phrases::grouped;
 use crate::files::encoding::BYTE_ORDER_MARK;
 
-/// The longest text that there may be on the way or at the end.
+/// Maximum length of the text, intermediate results included.
 pub(crate) const MAX_BYTES: usize = 10 * 1024 * 1024;
 
-/// One replacement, as a model asks for it.
+/// One replacement, as requested by a model.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Replacement {
     pub(crate) old_string: String,
@@ -27,14 +27,14 @@ pub(crate) struct Replacement {
     pub(crate) unknown: Unknown,
 }
 
-/// A text after its replacements, and how many there were.
+/// A text after its replacements, and their number.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Replaced {
     pub(crate) text: String,
     pub(crate) n_replacements: usize,
 }
 
-/// Why not everything could be replaced, in words; counted from 0, the one that could not.
+/// The reason, in words, why not everything could be replaced, and the index of the failed replacement, from 0.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Unreplaced {
     pub(crate) index: usize,
@@ -43,7 +43,7 @@ pub(crate) struct Unreplaced {
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Why {
-    /// The call has to be made differently.
+    /// The arguments have to change.
     Misfit(String),
     Halted(Halt),
 }
@@ -73,12 +73,12 @@ pub(crate) fn replace(text: &str, replacements: &[Replacement], stop: &Stop) -> 
     Ok(replaced)
 }
 
-/// Models copy `\r\n` from elsewhere; what is compared has `\n` alone.
+/// Models copy `\r\n` from elsewhere; the compared text only has `\n`.
 fn unified(text: &str) -> Cow<'_, str> {
     if text.contains("\r\n") { plain(text).into() } else { text.into() }
 }
 
-/// Who sees a byte order mark before the first line may give it back with that line; here the line has none.
+/// A model may repeat a byte order mark with the first line; the text here has none.
 fn without_marks<'a>(text: &str, old: &'a str, new: &'a str) -> (&'a str, &'a str) {
     match old.strip_prefix(BYTE_ORDER_MARK) {
         Some(bare) if !text.contains(old) && text.starts_with(bare) => {
@@ -88,7 +88,7 @@ fn without_marks<'a>(text: &str, old: &'a str, new: &'a str) -> (&'a str, &'a st
     }
 }
 
-/// In how many places `old` has to give way. The error says why it cannot.
+/// Counts the places in which `old` is replaced. The error says why it cannot be.
 fn n_places(text: &str, old: &str, new: &str, all: bool) -> Result<usize, String> {
     if old == new {
         return Err("old_string and new_string are the same.".to_owned());
@@ -126,7 +126,7 @@ fn several(text: &str, old: &str) -> String {
     )
 }
 
-/// The text with `new` in each of the first `n_places` of `old`, unless it would be too long.
+/// Replaces the first `n_places` of `old` by `new`, unless the text would be too long.
 fn put(text: &str, old: &str, new: &str, n_places: usize) -> Result<String, String> {
     let n_bytes = (text.len() - n_places * old.len()).saturating_add(n_places.saturating_mul(new.len()));
     if n_bytes > MAX_BYTES {

@@ -1,4 +1,4 @@
-//! Replacements in one file: its new text, or the reason why the file stays as it is.
+//! Replacements in one file: its new text, or the reason why the file stays unchanged.
 
 use sortie_protocol::Fault;
 
@@ -10,7 +10,7 @@ use crate::answer::halt::Stop;
 use crate::answer::tool_error::ToolError;
 use crate::files::encoding::BYTE_ORDER_MARK;
 
-/// The text after all these replacements, or why the file stays as it is.
+/// Returns the text after all these replacements, or the reason why the file stays unchanged.
 pub(crate) fn replaced(
     path: &str,
     before: &FileText,

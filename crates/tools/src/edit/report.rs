@@ -10,12 +10,12 @@ use crate::answer::diff;
 use crate::answer::diff::{Diff, Sides, shortened};
 use crate::answer::phrases::counted;
 
-/// How much of the new text the model is shown: lines around a change, lines of one change, changes.
+/// Limits of the new text shown to the model: lines around a change, lines of one change, changes.
 const CONTEXT_LINES: usize = 2;
 const MAX_HUNK_LINES: usize = 14;
 const MAX_HUNKS: usize = 3;
 
-/// The output of a change that was made.
+/// The output for a change that was made.
 pub(super) fn done(mut answer: Answer, change: &FileChange) -> ToolOutput {
     let path = answer.name(&change.path);
     answer.resolved(&change.path);
@@ -59,7 +59,7 @@ pub(super) fn done(mut answer: Answer, change: &FileChange) -> ToolOutput {
     ToolOutput { files_changed, diff: Some(unified(change, &diff)), ..answer.done(for_people) }
 }
 
-/// The difference that a change would make.
+/// The diff of a possible change.
 pub(super) fn preview(change: &FileChange) -> String {
     if change.is_void() {
         return format!("{} would stay as it is\n", change.path.display());
@@ -96,7 +96,7 @@ fn show(answer: &mut Answer, diff: &Diff<'_>) {
     }
 }
 
-/// Says that the file's line ends are not those that were given.
+/// Notes that the file's line ends differ from the given ones.
 fn note_ends(answer: &mut Answer, change: &FileChange) {
     match change.before.ends() {
         Ends::Crlf if change.after.text.contains("\r\n") => answer.note("its lines end with CRLF, as before"),

@@ -7,7 +7,7 @@ use sortie_sandbox::{AccessError, Workspace};
 
 use crate::answer::tool_error::ToolError;
 
-/// The error, with what to do instead.
+/// Adds advice on what to do instead to the error.
 pub(crate) fn with_advice(workspace: &Workspace, path: &str, error: AccessError) -> ToolError {
     let advice = match error {
         AccessError::IsDirectory { .. } => Some("use LS to list it".to_owned()),
@@ -21,7 +21,7 @@ pub(crate) fn with_advice(workspace: &Workspace, path: &str, error: AccessError)
     }
 }
 
-/// A name close to the one asked for, in the same directory: elsewhere it would mean another file.
+/// Returns a similar name in the same directory. In another directory it would mean another file.
 fn similar(workspace: &Workspace, path: &str) -> Option<String> {
     const MAX_NAMES: usize = 2000;
     let wanted = Path::new(path).file_name()?.to_str()?;

@@ -9,14 +9,14 @@ use tokio_util::sync::CancellationToken;
 
 use crate::answer::halt::{Halt, MAX_TIME, Stop};
 
-/// What work has beyond that to notice its end and to say what it found. Then the call is answered without it.
+/// Extra time for work to notice the deadline and report its findings. After that the call is answered without it.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// Searches that run at once. Each uses several threads and some memory; more of them would only slow each other down.
+/// Concurrent searches. Each uses several threads and some memory; more would only slow each other down.
 static SEARCH_SLOTS: Semaphore = Semaphore::const_new(8);
 
-/// Runs a short piece of blocking work. Returns at once when the call is cancelled, and soon after its time is over;
-/// the work itself ends as soon as it looks at its [`Stop`].
+/// Runs a short piece of blocking work. Returns at once if the call is cancelled, and soon after its time is over. The
+/// work itself ends when it next checks its [`Stop`].
 pub(crate) async fn run<F>(cancel: &CancellationToken, work: F) -> ToolOutput
 where
     F: FnOnce(&Stop) -> ToolOutput + Send + 'static,
@@ -26,7 +26,7 @@ where
 
 /// Like [`run`], for work that searches trees of files with several threads: waits for its turn first.
 ///
-/// Work that outlives its call keeps its turn until it ends, so that the threads in use stay bounded.
+/// Work that outlives its call keeps its turn until it ends, so that the number of threads stays bounded.
 pub(crate) async fn run_search<F>(cancel: &CancellationToken, work: F) -> ToolOutput
 where
     F: FnOnce(&Stop) -> ToolOutput + Send + 'static,
@@ -50,8 +50,8 @@ where
     .await
 }
 
-/// Like [`run`], for work with an effect: it is waited for, whatever happens, so that the answer tells what was done.
-/// The work looks at its [`Stop`] before the effect, which takes a bounded time.
+/// Like [`run`], for work with an effect. It always waits for the work, so that the answer reports what was done. The
+/// work checks its [`Stop`] before the effect, which takes bounded time.
 pub(crate) async fn run_to_end<F>(cancel: &CancellationToken, work: F) -> ToolOutput
 where
     F: FnOnce(&Stop) -> ToolOutput + Send + 'static,
@@ -66,7 +66,7 @@ async fn run_until<F>(deadline: Instant, cancel: &CancellationToken, work: F) ->
 where
     F: FnOnce(&Stop) -> ToolOutput + Send + 'static,
 {
-    // Also cancelled when this future is dropped, so that no work goes on for a call that nobody waits for.
+    // Also cancelled when this future is dropped, so that no work runs on for a call that nobody waits for.
     let own = cancel.child_token();
     let _on_drop = own.clone().drop_guard();
     let stop = Stop::at(deadline.into_std(), own);
@@ -78,7 +78,7 @@ where
     }
 }
 
-/// The output of work that ended; a panic in it goes on here.
+/// Returns the output of finished work and propagates its panic.
 fn finished(joined: Result<ToolOutput, tokio::task::JoinError>) -> ToolOutput {
     joined.unwrap_or_else(|error| match error.try_into_panic() {
         Ok(panic) => std::panic::resume_unwind(panic),
@@ -104,7 +104,7 @@ mod tests {
         run_search(&CancellationToken::new(), work).await.for_model
     }
 
-    /// One test, because the turns are those of the whole process.
+    /// A single test, because the slots belong to the whole process.
     #[tokio::test(start_paused = true)]
     async fn a_search_ends_in_time_whether_it_is_stuck_or_waits_for_its_turn() {
         let n_slots = SEARCH_SLOTS.available_permits();

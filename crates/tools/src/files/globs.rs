@@ -1,6 +1,6 @@
 //! `Globs`: glob patterns, as people and models write them.
 //!
-//! A pattern without `/` matches a name at any depth; one with `/` matches a path from where the search begins.
+//! A pattern without `/` matches a name at any depth; one with `/` matches a path from the start of the search.
 
 use std::path::Path;
 
@@ -11,14 +11,14 @@ const MAX_PATTERN_BYTES: usize = 1000;
 const MAX_BYTES: usize = 4096;
 const MAX_BRACE_DEPTH: usize = 8;
 
-/// Which paths are wanted: all that match one of some patterns, and none of those marked with `!`.
+/// The wanted paths: all that match some pattern, and none that match a pattern marked with `!`.
 pub(crate) struct Globs {
     wanted: GlobSet,
     unwanted: GlobSet,
 }
 
 impl Globs {
-    /// The reason is for the model.
+    /// The error is worded for the model.
     pub(crate) fn new(patterns: &[impl AsRef<str>]) -> Result<Self, String> {
         let n_bytes: usize = patterns.iter().map(|pattern| pattern.as_ref().len()).sum();
         if patterns.len() > MAX_PATTERNS || n_bytes > MAX_BYTES {
@@ -36,25 +36,25 @@ impl Globs {
             };
             let pattern = from_start(pattern.trim_end_matches('/'));
             set.add(parse(&pattern)?);
-            // What names a directory means all that is in it.
+            // A pattern for a directory means all of its contents.
             set.add(parse(&format!("{pattern}/**"))?);
         }
         Ok(Self { wanted: build(&wanted)?, unwanted: build(&unwanted)? })
     }
 
-    /// `path` in one or several spellings, each of which the patterns may have meant.
+    /// True if the patterns match one of these spellings of a path.
     pub(crate) fn admit(&self, path: &[&Path]) -> bool {
         let is_wanted = self.wanted.is_empty() || path.iter().any(|path| self.wanted.is_match(path));
         is_wanted && !path.iter().any(|path| self.unwanted.is_match(path))
     }
 }
 
-/// One pattern, for whole paths.
+/// Compiles one pattern for whole paths.
 pub(crate) fn compile(pattern: &str) -> Result<GlobSet, String> {
     compile_anchored(&from_start(pattern))
 }
 
-/// The same pattern, written so that it starts where the search begins.
+/// Rewrites the pattern so that it starts where the search begins.
 fn from_start(pattern: &str) -> String {
     match pattern.strip_prefix("./").or_else(|| pattern.strip_prefix('/')) {
         Some(anchored) => anchored.to_owned(),
@@ -63,7 +63,7 @@ fn from_start(pattern: &str) -> String {
     }
 }
 
-/// A pattern that starts where the search begins, even without a `/`.
+/// Compiles a pattern that starts where the search begins, even without a `/`.
 pub(crate) fn compile_anchored(pattern: &str) -> Result<GlobSet, String> {
     build(GlobSetBuilder::new().add(parse(pattern)?))
 }
@@ -78,7 +78,7 @@ fn parse(pattern: &str) -> Result<Glob, String> {
     GlobBuilder::new(pattern).literal_separator(true).build().map_err(|error| error.to_string())
 }
 
-/// A set even for one glob, because a glob that compiles alone panics where a set returns an error.
+/// Builds a set even for one glob: a single glob panics where a set returns an error.
 fn build(globs: &GlobSetBuilder) -> Result<GlobSet, String> {
     globs.build().map_err(|error| error.to_string())
 }
@@ -96,7 +96,7 @@ fn brace_depth(pattern: &str) -> usize {
     deepest
 }
 
-/// Patterns in one text, separated by commas or spaces outside of braces.
+/// Splits patterns in one text at commas or spaces outside braces.
 pub(crate) fn split(text: &str) -> Vec<&str> {
     let mut depth = 0_usize;
     let separates = |character: char| {
@@ -110,7 +110,7 @@ pub(crate) fn split(text: &str) -> Vec<&str> {
     text.split(separates).filter(|pattern| !pattern.is_empty()).collect()
 }
 
-/// Splits a pattern into the directory that it names literally and the rest, which has the wildcards.
+/// Splits a pattern into its literal directory and the rest, which has the wildcards.
 pub(crate) fn split_directory(pattern: &str) -> (&str, &str) {
     let wildcard = pattern.find(['*', '?', '[', '{', '\\']).unwrap_or(pattern.len());
     match pattern[..wildcard].rfind('/') {

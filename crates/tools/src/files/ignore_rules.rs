@@ -10,12 +10,12 @@ use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use sortie_sandbox::{AccessError, FileKind, Workspace};
 
-/// Later files win over earlier ones in the same directory.
+/// Later files take precedence over earlier ones in the same directory.
 pub(crate) const IGNORE_FILES: [&str; 2] = [".gitignore", ".ignore"];
-/// A larger ignore file is not used: compiled, its patterns can take hundreds of times their size.
+/// Larger ignore files are not used: compiled, their patterns can take hundreds of times their size.
 const MAX_FILE_BYTES: u64 = 64 * 1024;
 
-/// The rules that hold in one directory.
+/// The rules of one directory.
 #[derive(Default)]
 pub(crate) struct IgnoreRules {
     above: Option<Arc<IgnoreRules>>,
@@ -23,9 +23,10 @@ pub(crate) struct IgnoreRules {
 }
 
 impl IgnoreRules {
-    /// The rules that hold in `directory` by its ancestors' ignore files, and how many of these could not be used.
+    /// Returns the rules for `directory` from its ancestors' ignore files, and the number of unusable files.
     ///
-    /// None of them, if they ignore `directory` itself: whoever names an ignored directory wants to see what is in it.
+    /// No rules apply if they ignore `directory` itself: a model that names an ignored directory wants to see its
+    /// contents.
     pub(crate) fn above(workspace: &Workspace, directory: &Path) -> (Arc<Self>, usize) {
         let (mut rules, mut n_unusable) = (Arc::new(Self::default()), 0);
         let mut ancestors: Vec<&Path> = directory.ancestors().collect();
@@ -41,7 +42,8 @@ impl IgnoreRules {
         (rules, n_unusable)
     }
 
-    /// The rules in `directory`, which has these `files` among the [`IGNORE_FILES`], and how many could not be used.
+    /// Returns the rules in `directory`, which has these `files` among the [`IGNORE_FILES`], and the number of unusable
+    /// files.
     pub(crate) fn enter(
         self: &Arc<Self>,
         workspace: &Workspace,
@@ -55,7 +57,7 @@ impl IgnoreRules {
                 Lines::Text(text) => {
                     n_used += 1;
                     for line in text.trim_start_matches('\u{feff}').lines() {
-                        // A line that is no pattern means nothing, as in Git.
+                        // An invalid line has no effect, as in Git.
                         builder.add_line(None, line).ok();
                     }
                 }
@@ -72,7 +74,7 @@ impl IgnoreRules {
         }
     }
 
-    /// Whether `path`, relative to the root, is ignored, its parents not being so.
+    /// True if `path`, relative to the root, is ignored. Its parents are not.
     pub(crate) fn ignores(&self, path: &Path, kind: FileKind) -> bool {
         let mut level = Some(self);
         while let Some(rules) = level {
@@ -96,7 +98,7 @@ fn read(workspace: &Workspace, path: &Path) -> Lines {
     let file = match workspace.open_relative(path) {
         Ok(file) => file,
         Err(AccessError::Denied { .. } | AccessError::Io { .. }) => return Lines::Unusable,
-        // Not there, or something that is no ignore file: a link, a directory, a pipe.
+        // Missing, or not an ignore file: a link, a directory, a pipe.
         Err(_) => return Lines::Absent,
     };
     let mut bytes = Vec::new();

@@ -1,13 +1,13 @@
-//! Parallel work on many small pieces, with the results in the order of the pieces.
+//! Parallel work on many small pieces, with the results in piece order.
 
 use std::num::NonZero;
 use std::thread;
 
 const MAX_THREADS: usize = 8;
 
-/// Does `work` on what `take` gives, until it gives nothing more. Each thread has a `state` of its own.
+/// Runs `work` on the pieces from `take` until there are none left. Each thread has a `state` of its own.
 ///
-/// `take` gives each piece with a number; the results are in the order of the numbers.
+/// `take` numbers the pieces; the results are in the order of the numbers.
 pub(crate) fn in_order<S, T, R: Send>(
     n_threads: usize,
     take: impl Fn() -> Option<(usize, T)> + Sync,
@@ -34,7 +34,7 @@ pub(crate) fn in_order<S, T, R: Send>(
     results.into_iter().map(|(_, result)| result).collect()
 }
 
-/// As many as this machine runs at once, within bounds.
+/// The number of threads this machine runs at once, within bounds.
 pub(crate) fn threads() -> usize {
     thread::available_parallelism().map_or(1, NonZero::get).clamp(2, MAX_THREADS)
 }

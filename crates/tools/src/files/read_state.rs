@@ -1,7 +1,7 @@
 //! `Seen`: the files that one task has read, each in the state that its model knows.
 //!
-//! A file that changed since then must not be edited from memory. Files that a search found or a listing named do
-//! not count as read. The oldest entries are forgotten, so the memory stays bounded.
+//! A file that changed since then must not be edited from memory. Files that a search found or a listing named do not
+//! count as read. The oldest entries are forgotten, so the memory stays bounded.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -12,17 +12,17 @@ use sortie_policy::Redactor;
 use sortie_sandbox::Stamp;
 use tokio::sync::OwnedMutexGuard;
 
-/// Files that are remembered.
+/// Maximum number of remembered files.
 const MAX_FILES: usize = 10_000;
-/// Content that is kept of one file, and of all of them.
+/// Maximum size of remembered content, for one file and for all files.
 pub(crate) const MAX_FILE_BYTES: usize = 2 * 1024 * 1024;
 const MAX_BYTES: usize = 16 * 1024 * 1024;
 
-/// What one task has read. Clones share it.
+/// The files one task has read. Clones share it.
 #[derive(Debug, Clone, Default)]
 pub struct Seen {
     files: Arc<Mutex<Files>>,
-    /// What was taken out of all that the task has seen.
+    /// The redactor applied to everything this task sees.
     redactor: Option<Arc<Redactor>>,
     /// Held by the call that edits.
     turn: Arc<tokio::sync::Mutex<()>>,
@@ -31,7 +31,7 @@ pub struct Seen {
 #[derive(Debug, Default)]
 struct Files {
     by_path: HashMap<PathBuf, Entry>,
-    /// Of all contents that are kept.
+    /// Total size of all remembered contents.
     n_bytes: usize,
     n_recorded: u64,
 }
@@ -39,7 +39,7 @@ struct Files {
 #[derive(Debug)]
 struct Entry {
     sight: KnownFile,
-    /// When it was recorded, counted.
+    /// Sequence number of the record.
     at: u64,
 }
 
@@ -47,37 +47,37 @@ struct Entry {
 #[derive(Debug, Clone)]
 pub(crate) struct KnownFile {
     pub(crate) stamp: Stamp,
-    /// All of it, where it was small enough to be kept.
+    /// The whole content, if it was small enough to keep.
     pub(crate) content: Option<Arc<[u8]>>,
 }
 
 impl KnownFile {
-    /// Whether the file is still as it was: by its content, where that is known, because times can be touched in vain
-    /// and can also stand still.
+    /// True if the file is unchanged. Compares content if it is known, since a time can change without an edit and stay
+    /// the same despite one.
     pub(crate) fn is_current(&self, stamp: &Stamp, content: &[u8]) -> bool {
         is_out("stale-read") || self.content.as_deref().map_or(self.stamp == *stamp, |seen| seen == content)
     }
 }
 
 impl Seen {
-    /// Of a task that sees files without the secrets in them.
+    /// For a task that sees files without their secrets.
     pub fn without_secrets(redactor: Arc<Redactor>) -> Self {
         Self { redactor: Some(redactor), ..Self::default() }
     }
 
-    /// Whether a new text lacks a secret of the old one, which the task has never seen.
+    /// True if a new text lacks a secret of the old one, which the task has never seen.
     pub(crate) fn loses_secrets(&self, before: &str, after: &str) -> bool {
         let Some(redactor) = &self.redactor else { return false };
         let is_lost = |secret: &&str| after.matches(*secret).count() < before.matches(*secret).count();
         redactor.secrets(before).iter().any(is_lost)
     }
 
-    /// The edits of one task take turns, so that none takes another's work for that of a stranger.
+    /// Serialises the edits of one task, so that it does not take its own work for a stranger's.
     pub(crate) async fn take_turn(&self) -> OwnedMutexGuard<()> {
         Arc::clone(&self.turn).lock_owned().await
     }
 
-    /// Notes that the task knows this state of the file at `path`, a path as [`Workspace::locate`] gives it.
+    /// Records that the task knows this state of the file at `path`, a path from [`Workspace::locate`].
     ///
     /// [`Workspace::locate`]: sortie_sandbox::Workspace::locate
     pub(crate) fn record(&self, path: PathBuf, stamp: Stamp, content: Option<Vec<u8>>) {
@@ -90,7 +90,7 @@ impl Seen {
     }
 
     fn files(&self) -> std::sync::MutexGuard<'_, Files> {
-        // Nothing in there can be left half done.
+        // No update can be left half done.
         self.files.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

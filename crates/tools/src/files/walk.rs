@@ -1,7 +1,7 @@
-//! A walk over the files of a tree, in the order of their paths: it respects ignore files and follows no links.
+//! A walk over the files of a tree in path order; it respects ignore files and follows no links.
 //!
-//! Several threads list directories and work on files, but the results are those of one thread. A walk that was cut
-//! short has always done the beginning of the whole. It opens no file but ignore files.
+//! Several threads list directories and work on files, but the results equal those of one thread. A walk that is cut
+//! short has always completed a prefix of the whole. It opens no files except ignore files.
 
 mod ahead;
 mod directory;
@@ -19,24 +19,25 @@ pub(crate) use self::summary::{HIDDEN, WalkSummary, unfinished};
 use super::parallel;
 use crate::answer::halt::Stop;
 
-/// A walk never takes more entries than these. With paths of 60 bytes they and the search cost less than 64 MiB.
+/// Maximum number of entries of a walk. With paths of 60 bytes they and the search cost less than 64 MiB.
 const MAX_ENTRIES: usize = 300_000;
 
-/// What is to be walked.
+/// The tree to walk.
 pub(crate) struct Tree<'a> {
     pub(crate) workspace: &'a Workspace,
-    /// The directory to begin with, relative to the root.
+    /// Starting directory, relative to the root.
     pub(crate) base: &'a Path,
     pub(crate) stop: &'a Stop,
-    /// Which files are wanted, by their paths relative to the root.
+    /// Selects files by their paths relative to the root.
     pub(crate) is_wanted: &'a (dyn Fn(&Path) -> bool + Sync),
 }
 
 impl Tree<'_> {
-    /// Does `work` on the wanted files, each thread with a `state` of its own, until all are done or `enough` says so.
+    /// Runs `work` on the wanted files, each thread with a `state` of its own, until all are done or `enough` returns
+    /// true.
     ///
-    /// The results are in the order of the paths. Every file before the last one that was begun is done, so that enough
-    /// results are always those of the first files.
+    /// The results are in path order. Every file before the last started one is completed, so that enough results are
+    /// always those of the first files.
     pub(crate) fn each<S, R: Send>(
         &self,
         enough: impl Fn() -> bool + Sync,
@@ -103,7 +104,7 @@ impl Tree<'_> {
     }
 }
 
-/// A walk while it goes on, as its threads share it.
+/// A running walk, shared by its threads.
 struct Walk<'a> {
     tree: &'a Tree<'a>,
     ahead: Mutex<Ahead>,
@@ -111,7 +112,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// The next files, with the number of the first of them. Lists what must be listed to come to them.
+    /// Returns the next files and the number of the first, listing directories as needed.
     fn take(&self, enough: &impl Fn() -> bool) -> Option<(usize, Vec<Box<Path>>)> {
         let mut ahead = self.lock();
         loop {
@@ -149,7 +150,7 @@ impl Walk<'_> {
     }
 }
 
-/// Brings back what a directory had, also when listing it panics: others would wait for it for ever.
+/// Delivers a directory's entries, even if listing it panics: otherwise other threads would wait forever.
 struct Delivery<'a> {
     walk: &'a Walk<'a>,
     number: usize,
@@ -173,7 +174,7 @@ mod tests {
     use super::*;
     use crate::answer::Answer;
 
-    /// So many directories of 10 files each.
+    /// This many directories of 10 files each.
     fn project(n_directories: usize) -> (TempDir, Workspace) {
         let root = tempfile::tempdir().unwrap();
         for directory in 0..n_directories {
@@ -193,7 +194,7 @@ mod tests {
         files.iter().enumerate().all(|(n, file)| **file == *Path::new(&format!("{:03}/{}", n / 10, n % 10)))
     }
 
-    /// What a walk of at most so many entries finds among 88.
+    /// The findings of a walk of at most this many entries among 88.
     fn walk_within(max_entries: usize) -> (usize, String) {
         let (_root, workspace) = project(8);
         let stop = Stop::after(Duration::from_mins(1));

@@ -1,8 +1,8 @@
 //! A digest of all that reading tools can find in a workspace: equal digests mean equal files.
 //!
-//! It covers what a search of the whole workspace sees: content, names, and where links lead. Ignored files and
-//! git's own are not part of it; a call that looks there is not covered. Content is read each time, because times
-//! and sizes only tell that a file was touched.
+//! It covers what a search of the whole workspace sees: content, names, and the targets of links. It excludes ignored
+//! files and git's own; a call that looks at those is not covered. Content is read each time, because times and sizes
+//! only tell that a file was touched.
 
 mod coverage;
 
@@ -21,10 +21,10 @@ use tokio_util::sync::CancellationToken;
 use super::walk::Directory;
 use crate::answer::halt::Stop;
 
-/// Read at once, and between two looks at the clock.
+/// Bytes read at once, between two checks of the clock.
 const CHUNK: usize = 256 << 10;
 
-/// What a snapshot may cost. Beyond it there is none.
+/// Limits of a snapshot. Beyond them there is none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SnapshotBounds {
     pub files: usize,
@@ -38,7 +38,7 @@ impl Default for SnapshotBounds {
     }
 }
 
-/// Why there is no snapshot.
+/// The reason why there is no snapshot.
 #[derive(Debug, thiserror::Error)]
 pub enum SnapshotError {
     #[error("the workspace has more than {max} files")]
@@ -58,14 +58,14 @@ pub enum SnapshotError {
 #[derive(Debug)]
 pub struct Snapshot {
     digest: [u8; 32],
-    /// Of the times and sizes of all files.
+    /// Hash of the times and sizes of all files.
     moment: u64,
     /// Files and directories, relative to the root, absolute in added directories.
     places: HashSet<PathBuf>,
 }
 
 impl Snapshot {
-    /// Reads the workspace with the directories that were added to it. Blocks.
+    /// Reads the workspace and its added directories. Blocks.
     pub fn take(workspace: &Workspace, bounds: SnapshotBounds) -> Result<Self, SnapshotError> {
         let stop = Stop::at(Instant::now() + bounds.time, CancellationToken::new());
         let mut exposure = Exposure {
@@ -79,7 +79,7 @@ impl Snapshot {
             places: HashSet::new(),
         };
         let added = workspace.added().map(Path::to_owned);
-        // The last one is taken first.
+        // The last one is processed first.
         let mut ahead: Vec<Directory> =
             added.chain([PathBuf::new()]).map(|root| Directory::new(workspace, &root)).collect();
         while let Some(directory) = ahead.pop() {
@@ -89,19 +89,19 @@ impl Snapshot {
         Ok(Self { digest: content.finalize().into(), moment: touched.finish(), places })
     }
 
-    /// The same for the same names and content, whenever it is taken.
+    /// Equal for equal names and content, at any time.
     pub fn digest(&self) -> &[u8; 32] {
         &self.digest
     }
 
-    /// Whether the files are those of the other snapshot and nobody has written to one in between, as far as their
-    /// times and sizes can tell.
+    /// True if the files equal those of the other snapshot and nobody has written to one in between, as far as times
+    /// and sizes can tell.
     pub fn is_untouched_since(&self, earlier: &Self) -> bool {
         (self.digest, self.moment) == (earlier.digest, earlier.moment)
     }
 
-    /// Whether all that a call can have found out is part of the snapshot. Calls of tools that do more than read never
-    /// are; nor is one that looked for something where nothing is.
+    /// True if the snapshot contains everything that a call can have found out. That is never so for tools that do more
+    /// than read, or for a call that looked for something that does not exist.
     pub fn covers(&self, workspace: &Workspace, call: &ToolCall) -> bool {
         coverage::looked_at(call).is_some_and(|paths| {
             paths.iter().all(|path| workspace.locate(path).is_ok_and(|place| self.places.contains(&place)))
@@ -109,7 +109,7 @@ impl Snapshot {
     }
 }
 
-/// A snapshot while it is taken.
+/// A snapshot in progress.
 struct Exposure<'a> {
     workspace: &'a Workspace,
     bounds: SnapshotBounds,
@@ -122,13 +122,13 @@ struct Exposure<'a> {
 }
 
 impl Exposure<'_> {
-    /// Takes in one directory, and returns those in it.
+    /// Adds one directory, and returns its subdirectories.
     fn directory(&mut self, directory: Directory) -> Result<Vec<Directory>, SnapshotError> {
         self.in_time()?;
         self.name(b'd', &directory.path);
         let listing = match directory.list(self.workspace, &self.stop) {
             Ok(listing) => listing,
-            // Nobody else can look into it either.
+            // No tool can list it either.
             Err(AccessError::Denied { .. }) => {
                 self.places.insert(directory.path);
                 return Ok(Vec::new());
@@ -144,7 +144,7 @@ impl Exposure<'_> {
             let path = directory.path.join(&entry.name);
             match entry.kind {
                 FileKind::File => self.file(path)?,
-                // Its name is seen by who lists the directory, and its content by nobody who searches.
+                // A listing of the directory shows its name; no search shows its content.
                 FileKind::Directory if entry.name == ".git" => self.name(b'g', &path),
                 FileKind::Directory => below.push(listing.below(path)),
                 FileKind::Symlink => self.link(&path),
@@ -175,7 +175,7 @@ impl Exposure<'_> {
                 self.content.update(digest);
                 before.hash(&mut self.touched);
             }
-            // Nobody else can read it either.
+            // No tool can read it either.
             Err(AccessError::Denied { .. }) => self.content.update([0; 32]),
             Err(_) => return Err(SnapshotError::Unstable { path }),
         }
@@ -203,14 +203,14 @@ impl Exposure<'_> {
         }
     }
 
-    /// A link counts by where it leads. What lies outside cannot be read through it.
+    /// Adds a link by its target. Anything outside cannot be read through it.
     fn link(&mut self, path: &Path) {
         self.name(b'l', path);
         let target = self.workspace.locate(&path.to_string_lossy());
         self.name(b'>', target.as_deref().unwrap_or(Path::new("/")));
     }
 
-    /// No two lists of names have the same bytes: each tells its length.
+    /// Adds a name with its length, so that no two lists of names have the same bytes.
     fn name(&mut self, kind: u8, path: &Path) {
         let bytes = path.as_os_str().as_encoded_bytes();
         self.content.update([kind]);

@@ -87,7 +87,7 @@ fn replacements_end_when_their_time_is_over() {
     assert_eq!(why, Unreplaced { index: 0, why: Why::Halted(Halt::TimedOut) });
 }
 
-/// The same in the plainest words; `None` where it must be refused.
+/// The simplest possible implementation; `None` if it must refuse.
 fn oracle(text: &str, replacements: &[Replacement]) -> Option<String> {
     let mut text = text.to_owned();
     for Replacement { old_string: old, new_string: new, replace_all, .. } in replacements {

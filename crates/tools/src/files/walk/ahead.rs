@@ -1,7 +1,7 @@
-//! `Ahead`: the rest of a walk, in the order of the paths, and its next step.
+//! `Ahead`: the rest of a walk, in path order, and its next step.
 //!
-//! Files leave it strictly in order. Directories may be listed before their turn, so that no thread waits for
-//! another. It touches no file itself.
+//! Files leave it strictly in order. Directories may be listed before their turn, so that no thread waits for another.
+//! It does not access files itself.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -9,38 +9,38 @@ use std::path::Path;
 use super::directory::Directory;
 use super::summary::WalkSummary;
 
-/// Files handed out together.
+/// Maximum number of files handed out together.
 const MAX_BATCH: usize = 16;
-/// How far behind the next directory others are looked for to be listed before their turn.
+/// Number of nodes searched for directories to list before their turn.
 const LOOK_AHEAD: usize = 256;
-/// No more directories are listed before their turn while those that were have more entries than these.
+/// With more entries listed ahead than this, no further directory is listed before its turn.
 const MAX_ENTRIES_AHEAD: usize = 10_000;
 
 pub(super) struct Ahead {
-    /// The next one last.
+    /// In reverse order: the next one is last.
     nodes: Vec<Node>,
-    /// By number, the directories that were listed and not yet come to.
+    /// Directories listed ahead of the walk, by number.
     listed: HashMap<usize, Visit>,
     n_entries_listed: usize,
     n_directories: usize,
     n_files: usize,
     max_entries: usize,
-    /// What the walk has passed.
+    /// Counts of everything the walk has passed.
     pub(super) found: WalkSummary,
 }
 
 enum Node {
     File(Box<Path>),
-    /// Without the directory once someone lists it.
+    /// `None` once a thread lists it.
     Directory(usize, Option<Directory>),
 }
 
-/// What one directory adds to a walk.
+/// The contribution of one directory to a walk.
 #[derive(Default)]
 pub(super) struct Visit {
-    /// Without the files of the directories below.
+    /// Excludes the files of subdirectories.
     pub(super) found: WalkSummary,
-    /// In the order of their names.
+    /// In name order.
     pub(super) children: Vec<Child>,
 }
 
@@ -49,19 +49,19 @@ pub(super) enum Child {
     Directory(Directory),
 }
 
-/// What a thread is to do.
+/// The next step for a thread.
 pub(super) enum Next {
-    /// To work on these files; the first of them has this number.
+    /// Work on these files; the first of them has this number.
     Files(usize, Vec<Box<Path>>),
-    /// To list this directory and to bring back what it had under this number.
+    /// List this directory and deliver its entries under this number.
     List(usize, Directory),
-    /// To wait until another has brought back a listing.
+    /// Wait until another thread has delivered a listing.
     Wait,
     Nothing,
 }
 
 impl Ahead {
-    /// A walk of at most `max_entries` that begins with what `base` had.
+    /// A walk of at most `max_entries` that begins with the entries of `base`.
     pub(super) fn new(base: Visit, max_entries: usize) -> Self {
         let mut ahead = Self {
             nodes: Vec::new(),
@@ -76,7 +76,7 @@ impl Ahead {
         ahead
     }
 
-    /// Whether one thread alone is done with it before others are started.
+    /// True if one thread finishes it before others could start.
     pub(super) fn is_small(&self) -> bool {
         const FEW: usize = 8;
         self.nodes.len() < FEW && self.nodes.iter().all(|node| matches!(node, Node::File(_)))
@@ -99,7 +99,7 @@ impl Ahead {
         self.take_directory().map_or(Next::Wait, |(number, directory)| Next::List(number, directory))
     }
 
-    /// The files that come next, up to a directory that is not listed yet.
+    /// Returns the next files, up to a directory that is not listed yet.
     fn take_files(&mut self) -> Vec<Box<Path>> {
         let mut files = Vec::new();
         while files.len() < MAX_BATCH {
@@ -120,7 +120,7 @@ impl Ahead {
         files
     }
 
-    /// The nearest directory that nobody has begun to list.
+    /// Returns the nearest directory that no thread has begun to list.
     fn take_directory(&mut self) -> Option<(usize, Directory)> {
         let reach = if self.n_entries_listed > MAX_ENTRIES_AHEAD { 1 } else { LOOK_AHEAD };
         self.nodes.iter_mut().rev().take(reach).find_map(|node| match node {
@@ -129,13 +129,13 @@ impl Ahead {
         })
     }
 
-    /// Takes what the directory of this number had, for when the walk comes to it.
+    /// Stores the entries of the directory with this number until the walk reaches it.
     pub(super) fn listed(&mut self, number: usize, visit: Visit) {
         self.n_entries_listed += visit.found.n_entries;
         self.listed.insert(number, visit);
     }
 
-    /// Goes into a directory, unless that would be too much: then the walk ends before it.
+    /// Enters a directory. If that exceeds the limit, the walk ends before it.
     fn enter(&mut self, visit: Visit) {
         let Visit { found, children } = visit;
         if self.found.n_entries + found.n_entries > self.max_entries {
@@ -160,7 +160,7 @@ impl Ahead {
 mod tests {
     use super::*;
 
-    /// A directory with these in it; names that end in `/` are directories.
+    /// A directory with these entries; names that end in `/` are directories.
     fn visit(names: &[&str]) -> Visit {
         let child = |name: &&str| match name.strip_suffix('/') {
             Some(name) => Child::Directory(Directory::without_rules(name)),

@@ -9,25 +9,25 @@ use crate::answer::Answer;
 use crate::answer::halt::{Halt, Stop};
 use crate::files::ignore_rules::{IGNORE_FILES, IgnoreRules};
 
-/// Of a larger directory only these many entries are looked at, in the order in which the file system gives them.
+/// Maximum number of entries examined in one directory, in file system order.
 pub(super) const MAX_DIRECTORY_ENTRIES: usize = 50_000;
-/// Entries read between two looks at the clock.
+/// Entries read between two checks of the clock.
 const ENTRIES_PER_LOOK: usize = 1024;
 
-/// A directory that is still to be listed.
+/// A directory yet to be listed.
 pub(crate) struct Directory {
     pub(crate) path: PathBuf,
     rules: Arc<IgnoreRules>,
-    /// Ignore files above it that could not be used, if no listing has counted them yet.
+    /// Unusable ignore files above it, if no listing has counted them yet.
     n_unusable_rules: usize,
 }
 
 /// The entries of one directory, sorted by name.
 pub(crate) struct DirectoryListing {
     pub(crate) entries: Vec<Entry>,
-    /// The directory itself, for a closer look at them.
+    /// The opened directory, for a closer look at its entries.
     opened: Entries,
-    /// The rules that hold in it, for the directories below.
+    /// The rules of the directory, passed on to its subdirectories.
     rules: Arc<IgnoreRules>,
     /// Entries that ignore files hide.
     pub(crate) ignored: Vec<Entry>,
@@ -39,7 +39,7 @@ pub(crate) struct DirectoryListing {
     pub(crate) cut: Option<Cut>,
 }
 
-/// Why a listing is not whole.
+/// The reason why a listing is incomplete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cut {
     /// The directory has more than [`MAX_DIRECTORY_ENTRIES`].
@@ -48,7 +48,7 @@ pub(crate) enum Cut {
 }
 
 impl Cut {
-    /// Says so in the answer's last line.
+    /// Notes this in the answer's last line.
     pub(crate) fn note(self, answer: &mut Answer) {
         match self {
             Self::Full => {
@@ -60,7 +60,7 @@ impl Cut {
 }
 
 impl Directory {
-    /// One where a walk begins, with the rules of the directories above it.
+    /// The start of a walk, with the rules of the directories above it.
     pub(crate) fn new(workspace: &Workspace, path: &Path) -> Self {
         let (rules, n_unusable_rules) = IgnoreRules::above(workspace, path);
         Self { path: path.to_owned(), rules, n_unusable_rules }
@@ -108,7 +108,7 @@ impl Directory {
 }
 
 impl DirectoryListing {
-    /// What an entry looks like now; nothing, if it is gone.
+    /// The current state of an entry; `None` if it is gone.
     pub(crate) fn stamp(&self, entry: &Entry) -> Option<Stamp> {
         self.opened.stamp(&entry.name)
     }

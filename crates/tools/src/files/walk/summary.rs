@@ -1,26 +1,26 @@
-//! `WalkSummary`: counts of a walk, and its words about everything that it left out.
+//! `WalkSummary`: counts of a walk, and its notes about everything left out.
 
 use super::directory::MAX_DIRECTORY_ENTRIES;
 use crate::answer::Answer;
 use crate::answer::halt::Halt;
 use crate::answer::phrases::counted;
 
-/// Said of entries that the task's grant does not let it see.
+/// Phrase for entries that the task's grant does not let it see.
 pub(crate) const HIDDEN: &str = "hidden from this task by its grant";
 
-/// Said of new versions of files that never took their place.
+/// Phrase for new versions of files that never took their place.
 pub(crate) fn unfinished(count: usize) -> String {
     format!("{} (.sortie-write-*.tmp) left out", counted(count, "unfinished write", "unfinished writes"))
 }
 
-/// Counts of everything that a walk has passed.
+/// Counts of everything a walk has passed.
 #[derive(Debug, Default)]
 pub(crate) struct WalkSummary {
     /// All regular files that were not ignored.
     pub(crate) n_files: usize,
-    /// Those of them that were wanted.
+    /// The wanted files among them.
     pub(crate) n_wanted: usize,
-    /// Why the walk stopped before its end, if the call had to.
+    /// The reason why the walk stopped before its end, if the call had to.
     pub(crate) halt: Option<Halt>,
     pub(super) n_ignored: usize,
     pub(super) n_hidden: usize,
@@ -36,12 +36,12 @@ pub(crate) struct WalkSummary {
 }
 
 impl WalkSummary {
-    /// As if a walk had found just one file.
+    /// The summary of a walk that found just one file.
     pub(crate) fn file() -> Self {
         Self { n_files: 1, n_wanted: 1, ..Self::default() }
     }
 
-    /// Adds what one more directory had.
+    /// Adds the counts of one more directory.
     pub(super) fn add(&mut self, more: &Self) {
         self.n_files += more.n_files;
         self.n_wanted += more.n_wanted;
@@ -59,7 +59,7 @@ impl WalkSummary {
         self.is_git_skipped |= more.is_git_skipped;
     }
 
-    /// Says in the answer's last line that `.git` was not entered, if someone who wrote `pattern` wanted it.
+    /// Notes in the answer's last line that `.git` was not entered, if `pattern` asks for it.
     pub(crate) fn note_git(&self, pattern: &str, answer: &mut Answer) {
         let is_wanted = pattern.split(['/', ',', ' ', '{', '}']).any(|name| name == ".git");
         if is_wanted && self.is_git_skipped {
@@ -67,7 +67,7 @@ impl WalkSummary {
         }
     }
 
-    /// Says in the answer's last line what a walk that was not halted left out.
+    /// Notes in the answer's last line what a walk that was not halted left out.
     pub(crate) fn note_omissions(&self, answer: &mut Answer) {
         if self.is_full {
             answer.note_lack(format!("stopped after {} entries, more were left; narrow the path", self.n_entries));

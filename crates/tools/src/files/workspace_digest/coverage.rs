@@ -5,7 +5,8 @@ use sortie_protocol::ToolCall;
 
 use crate::files::globs::split_directory;
 
-/// All of them; none for a tool that looks at nothing. `None` for a call that may do more, or that nobody understands.
+/// Returns all of them; empty for a tool that looks at nothing, `None` for a call that may do more or is not
+/// understood.
 pub(super) fn looked_at(call: &ToolCall) -> Option<Vec<String>> {
     let arguments: Map<String, Value> = serde_json::from_str(&call.arguments).ok()?;
     let text = |name: &str| arguments.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
@@ -18,7 +19,7 @@ pub(super) fn looked_at(call: &ToolCall) -> Option<Vec<String>> {
                 [text("file_path"), text("path")].into_iter().flatten().map(str::to_owned).collect();
             (!named.is_empty()).then_some(named)
         }
-        // A pattern may begin with a directory, which may be one that a search would pass over.
+        // A pattern may begin with a directory that a search would skip.
         "Glob" => {
             let (directory, _) = split_directory(text("pattern")?);
             let begun = std::path::Path::new(&base()).join(directory).to_string_lossy().into_owned();
