@@ -1,7 +1,7 @@
 //! Kinds of IP addresses: public ones, and the ranges that are not.
 //!
-//! Of IPv6, only addresses that are known to be routed publicly count. An address that carries an IPv4 address is
-//! judged by that.
+//! For IPv6, only addresses known to be routed publicly count. An address that carries an IPv4 address is judged by
+//! that.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -16,7 +16,7 @@ const fn v6(segments: [u16; 3], prefix: u8) -> Ipv6Net {
     Ipv6Net::new_assert(Ipv6Addr::new(a, b, c, 0, 0, 0, 0, 0), prefix)
 }
 
-/// IPv4 networks that are not the internet, and what they are.
+/// IPv4 networks outside the public internet, and their kinds.
 const INSIDE_V4: &[(Ipv4Net, &str)] = &[
     (v4(0, 0, 0, 0, 8), "this machine itself"),
     (v4(10, 0, 0, 0, 8), "a private network"),
@@ -35,7 +35,7 @@ const INSIDE_V4: &[(Ipv4Net, &str)] = &[
     (v4(240, 0, 0, 0, 4), "reserved"),
 ];
 
-/// IPv6 networks with a name, the narrower ones first. What is in none of them and not in [`GLOBAL_V6`] is reserved.
+/// Named IPv6 networks, narrower ones first. Anything outside these and [`GLOBAL_V6`] is reserved.
 const INSIDE_V6: &[(Ipv6Net, &str)] = &[
     (v6([0x64, 0xff9b, 1], 48), "a local NAT64 network"),
     (v6([0x2001, 0, 0], 32), "Teredo"),
@@ -52,10 +52,10 @@ const INSIDE_V6: &[(Ipv6Net, &str)] = &[
 
 const GLOBAL_V6: Ipv6Net = v6([0x2000, 0, 0], 3);
 
-/// Translated to IPv4 by the network that the machine is in.
+/// Translated to IPv4 by the machine's network.
 const NAT64: Ipv6Net = v6([0x64, 0xff9b, 0], 96);
 
-/// What an address is if it is not out on the internet; nothing if it is.
+/// Returns the kind of an address that is not on the public internet; `None` if it is.
 pub(super) fn inside(address: IpAddr) -> Option<&'static str> {
     match plain(address) {
         IpAddr::V4(address) => INSIDE_V4.iter().find(|(network, _)| network.contains(&address)).map(|&(_, what)| what),
@@ -69,13 +69,13 @@ pub(super) fn inside(address: IpAddr) -> Option<&'static str> {
     }
 }
 
-/// Whether it leads to this machine whatever the network.
+/// True if it leads to this machine in any network.
 pub(super) fn is_this_machine(address: IpAddr) -> bool {
     let address = plain(address);
     address.is_loopback() || address.is_unspecified()
 }
 
-/// The IPv4 address in forms that lead to one: mapped and NAT64. Any other as it is.
+/// Returns the IPv4 address of a mapped or NAT64 address; any other unchanged.
 pub(super) fn plain(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V6(nat64) if NAT64.contains(&nat64) => {

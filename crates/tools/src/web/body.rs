@@ -1,4 +1,4 @@
-//! `PageBody`: a response's body, unpacked while it arrives and cut at a maximum size.
+//! `PageBody`: a response's body, decompressed as it arrives and cut at a maximum size.
 
 use std::io::{self, Write};
 
@@ -7,10 +7,10 @@ use reqwest::Response;
 use reqwest::header::CONTENT_ENCODING;
 use tokio::time::{Instant, timeout_at};
 
-/// The most that is kept of a body, counted after it was unpacked.
+/// Maximum size of a body, counted after decompression.
 pub(crate) const MAX_BODY_BYTES: usize = 5 * 1024 * 1024;
 
-/// A body, or as much of it as there was.
+/// A body, or as much of it as arrived.
 #[derive(Debug)]
 pub(crate) struct PageBody {
     pub(crate) bytes: Vec<u8>,
@@ -21,11 +21,11 @@ pub(crate) struct PageBody {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum BodyEnd {
     Whole,
-    /// More than [`MAX_BODY_BYTES`]. How many bytes it has in all, where the server said so.
+    /// More than [`MAX_BODY_BYTES`]. Has the total size if the server gave it.
     Cut {
         n_bytes: Option<u64>,
     },
-    /// The time was over.
+    /// The time ran out.
     TimedOut,
     Broken {
         reason: String,
@@ -39,7 +39,7 @@ pub(crate) struct UnknownCoding {
 }
 
 impl PageBody {
-    /// Reads until the body ends, is full, breaks, or the time is over.
+    /// Reads until the body ends, is full, breaks off, or the time is over.
     pub(crate) async fn read(mut response: Response, deadline: Instant) -> Result<Self, UnknownCoding> {
         let mut unpacker = Unpacker::new(&response)?;
         let n_announced = response.content_length().filter(|_| matches!(unpacker, Unpacker::Plain(_)));
@@ -61,7 +61,7 @@ impl PageBody {
     }
 }
 
-/// Takes no more than fits; an error says that there was more.
+/// Takes no more than fits; an error means that there was more.
 #[derive(Default)]
 struct Capped(Vec<u8>);
 
@@ -105,7 +105,7 @@ impl Unpacker {
         }
     }
 
-    /// The end of a body after its last byte has come.
+    /// Determines the end of a body after its last byte has arrived.
     fn finish(&mut self) -> BodyEnd {
         match self {
             Self::Plain(_) => BodyEnd::Whole,
@@ -132,7 +132,7 @@ impl Unpacker {
         match &mut self {
             Self::Plain(capped) => std::mem::take(&mut capped.0),
             Self::Gzip(decoder) => {
-                // What is unpacked but not yet written; in a body that is full or broken there may be none to be had.
+                // Decompressed but not yet written data; a full or broken body may have none.
                 drop(decoder.flush());
                 std::mem::take(&mut decoder.get_mut().0)
             }

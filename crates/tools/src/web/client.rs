@@ -1,7 +1,7 @@
 //! An HTTP client for one request: it reaches only the addresses that were checked for it.
 //!
-//! Nothing outlives the request: no connection, no cookie, no credential. A proxy would look names up itself, past
-//! the check, so none is used.
+//! Nothing outlives the request: no connection, no cookie, no credential. A proxy would look names up itself, past the
+//! check, so none is used.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -15,10 +15,10 @@ use super::target::Target;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 const MAX_HEADERS: usize = 200;
 
-/// Text that was written as text comes first.
+/// Formats written as text come first.
 const WANTED: &str = "text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, text/plain;q=0.8, */*;q=0.5";
 
-/// A client for a target at these addresses. Root certificates are read for `https` alone.
+/// Builds a client for a target at these addresses. Reads root certificates only for `https`.
 pub(super) fn client(target: &Target, addresses: Vec<SocketAddr>) -> reqwest::Result<Client> {
     install_crypto();
     let mut headers = HeaderMap::new();
@@ -39,7 +39,7 @@ pub(super) fn client(target: &Target, addresses: Vec<SocketAddr>) -> reqwest::Re
     if target.is_https() { builder } else { builder.tls_certs_only([]) }.build()
 }
 
-/// Knows only what was checked, whatever it is asked for.
+/// Returns only the checked addresses, for any name.
 struct Checked(Vec<SocketAddr>);
 
 impl Resolve for Checked {
@@ -49,10 +49,10 @@ impl Resolve for Checked {
     }
 }
 
-/// TLS needs a provider of cryptography for the whole process; one that is already there is kept.
+/// Installs the provider of cryptography that TLS needs for the whole process. An existing one is kept.
 fn install_crypto() {
     if rustls::crypto::CryptoProvider::get_default().is_none() {
-        // An error only says that another thread was faster.
+        // An error only means that another thread was faster.
         drop(rustls::crypto::ring::default_provider().install_default());
     }
 }

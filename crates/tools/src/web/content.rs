@@ -7,13 +7,13 @@ use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
 use super::markdown::Syntax;
 use crate::files::encoding::BINARY_PROBE_BYTES;
 
-/// How far into a text its own word on its encoding is looked for.
+/// Bytes searched for a text's own declaration of its encoding.
 const PROBE_BYTES: usize = 1024;
 
-/// What a server says that it sends.
+/// The type of content that a server declares.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct MediaType {
-    /// Lower case, without parameters; empty where the server does not say.
+    /// Lower case, without parameters; empty if the server declares none.
     essence: String,
     charset: Option<&'static Encoding>,
 }
@@ -21,16 +21,16 @@ pub(crate) struct MediaType {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     Html,
-    /// Given as it is.
+    /// Returned verbatim.
     Text,
 }
 
-/// A text, and what was lost on the way to it.
+/// A text, and the losses of decoding it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Decoded<'a> {
     pub(crate) text: Cow<'a, str>,
     pub(crate) encoding: &'static str,
-    /// Some bytes were no text in that encoding.
+    /// True if some bytes were invalid in that encoding.
     pub(crate) is_lossy: bool,
 }
 
@@ -47,22 +47,22 @@ impl MediaType {
         Self { essence, charset }
     }
 
-    /// The type as it is shown.
+    /// The type for display.
     pub(crate) fn name(&self) -> &str {
         if self.essence.is_empty() { "no content type" } else { &self.essence }
     }
 
-    /// Whether the type says nothing of what a body is: then only the body itself can.
+    /// True if the type does not determine the kind of body; then only the body itself can.
     pub(crate) fn is_unspecific(&self) -> bool {
         matches!(self.essence.as_str(), "" | "application/octet-stream" | "binary/octet-stream")
     }
 
-    /// How tags are to be read.
+    /// The syntax for reading tags.
     pub(crate) fn syntax(&self) -> Syntax {
         if self.essence == "application/xhtml+xml" { Syntax::Xml } else { Syntax::Html }
     }
 
-    /// What the type says that a body is, or what it may be where the type says nothing; nothing if that is not text.
+    /// Returns the form the type implies, or a possible form if it implies none; `None` if that is not text.
     pub(crate) fn form(&self) -> Option<Form> {
         const TEXTS: &[&str] = &[
             "application/ecmascript",
@@ -103,7 +103,7 @@ impl MediaType {
         }
     }
 
-    /// What a body is, looked at itself where the server does not say; nothing if it is not text.
+    /// Returns the form of a body, examining the text if the server declares no type; `None` if it is not text.
     pub(crate) fn form_of(&self, text: &str) -> Option<Form> {
         let start = text.trim_start().get(..14).unwrap_or_default().to_ascii_lowercase();
         let is_html = self.essence.is_empty() && (start.starts_with("<!doctype html") || start.starts_with("<html"));
@@ -114,8 +114,8 @@ impl MediaType {
         if is_html { Some(Form::Html) } else { self.form() }
     }
 
-    /// The text of a body: by its byte order mark, else by the server's word, else by its own, else UTF-8; a page that
-    /// says nothing and is not UTF-8 is read as browsers read it.
+    /// Decodes a body by its byte order mark, the server's declaration, its own declaration, or as UTF-8, in this
+    /// order. A page without any of these that is not UTF-8 is read as browsers read it.
     pub(crate) fn decode<'a>(&self, bytes: &'a [u8]) -> Decoded<'a> {
         let own = || declared(&bytes[..bytes.len().min(PROBE_BYTES)]);
         let encoding = self.charset.or_else(own).unwrap_or(UTF_8);
@@ -129,12 +129,12 @@ impl MediaType {
     }
 }
 
-/// Whether the only flaw of a UTF-8 text is that it ends within a character.
+/// True if a text is UTF-8 except for an incomplete character at its end.
 fn is_cut_short(bytes: &[u8]) -> bool {
     std::str::from_utf8(bytes).is_err_and(|error| error.error_len().is_none())
 }
 
-/// The encoding that the start of a page or of an XML text names.
+/// Returns the encoding declared at the start of a page or XML text.
 fn declared(start: &[u8]) -> Option<&'static Encoding> {
     let start = String::from_utf8_lossy(start).to_ascii_lowercase();
     let after_name = if start.trim_start().starts_with("<?xml") {
@@ -149,11 +149,11 @@ fn declared(start: &[u8]) -> Option<&'static Encoding> {
     };
     let value = after_name.trim_start().strip_prefix('=')?.trim_start().trim_start_matches(['"', '\'']);
     let end = value.find(|c: char| !(c.is_ascii_alphanumeric() || "-_:.+".contains(c))).unwrap_or(value.len());
-    // What could be read to find this is not UTF-16.
+    // A text whose declaration could be read is not UTF-16.
     Encoding::for_label(&value.as_bytes()[..end]).map(Encoding::output_encoding)
 }
 
-/// A type or coding as a server wrote it, reduced to what such names consist of.
+/// Formats a type or coding from a server, reduced to the characters of such names.
 pub(crate) fn shown_type(text: &str) -> String {
     const MAX_CHARS: usize = 100;
     let kept = |c: char| c.is_ascii_alphanumeric() || "!#$&-^_.+/, ".contains(c);

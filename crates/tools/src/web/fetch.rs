@@ -16,11 +16,11 @@ use crate::answer::phrases::bytes;
 
 const MAX_REDIRECTS: usize = 5;
 
-/// What a fetch came to.
+/// The result of a fetch.
 #[derive(Debug)]
 pub(crate) enum Fetched {
     Page(FetchedPage),
-    /// Another host, which the caller of this fetch has not been allowed yet, or the same one without encryption.
+    /// A redirect to another host, which the caller may not be allowed to reach, or to the same one without encryption.
     Elsewhere {
         from: Target,
         status: u16,
@@ -67,8 +67,8 @@ pub(crate) enum RedirectError {
     Guard(#[from] GuardError),
 }
 
-/// Fetches a target until a moment, which is how long after the call began. Redirects are followed on the same host
-/// alone, and never from `https` to `http`.
+/// Fetches a target until a deadline, `within` after the call began. Follows redirects on the same host only, and never
+/// from `https` to `http`.
 pub(crate) async fn fetch(
     guard: &Guard,
     first: Target,
@@ -105,7 +105,7 @@ async fn request(guard: &Guard, target: &Target) -> Result<Response, FetchError>
     sent.map_err(|error| FetchError::NoAnswer { reason: crate::answer::tool_error::explain(&error.without_url()) })
 }
 
-/// Where a response redirects to, if it does.
+/// Returns the target of a redirect, if the response is one.
 fn redirect(response: &Response) -> Result<Option<String>, FetchError> {
     const REDIRECTS: [u16; 5] = [301, 302, 303, 307, 308];
     let status = response.status().as_u16();
@@ -128,7 +128,7 @@ async fn page(target: Target, response: Response, deadline: Instant) -> Result<F
     Ok(FetchedPage { target, status, media_type, body })
 }
 
-/// Seconds as people write them.
+/// Formats seconds for people.
 pub(crate) fn seconds(duration: Duration) -> String {
     let seconds = duration.as_secs_f64();
     if seconds.fract() == 0.0 { format!("{seconds:.0}") } else { format!("{seconds:.1}") }

@@ -1,4 +1,4 @@
-//! `Guard`: the addresses behind a target, and whether they may be reached.
+//! `Guard`: the addresses behind a target, and the decision if they may be reached.
 //!
 //! A name is looked up once, and the connection can use only the addresses that passed. Changing the name's address
 //! after the check gains nothing.
@@ -18,7 +18,7 @@ pub(crate) struct Guard {
     lookup: Arc<dyn Lookup>,
 }
 
-/// Why a target is not reached.
+/// The reason why a target is not reached.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum GuardError {
     #[error("`{host}` was not found ({source})")]
@@ -37,7 +37,7 @@ pub(crate) enum GuardError {
     OwnName { host: String, port: u16 },
 }
 
-/// Why a target is not reached, as far as its URL alone tells.
+/// Returns the reason why a target is not reached, as far as its URL alone tells.
 pub(super) fn refusal(rules: &WebRules, target: &Target) -> Option<GuardError> {
     let host = target.host();
     if rules.is_own_name(target) {
@@ -50,7 +50,7 @@ pub(super) fn refusal(rules: &WebRules, target: &Target) -> Option<GuardError> {
     inside(rules, target, address).or_else(|| is_own.then(own))
 }
 
-/// Why an address is not reached as this target, if it is not out on the internet and nobody allowed it.
+/// Returns the reason why an address is not reached for this target: it is not on the internet and nobody allowed it.
 fn inside(rules: &WebRules, target: &Target, address: IpAddr) -> Option<GuardError> {
     let what = address::inside(address).filter(|_| !rules.allows(target, address))?;
     let remedy = SocketAddr::new(address::plain(address), target.port()).to_string();
@@ -66,7 +66,7 @@ impl Guard {
         Self { lookup, ..self }
     }
 
-    /// The addresses at which a target may be reached: one at least.
+    /// Returns the addresses at which a target may be reached: at least one.
     pub(crate) async fn addresses(&self, target: &Target) -> Result<Vec<SocketAddr>, GuardError> {
         let host = target.host();
         if self.rules.is_own_name(target) {
@@ -91,7 +91,7 @@ impl Guard {
         if passed.is_empty() { Err(refusal) } else { Ok(passed) }
     }
 
-    /// What can be said of a target without looking anything up.
+    /// Checks a target without any lookup.
     pub(super) async fn check_literal(&self, target: &Target) -> Result<(), GuardError> {
         match target.literal() {
             Some(address) => self.check(target, address).await.map(drop),
@@ -104,7 +104,7 @@ impl Guard {
         if let Some(error) = inside(&self.rules, target, address).filter(|_| !is_out("web-address")) {
             return Err(error);
         }
-        // Out on the internet one address serves many hosts, so that there only the name says whose server it is.
+        // On the internet one address serves many hosts, so there only the name identifies a server.
         let is_own = self.rules.is_own_address(checked)
             || (address::inside(address).is_some() && self.leads_to_own(checked).await);
         if is_own && !is_out("own-servers") {
@@ -113,7 +113,7 @@ impl Guard {
         Ok(checked)
     }
 
-    /// Whether a name of one of our own servers leads to this inner address. One that cannot be looked up might.
+    /// True if a name of one of our own servers leads to this inner address. A name that cannot be looked up might.
     async fn leads_to_own(&self, address: SocketAddr) -> bool {
         for name in self.rules.own_names(address.port()) {
             match self.lookup.addresses(name).await {
@@ -125,7 +125,7 @@ impl Guard {
     }
 }
 
-/// A host, and the address that it leads to where that is not the same.
+/// Formats a host, with its address if that differs.
 fn place(host: &str, address: IpAddr) -> String {
     let is_same = host.trim_start_matches('[').trim_end_matches(']') == address.to_string();
     if is_same { format!("`{host}`") } else { format!("`{host}` leads to {address}, which") }

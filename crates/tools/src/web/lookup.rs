@@ -5,12 +5,12 @@ use std::net::IpAddr;
 
 use crate::port::future::BoxFuture;
 
-/// Asks what a host's name leads to. Nothing that it says is believed before it is checked.
+/// Looks up the addresses of a host. Its answers are checked before use.
 pub trait Lookup: Send + Sync {
     fn addresses<'a>(&'a self, host: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>>;
 }
 
-/// As the machine does it: its hosts file, its name servers.
+/// Uses the machine's hosts file and name servers.
 pub(super) struct SystemLookup;
 
 impl Lookup for SystemLookup {

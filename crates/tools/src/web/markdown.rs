@@ -1,8 +1,8 @@
 //! HTML to Markdown, in one pass over the page's tokens.
 //!
-//! No tree is built: in a tree, a small page can hold countless or endlessly nested elements. Time and memory grow
-//! with the page alone. The output is for a reader, not for a Markdown compiler: text is not escaped. Elements that
-//! their own attributes hide are left out; style sheets and scripts are not considered.
+//! No tree is built: in a tree, a small page can hold countless or endlessly nested elements. Time and memory grow with
+//! the page alone. The output is for a reader, not for a Markdown compiler: text is not escaped. Elements hidden by
+//! their own attributes are left out; style sheets and scripts are not considered.
 
 mod compose;
 mod element;
@@ -23,7 +23,7 @@ use url::Url;
 use self::compose::{Composed, Composer};
 use self::element::{Element, is_void};
 
-/// Between two looks at the clock.
+/// Bytes between two checks of the clock.
 const CHUNK_BYTES: usize = 16 * 1024;
 
 /// A page as Markdown.
@@ -36,7 +36,7 @@ pub(crate) struct Markdown {
     pub(crate) end: ConversionEnd,
 }
 
-/// How tags are read: in XML a tag can end its element itself, in HTML only some can.
+/// Syntax of tags: in XML a tag can end its element itself, in HTML only some can.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Syntax {
     Html,
@@ -46,16 +46,16 @@ pub(crate) enum Syntax {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum ConversionEnd {
     Whole,
-    /// There is more than is ever shown; the rest of the page was not looked at.
+    /// There is more than is ever shown; the rest of the page was not examined.
     Full,
     TimedOut,
-    /// The page ends inside of an element that is left out, so that nobody can say what belongs to it.
+    /// The page ends inside an element that is left out, so nobody can say what belongs to it.
     Within {
         element: String,
     },
 }
 
-/// Converts a page; `base` is where it came from.
+/// Converts a page; `base` is its URL.
 pub(crate) fn convert(html: &str, syntax: Syntax, base: &Url, deadline: Instant) -> Markdown {
     let sink = Sink { composer: RefCell::new(Composer::new(base.clone())), syntax };
     let tokenizer = Tokenizer::new(sink, TokenizerOpts::default());
@@ -113,8 +113,8 @@ impl TokenSink for Sink {
     }
 }
 
-/// Whether a tag is an element's end as well. In HTML only those have that are left out with all that is in them, and
-/// of which the tokenizer does not know better.
+/// True if a tag also ends its element. In HTML that matters only for elements left out with their contents whose
+/// syntax the tokenizer does not know.
 fn ends_itself(tag: &Tag, syntax: Syntax) -> bool {
     let is_left_out = || Element::of(&tag.name) == Element::Skipped && matches!(raw(tag), TokenSinkResult::Continue);
     tag.self_closing && !is_void(&tag.name) && (syntax == Syntax::Xml || is_left_out())
@@ -179,7 +179,7 @@ mod tests {
         "details",
     ];
 
-    /// Numbers that look random and are the same every time.
+    /// Repeatable pseudo-random numbers.
     struct Numbers(u64);
 
     impl Numbers {

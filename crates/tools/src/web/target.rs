@@ -1,14 +1,14 @@
-//! `Target`: a URL, parsed once, so that judging, connecting and showing all mean the same.
+//! `Target`: a URL, parsed once, so that judging, connecting and showing all use the same one.
 
 use std::net::IpAddr;
 
 use url::{Host, Url};
 
-/// Longer ones carry data, not an address.
+/// Longer URLs carry data, not an address.
 const MAX_URL_BYTES: usize = 4096;
 
-/// An `http` or `https` URL without credentials and without a fragment, its host in lower case, in ASCII and without a
-/// dot at its end.
+/// An `http` or `https` URL without credentials and fragment. Its host is in lower case, in ASCII and without a final
+/// dot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Target(Url);
 
@@ -35,7 +35,7 @@ impl Target {
         Self::new(url, text)
     }
 
-    /// Where a redirect from here leads.
+    /// Resolves a redirect from here.
     pub(super) fn redirect(&self, location: &str) -> Result<Self, TargetError> {
         checked_length(location)?;
         let not_a_url =
@@ -55,7 +55,7 @@ impl Target {
         }
         let not_a_host = |reason: &str| TargetError::NotAUrl { given: shown(given), reason: reason.to_owned() };
         if let Some(Host::Domain(name)) = url.host() {
-            // A dot at the end leads to the same place and must not look like another one.
+            // A final dot leads to the same place and must not look like another one.
             let name = name.strip_suffix('.').unwrap_or(name).to_owned();
             if name.split('.').any(str::is_empty) {
                 return Err(not_a_host("its host has an empty part"));
@@ -101,7 +101,7 @@ fn checked_length(text: &str) -> Result<(), TargetError> {
     if text.len() > MAX_URL_BYTES { Err(TargetError::TooLong { n_bytes: text.len() }) } else { Ok(()) }
 }
 
-/// Somebody's words, short and on one line.
+/// Shortens somebody's words to one line.
 fn shown(text: &str) -> String {
     const MAX_CHARS: usize = 200;
     let mut shown: String = text.chars().take(MAX_CHARS).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();

@@ -11,26 +11,26 @@ use super::address::plain;
 use super::guard;
 use super::target::Target;
 
-/// What [`WebFetch`](crate::WebFetch) may reach besides the internet, and what it must not reach at all.
+/// The addresses that [`WebFetch`](crate::WebFetch) may reach besides the internet, and those it must never reach.
 ///
 /// Inner addresses (loopback, private networks, link-local and the like) are refused unless `private` names them. The
-/// servers that `own` names are refused whatever else is said.
+/// servers in `own` are always refused.
 #[derive(Debug, Clone, Default)]
 pub struct WebRules {
     private: Vec<Place>,
     own: Vec<Place>,
 }
 
-/// What can be said of a URL before any name is looked up.
+/// The verdict on a URL before any lookup.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reach {
-    /// As a grant knows it.
+    /// The host as a grant knows it.
     pub host: String,
-    /// Why it is never fetched, where that is so.
+    /// The reason why it is never fetched, if so.
     pub refusal: Option<String>,
 }
 
-/// A rule that cannot be read.
+/// An invalid rule.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WebRulesError {
     #[error(
@@ -42,11 +42,11 @@ pub enum WebRulesError {
     Own { given: String, reason: String },
 }
 
-/// Where a rule holds.
+/// The place that a rule covers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Place {
     host: PlaceHost,
-    /// None is every port.
+    /// `None` is every port.
     port: Option<u16>,
 }
 
@@ -57,8 +57,8 @@ enum PlaceHost {
 }
 
 impl WebRules {
-    /// Rules from texts. `private` has hosts, addresses and networks, the first two with a port or without; a name
-    /// stands for whatever it leads to. `own` has `host:port`, or URLs, of which only host and port count.
+    /// Reads rules from texts. `private` has hosts, addresses and networks, the first two with or without a port; a
+    /// name stands for whatever it leads to. `own` has `host:port`, or URLs, of which only host and port count.
     pub fn new<T: AsRef<str>>(
         private: impl IntoIterator<Item = T>,
         own: impl IntoIterator<Item = T>,
@@ -77,14 +77,14 @@ impl WebRules {
         })
     }
 
-    /// Reads a URL as a call would have it. An error says in words why it is none that could be fetched.
+    /// Reads a URL as a call would. An error says in words why it could not be fetched.
     pub fn reach(&self, url: &str) -> Result<Reach, String> {
         let target = Target::parse(url).map_err(|error| error.to_string())?;
         let refusal = guard::refusal(self, &target).map(|error| error.to_string());
         Ok(Reach { host: target.host().to_owned(), refusal })
     }
 
-    /// Whether this host of this machine, by name or address, may be reached at some port.
+    /// True if this host of this machine, by name or address, may be reached at some port.
     pub(crate) fn names_inside(&self, host: &str) -> bool {
         let address = if host == "localhost" { Ok(Ipv4Addr::LOCALHOST.into()) } else { host.parse::<IpAddr>() };
         let holds = |place: &Place| match &place.host {
@@ -94,7 +94,7 @@ impl WebRules {
         self.private.iter().any(holds)
     }
 
-    /// Whether an inner address may be reached as this target.
+    /// True if an inner address may be reached for this target.
     pub(super) fn allows(&self, target: &Target, address: IpAddr) -> bool {
         let holds = |place: &Place| match &place.host {
             PlaceHost::Name(name) => name == target.host(),
@@ -103,13 +103,13 @@ impl WebRules {
         self.private.iter().any(|place| place.is_at(target.port()) && holds(place))
     }
 
-    /// Whether the target is one of the program's own servers by its name alone.
+    /// True if the target is one of the program's own servers by name alone.
     pub(super) fn is_own_name(&self, target: &Target) -> bool {
         let is_same = |place: &Place| matches!(&place.host, PlaceHost::Name(name) if name == target.host());
         self.own.iter().any(|place| place.is_at(target.port()) && is_same(place))
     }
 
-    /// Whether it is one of the program's own servers by its address.
+    /// True if the address is one of the program's own servers.
     pub(super) fn is_own_address(&self, address: SocketAddr) -> bool {
         let is_same = |place: &Place| match &place.host {
             PlaceHost::Name(_) => false,
@@ -118,7 +118,7 @@ impl WebRules {
         self.own.iter().any(|place| place.is_at(address.port()) && is_same(place))
     }
 
-    /// The names of the program's own servers at this port: what they lead to now is refused as well.
+    /// The names of the program's own servers at this port. Their current addresses are refused as well.
     pub(super) fn own_names(&self, port: u16) -> impl Iterator<Item = &str> {
         self.own.iter().filter(move |place| place.is_at(port)).filter_map(|place| match &place.host {
             PlaceHost::Name(name) => Some(name.as_str()),
@@ -127,10 +127,10 @@ impl WebRules {
     }
 }
 
-/// Whether a server of ours at `own` may be the one that answers at `address`, given the same port.
+/// True if our own server at `own` may be the one that answers at `address`, given the same port.
 ///
-/// One that listens on this machine may answer at each of its addresses, which nobody here can list. So if either leads
-/// to this machine, every inner address counts as the other.
+/// A server on this machine may answer at each of the machine's addresses, which nobody here can list. So if either
+/// leads to this machine, every inner address counts as the other.
 pub(super) fn is_same_machine(own: IpAddr, address: IpAddr) -> bool {
     let (own, address) = (plain(own), plain(address));
     let is_inner = |address| address::inside(address).is_some();
@@ -168,7 +168,7 @@ impl FromStr for Place {
 }
 
 impl PlaceHost {
-    /// Reads a host as URLs have them, so that both are spelled alike.
+    /// Parses a host as URLs do, so that both are spelled alike.
     fn parse(text: &str) -> Result<Self, String> {
         if text.contains('*') {
             return Err("a `*` matches nothing here".to_owned());
@@ -177,7 +177,7 @@ impl PlaceHost {
         if bare.split('.').any(str::is_empty) {
             return Err("a part of the host is empty".to_owned());
         }
-        // `Host::parse` alone reads what no URL can have before its host, such as `user@`.
+        // `Host::parse` alone accepts prefixes that no URL host has, such as `user@`.
         if bare.contains(['@', '\\', '?', '#']) {
             return Err("not a host".to_owned());
         }

@@ -1,6 +1,6 @@
-//! `Composer`: from tags and text to blocks, with the stack of open elements.
+//! `Composer`: turns tags and text into blocks, with the stack of open elements.
 //!
-//! Missing and wrong end tags are handled as browsers do, as far as a reader could tell the difference.
+//! It handles missing and wrong end tags as browsers do, as far as a reader could tell the difference.
 
 mod attributes;
 mod blocks;
@@ -15,36 +15,36 @@ use super::frame::{Frame, Role};
 use super::inline::Inline;
 use super::table::Table;
 
-/// The most text that is written. An answer holds far less.
+/// Maximum size of the text written. An answer holds far less.
 const MAX_BYTES: usize = 1024 * 1024;
-/// Elements nested deeper are as if their tags were not there.
+/// Tags of elements nested deeper are ignored.
 const MAX_DEPTH: usize = 256;
 /// Quotes and lists nested deeper are not indented any further.
 const MAX_INDENT: usize = 12;
-/// A link or a heading that is longer than this has lost its end tag: it ends before the next block.
+/// A longer link or heading has lost its end tag: it ends before the next block.
 const MAX_SHORT_BYTES: usize = 1000;
 
 pub(super) struct Composer {
     base: Url,
-    /// The page has said itself what its references are relative to.
+    /// True if the page has set the base of its references.
     is_rebased: bool,
     title: Option<String>,
     flow: Flow,
-    /// The paragraph that is being written.
+    /// The paragraph being written.
     paragraph: Inline,
     frames: Vec<Frame>,
     open: Vec<Open>,
-    /// How many of those are paragraphs, so that nobody has to look for one in vain.
+    /// Number of paragraphs among them, to avoid useless searches.
     n_paragraphs: usize,
     tables: Vec<Table>,
-    /// Preformatted text, and how many elements were open where it began.
+    /// Preformatted text, and the number of elements open at its start.
     preformatted: Option<Preformatted>,
-    /// An element that is left out, and how many of its name are open.
+    /// An element being left out, and the number of open elements with its name.
     skipped: Option<(String, usize)>,
     in_title: bool,
-    /// What the page hides.
+    /// Elements hidden by the page.
     hidden: Hidden,
-    /// Text and links so far, wherever they are now.
+    /// Total size of text and links, wherever they are now.
     n_bytes: usize,
 }
 
@@ -61,11 +61,11 @@ struct Open {
 /// Elements that the page hides from its readers.
 #[derive(Default)]
 struct Hidden {
-    /// How many are open now.
+    /// Number currently open.
     n_open: usize,
-    /// How many there were that had something to hide, one in another not counted.
+    /// Number of outermost ones with hidden text.
     n_with_text: usize,
-    /// Whether the outermost of those that are open has been counted.
+    /// True if the outermost open one has been counted.
     is_counted: bool,
 }
 
@@ -74,7 +74,7 @@ pub(super) struct Composed {
     pub(super) title: Option<String>,
     pub(super) text: String,
     pub(super) n_hidden: usize,
-    /// The element that is left out and has no end.
+    /// The element that is left out and never ends.
     pub(super) within: Option<String>,
 }
 
@@ -104,7 +104,7 @@ impl Hidden {
         self.n_open -= usize::from(open.is_hidden);
     }
 
-    /// Counts an element that has text, and leaves the text out.
+    /// Counts a hidden element with text, and leaves the text out.
     fn pass_over(&mut self, text: &str) {
         if !self.is_counted && !text.trim().is_empty() {
             self.n_with_text += 1;
@@ -186,10 +186,10 @@ impl Composer {
         }
         match Element::of(name) {
             Element::Title => self.in_title = false,
-            // What browsers make of `</br>` and `</p>`.
+            // Browsers treat `</br>` and `</p>` this way.
             Element::Break => self.inline().line_break(),
             element => {
-                // An end tag reaches no further out than its table's cell; those of a table's own parts do.
+                // An end tag has no effect outside its table cell, unless it belongs to the table itself.
                 let is_of_table =
                     matches!(element, Element::Table | Element::Section | Element::Row) || element.is_barrier();
                 let is_heading = matches!(element, Element::Heading(_));
@@ -214,7 +214,7 @@ impl Composer {
         }
     }
 
-    /// Only the first word on what references are relative to counts.
+    /// Sets the base of references. Only the first one counts.
     fn rebase(&mut self, tag: &Tag) {
         let url = tag.attribute("href").filter(|_| !self.is_rebased).and_then(|href| self.base.join(href).ok());
         if let Some(url) = url {
@@ -223,7 +223,7 @@ impl Composer {
         }
     }
 
-    /// Begins an element. The ones without content end here, too.
+    /// Begins an element. A void element also ends here.
     fn open(&mut self, tag: &Tag, element: Element) {
         if self.open.len() >= MAX_DEPTH && !is_void(&tag.name) {
             return self.part(element);
@@ -274,7 +274,7 @@ impl Composer {
         self.open.push(open);
     }
 
-    /// What an element's text becomes as a whole; nothing if its text just goes on.
+    /// Returns the form of an element's text; `None` if its text just continues.
     fn role(&self, tag: &Tag, element: Element) -> Option<Role> {
         if self.frames.iter().any(|frame| frame.role == Role::Code) {
             return None;
@@ -296,7 +296,7 @@ impl Composer {
         }
     }
 
-    /// Parts what comes from what was, where an element stands on lines of its own or is a word of its own.
+    /// Separates an element from the text before it, if it stands on lines of its own or is a word of its own.
     fn part(&mut self, element: Element) {
         let is_block = element.ends_paragraph()
             || matches!(element, Element::Section | Element::Row | Element::Cell | Element::Caption);
@@ -317,7 +317,7 @@ impl Composer {
         }
     }
 
-    /// Whether blocks are only words in a row here.
+    /// True if blocks are reduced to words in a row here.
     fn is_inline(&self) -> bool {
         self.frames.iter().any(|frame| frame.role.holds_blocks())
     }

@@ -1,13 +1,13 @@
 //! `Element`: the meaning of each HTML element to a reader of Markdown.
 
-/// What an element does to the text in it.
+/// Effect of an element on its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Element {
-    /// Left out with all that is in it.
+    /// Left out with all of its contents.
     Skipped,
     Title,
     Base,
-    /// Stands on lines of its own.
+    /// On lines of its own.
     Block,
     Heading(usize),
     Quote,
@@ -27,15 +27,15 @@ pub(super) enum Element {
     Break,
     Image,
     Link,
-    /// Stands between two marks.
+    /// Between two marks.
     Marked(&'static str),
     Code,
-    /// Follows a mark: a power or an index.
+    /// After a mark: a power or an index.
     Raised(&'static str),
     Quotation,
-    /// A word of its own in a list of choices.
+    /// A separate word in a list of choices.
     Choice,
-    /// Nothing to a reader.
+    /// Without effect for a reader.
     Plain,
 }
 
@@ -83,7 +83,7 @@ impl Element {
         }
     }
 
-    /// Whether a paragraph that is open ends where it begins.
+    /// True if it ends an open paragraph.
     pub(super) fn ends_paragraph(self) -> bool {
         matches!(
             self,
@@ -100,7 +100,7 @@ impl Element {
         )
     }
 
-    /// Whether it makes of the table around it one that only arranges the page.
+    /// True if a table around it only arranges the page.
     pub(super) fn is_more_than_a_cell(self) -> bool {
         matches!(
             self,
@@ -108,13 +108,13 @@ impl Element {
         )
     }
 
-    /// Whether it still is one element when its end is missing: an end tag does not reach out of it.
+    /// True if end tags inside it have no effect outside, even if its own end tag is missing.
     pub(super) fn is_barrier(self) -> bool {
         matches!(self, Self::Cell | Self::Caption | Self::Table)
     }
 }
 
-/// Elements without content and so without an end tag.
+/// True for elements without content, and so without an end tag.
 pub(super) fn is_void(name: &str) -> bool {
     matches!(
         name,

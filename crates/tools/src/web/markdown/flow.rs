@@ -1,9 +1,9 @@
 //! `Flow`: blocks one below the other, inside quotes and list items.
 
-/// What stands before the lines of a quote or of an item.
+/// Prefix of the lines of a quote or an item.
 #[derive(Debug)]
 struct Margin {
-    /// Before its first line, until that is written.
+    /// Prefix of its first line, until that is written.
     first: Option<String>,
     rest: String,
 }
@@ -27,20 +27,20 @@ impl Flow {
         Self { text: String::new(), margins: Vec::new(), gap: Gap::Line }
     }
 
-    /// Asks for a blank line before what comes next, except at the very start of an item or a quote.
+    /// Requests a blank line before the next block, except at the very start of an item or a quote.
     pub(super) fn part(&mut self) {
         if self.margins.last().is_none_or(|margin| margin.first.is_none()) {
             self.gap = Gap::Blank;
         }
     }
 
-    /// Decides the distance to what comes next.
+    /// Sets the distance to the next block.
     pub(super) fn set_gap(&mut self, gap: Gap) {
         self.gap = gap;
     }
 
-    /// Opens a quote or an item. What stands before its first line stands, as blanks or a quote's mark, before the
-    /// rest.
+    /// Opens a quote or an item with the prefix of its first line. The other lines get blanks of the same width, or the
+    /// quote's mark.
     pub(super) fn indent(&mut self, first: &str) {
         let rest = if first.starts_with('>') { first.to_owned() } else { " ".repeat(first.chars().count()) };
         self.margins.push(Margin { first: Some(first.to_owned()), rest });
@@ -79,7 +79,7 @@ impl Flow {
         self.text
     }
 
-    /// The quotes and items of which a line has been written.
+    /// The quotes and items with at least one written line.
     fn started(&self) -> impl Iterator<Item = &Margin> {
         self.margins.iter().take_while(|margin| margin.first.is_none())
     }

@@ -1,15 +1,15 @@
-//! `Frame`: text that is collected until the end tag decides its form.
+//! `Frame`: text collected until the end tag decides its form.
 
 use super::inline::Inline;
 
-/// What a frame's text becomes.
+/// The form of a frame's text.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Role {
     Marked(&'static str),
     Raised(&'static str),
     Quotation,
     Code,
-    /// None: what it leads to is nothing that could be fetched.
+    /// `None` if the target cannot be fetched.
     Link(Option<String>),
     Heading(usize),
     Cell {
@@ -23,24 +23,24 @@ pub(super) enum Role {
 pub(super) struct Frame {
     pub(super) role: Role,
     pub(super) inline: Inline,
-    /// How many elements were open where it began: it ends with the next one.
+    /// Number of elements open at its start: it ends with the next one.
     pub(super) depth: usize,
 }
 
 impl Role {
-    /// Whether blocks within it are no more than words in a row.
+    /// True if blocks within it are reduced to words in a row.
     pub(super) fn holds_blocks(&self) -> bool {
         matches!(self, Self::Link(_) | Self::Heading(_) | Self::Cell { .. } | Self::Caption)
     }
 
-    /// Whether it is never more than a few lines.
+    /// True if it never has more than a few lines.
     pub(super) fn is_short(&self) -> bool {
         matches!(self, Self::Link(_) | Self::Heading(_))
     }
 }
 
 impl Frame {
-    /// The text in its form.
+    /// Formats the text.
     pub(super) fn render(&self) -> String {
         let text = self.inline.text();
         if text.is_empty() {
@@ -60,7 +60,7 @@ impl Frame {
 
 fn link(text: &str, href: Option<&str>) -> String {
     match href {
-        // Signs for "link to this section".
+        // Symbols for "link to this section".
         None if matches!(text, "¶" | "#" | "§" | "🔗") => String::new(),
         None => text.to_owned(),
         Some(href) if href == text => format!("<{href}>"),
@@ -75,7 +75,7 @@ fn code(text: &str) -> String {
     format!("{fence}{pad}{text}{pad}{fence}")
 }
 
-/// The most of one character in a row.
+/// Returns the longest run of one character.
 pub(super) fn longest_run(text: &str, of: char) -> usize {
     let mut longest = 0;
     let mut run = 0;

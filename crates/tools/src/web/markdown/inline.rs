@@ -3,17 +3,17 @@
 #[derive(Debug, Default)]
 pub(super) struct Inline {
     text: String,
-    /// White space before the first and after the last word.
+    /// White space before the first word, and after the last.
     leads: bool,
     trails: bool,
 }
 
 impl Inline {
-    /// Adds text as it stands in a page.
+    /// Adds text from a page, collapsing white space.
     pub(super) fn push(&mut self, text: &str) {
         for c in text.chars() {
             match c {
-                // Not to be seen.
+                // Invisible.
                 '\u{ad}' | '\u{200b}' | '\u{feff}' => {}
                 c if c.is_whitespace() => self.space(),
                 c => {
@@ -24,7 +24,7 @@ impl Inline {
         }
     }
 
-    /// Adds text as it is.
+    /// Adds text verbatim.
     pub(super) fn push_raw(&mut self, text: &str) {
         self.take_space();
         self.text.push_str(text);
@@ -42,7 +42,7 @@ impl Inline {
         }
     }
 
-    /// Adds what another stretch became, with the white space around it.
+    /// Adds the rendered form of another stretch, with the white space around it.
     pub(super) fn append(&mut self, rendered: &str, of: &Self) {
         if of.leads {
             self.space();
@@ -64,7 +64,7 @@ impl Inline {
         self.text.trim()
     }
 
-    /// The same on one line.
+    /// The text on one line.
     pub(super) fn on_one_line(&self) -> String {
         self.text.trim().replace('\n', " ")
     }

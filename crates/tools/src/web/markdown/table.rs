@@ -1,22 +1,22 @@
 //! `Table`: a table, collected row by row.
 
-/// More columns than any reader follows; a cell may ask for millions.
+/// Maximum number of columns; a cell may request millions.
 const MAX_COLUMNS: usize = 50;
-/// What a cell costs at least, however empty it is.
+/// Minimum cost of a cell, even if empty.
 const CELL_BYTES: usize = 8;
 
 #[derive(Debug, Default)]
 pub(super) struct Table {
     rows: Vec<Vec<String>>,
-    /// For each column, in how many of the rows to come a cell from above takes it.
+    /// For each column, the number of following rows in which a cell from above occupies it.
     taken: Vec<usize>,
-    /// It only arranges the page: its cells are blocks.
+    /// True if it only arranges the page: its cells are blocks.
     pub(super) is_layout: bool,
 }
 
 impl Table {
     pub(super) fn begin_row(&mut self) {
-        // What the row before did not reach is behind it, too.
+        // Spans in columns that the previous row did not reach also get one row shorter.
         let n_reached = self.rows.last().map_or(0, Vec::len);
         for taken in self.taken.iter_mut().skip(n_reached) {
             *taken = taken.saturating_sub(1);
@@ -24,7 +24,7 @@ impl Table {
         self.rows.push(Vec::new());
     }
 
-    /// Adds a cell that is some columns wide and some rows high, and says what it costs beside its text.
+    /// Adds a cell with its width and height. Returns its cost besides its text.
     pub(super) fn push(&mut self, cell: &str, columns: usize, rows: usize) -> usize {
         if self.rows.is_empty() {
             self.begin_row();
@@ -45,7 +45,7 @@ impl Table {
         CELL_BYTES * (row.len() - n_before)
     }
 
-    /// The blocks that the table becomes: a table, or, where that would say nothing, its cells.
+    /// Returns the blocks of the table: the table itself or, if it means nothing as one, its cells.
     pub(super) fn blocks(&mut self) -> Vec<String> {
         let mut rows = std::mem::take(&mut self.rows);
         rows.retain(|row| row.iter().any(|cell| !cell.is_empty()));

@@ -10,15 +10,15 @@ pub(super) trait Attributes {
         self.attribute(name)?.trim().parse().ok()
     }
 
-    /// How many columns or rows a cell takes.
+    /// Number of columns or rows of a cell.
     fn span(&self, name: &str) -> usize {
         self.number(name).and_then(|number| number.try_into().ok()).unwrap_or(1)
     }
 
-    /// Whether the element is hidden from readers. A page that hides all of itself is shown by a script.
+    /// True if the element is hidden from readers. A page that hides all of itself is shown by a script.
     fn is_hidden(&self) -> bool;
 
-    /// The language of the code in it, as highlighters mark it; empty if unknown.
+    /// The language of the code in it, as marked by highlighters; empty if unknown.
     fn language(&self) -> String {
         const MAX_CHARS: usize = 20;
         let classes = self.attribute("class").unwrap_or_default().split_ascii_whitespace();
@@ -50,8 +50,8 @@ impl Attributes for Tag {
     }
 }
 
-/// Where a reference leads from this page; nothing if that is a place on the same page, or nothing to fetch or write
-/// to.
+/// Resolves a reference on this page; `None` if it leads to the same page, or to nothing that could be fetched or
+/// written to.
 pub(super) fn absolute(base: &Url, reference: &str) -> Option<String> {
     const MAX_BYTES: usize = 2000;
     if reference.trim_start().starts_with('#') {

@@ -1,4 +1,4 @@
-//! Closing of elements, and writing of the blocks that they collected: paragraphs, items, tables, code, images.
+//! Closing of elements, and writing of the blocks they collected: paragraphs, items, tables, code, images.
 
 use html5ever::tokenizer::Tag;
 
@@ -9,7 +9,7 @@ use crate::web::markdown::flow::Gap;
 use crate::web::markdown::frame::{Frame, Role, longest_run};
 
 impl Composer {
-    /// Closes what ends where this element begins, although its end tag is missing.
+    /// Closes the elements that end where this one begins, although their end tags are missing.
     pub(super) fn close_implied(&mut self, element: Element) {
         if element.ends_paragraph() && self.n_paragraphs > 0 {
             self.close_nearest(Open::is_paragraph, |open| open.element.is_barrier());
@@ -42,7 +42,7 @@ impl Composer {
         }
     }
 
-    /// Closes the outermost of these parts of the table at hand.
+    /// Closes the outermost of these parts of the current table.
     fn close_table_part(&mut self, parts: &[Element]) {
         let table = self.open.iter().rposition(|open| open.element == Element::Table);
         let from = table.map_or(0, |at| at + 1);
@@ -51,7 +51,7 @@ impl Composer {
         }
     }
 
-    /// Closes the nearest open element that is meant, unless something bars the way to it.
+    /// Closes the nearest matching open element, unless another bars the way to it.
     pub(super) fn close_nearest(&mut self, is_meant: impl Fn(&Open) -> bool, bars: impl Fn(&Open) -> bool) {
         let found = self.open.iter().rposition(|open| is_meant(open) || bars(open));
         if let Some(at) = found.filter(|&at| is_meant(&self.open[at])) {
@@ -96,7 +96,7 @@ impl Composer {
         }
     }
 
-    /// Ends the innermost frame: its text goes where its role says.
+    /// Ends the innermost frame: its role decides where its text goes.
     pub(super) fn close_frame(&mut self) {
         let Some(frame) = self.frames.pop() else { return };
         let rendered = frame.render();
@@ -119,7 +119,7 @@ impl Composer {
         }
     }
 
-    /// Writes the paragraph so far. Marks do not span blocks: what is open ends.
+    /// Writes the paragraph so far. Marks do not span blocks, so open ones end.
     pub(super) fn flush(&mut self) {
         while !self.frames.is_empty() {
             self.close_frame();
@@ -136,7 +136,7 @@ impl Composer {
         self.flow.part();
     }
 
-    /// The table at hand only arranges the page: what it has so far becomes blocks, and so will the rest.
+    /// Turns the current table into a layout: its contents so far and later become blocks.
     pub(super) fn become_layout(&mut self) {
         let is_cell = |frame: &Frame| matches!(frame.role, Role::Cell { .. });
         let holds_other = self.frames.iter().any(|frame| frame.role.holds_blocks() && !is_cell(frame));
@@ -152,7 +152,7 @@ impl Composer {
         self.flow.part();
     }
 
-    /// Indents what follows, and says whether it did.
+    /// Indents the following blocks. Returns true if it did.
     pub(super) fn indent(&mut self, first: &str) -> bool {
         let n_indented = self.open.iter().filter(|open| open.is_indented()).count();
         if n_indented >= MAX_INDENT {
@@ -162,7 +162,7 @@ impl Composer {
         true
     }
 
-    /// Begins an item of the list at hand. It may have a number of its own.
+    /// Begins an item of the current list. It may have a number of its own.
     pub(super) fn item(&mut self, number: Option<u64>) -> bool {
         let is_list = |open: &Open| matches!(open.element, Element::List { .. });
         let list = self.open.iter().rposition(is_list);
