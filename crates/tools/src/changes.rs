@@ -1,4 +1,4 @@
-//! Changes that a command makes: files before and after it, git repositories, and files that steer other programs.
+//! Changes made by a command: files before and after it, git repositories, and files that steer other programs.
 
 pub(crate) mod concurrent;
 mod repositories;

@@ -1,6 +1,6 @@
 //! Commands of a task: started in their walls, in the foreground or the background, and ended with the task.
 //!
-//! It does not decide what a command may do: the gate has judged the line, and [`ShellReach`] tells what the grant
+//! It does not decide what a command may do: the gate has judged the line, and [`ShellReach`] reports what the grant
 //! leaves of the machine. The sandbox builds the walls.
 //!
 //! [`ShellReach`]: crate::port::shell_reach::ShellReach

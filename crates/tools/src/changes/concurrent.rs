@@ -1,20 +1,20 @@
 //! `Changes`: the tasks that change files at the same time.
 //!
-//! A command's changes are found by comparing files before and after it. Another task's changes are found with
-//! them; this module tells which files may be the other's.
+//! A command's changes are found by comparing files before and after it. That comparison also finds changes by other
+//! tasks; this module tells which files may be theirs.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Paths of others that are kept for one command. With more of them, all of its own are in doubt.
+/// Maximum number of other tasks' paths kept for one command. Beyond it, all of the command's own changes are in doubt.
 const MAX_PATHS: usize = 10_000;
 
-/// Which tasks change files at the same time, for one engine.
+/// The tasks of one engine that change files at the same time.
 #[derive(Debug, Default)]
 pub struct Changes(Mutex<Present>);
 
-/// What goes on now.
+/// Current commands and edits.
 #[derive(Debug, Default)]
 struct Present {
     n_given: u64,
@@ -22,26 +22,26 @@ struct Present {
     edits: HashMap<u64, (Owner, PathBuf)>,
 }
 
-/// One command that runs.
+/// A running command.
 #[derive(Debug)]
 struct Command {
     owner: Owner,
     others: Others,
 }
 
-/// What other tasks have changed while a command ran.
+/// Changes by other tasks while a command ran.
 #[derive(Debug, Default)]
 struct Others {
     paths: HashSet<PathBuf>,
-    /// More than is known.
+    /// True if there were more, unknown changes.
     more: bool,
 }
 
-/// A task, as far as it matters here.
+/// The identity of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Owner(u64);
 
-/// A command that may change anything. Dropped, it has changed what nobody knows.
+/// A command that may change anything. Dropping it means that its changes are unknown.
 #[derive(Debug)]
 pub(crate) struct CommandSpan {
     changes: Arc<Changes>,
@@ -69,7 +69,7 @@ impl Changes {
         CommandSpan { changes: Arc::clone(self), number }
     }
 
-    /// To be called before the file is touched, and kept until it has been.
+    /// Call this before touching the file, and keep the result until the edit is done.
     pub(crate) fn edit(self: &Arc<Self>, owner: Owner, path: &Path) -> EditSpan {
         let mut present = self.lock();
         let number = present.number();
@@ -79,7 +79,7 @@ impl Changes {
     }
 
     fn lock(&self) -> MutexGuard<'_, Present> {
-        // Nothing in there can be left half done.
+        // No update can be left half done.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -90,7 +90,7 @@ impl Present {
         self.n_given
     }
 
-    /// Lets the running commands of other tasks know of paths, or of something.
+    /// Reports changed paths, or unknown changes, to the running commands of other tasks.
     fn tell_others(&mut self, owner: Owner, changed: Option<&[PathBuf]>) {
         for command in self.commands.values_mut().filter(|command| command.owner != owner) {
             let others = &mut command.others;
@@ -101,7 +101,7 @@ impl Present {
         }
     }
 
-    /// Takes a command off; says which of the paths may be another task's.
+    /// Removes a command and returns those of the paths that another task may have changed.
     fn end(&mut self, number: u64, changed: Option<&[PathBuf]>) -> Vec<PathBuf> {
         let Some(Command { owner, others }) = self.commands.remove(&number) else { return Vec::new() };
         self.tell_others(owner, changed);
@@ -112,8 +112,8 @@ impl Present {
 }
 
 impl CommandSpan {
-    /// The command has ended and these files have changed, as far as that is known. Says which of them may have been
-    /// changed by another task.
+    /// Ends the command, which changed these files as far as is known. Returns those that another task may have
+    /// changed.
     pub(super) fn end(self, changed: Option<&[PathBuf]>) -> Vec<PathBuf> {
         self.changes.lock().end(self.number, changed)
     }

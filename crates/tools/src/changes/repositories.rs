@@ -1,6 +1,6 @@
 //! Git directories that a command could write in.
 //!
-//! Git runs what some of their files say, so the walls protect those files. `sortie-policy` knows which; this
+//! Git runs what some of their files say, so the walls protect those files. `sortie-policy` knows these files; this
 //! module finds the directories, without asking git.
 
 use std::ffi::OsStr;
@@ -11,12 +11,12 @@ use sortie_sandbox::{FileKind, GitDirectory, Workspace, git_directory};
 use super::snapshot::{IN_GIT_DIRECTORIES, TreeSnapshot};
 use crate::port::shell_reach::Repositories;
 
-/// Repositories elsewhere in the tree that are kept. Each takes some mounts.
+/// Maximum number of protected repositories elsewhere in the tree. Each takes some mounts.
 const MAX_NESTED: usize = 500;
-/// Names that are looked at for submodules and further working trees.
+/// Maximum number of names examined for submodules and other working trees.
 const MAX_NAMES: usize = 20_000;
 
-/// What a look at the tree has found, and what that leads to, as far as it lies in one of the `writable` directories.
+/// Returns the repositories that a snapshot found, and those they lead to, if inside one of the `writable` directories.
 pub(super) fn find_repositories(workspace: &Workspace, writable: &[PathBuf], snapshot: &TreeSnapshot) -> Repositories {
     let root = workspace.root();
     let mut found = Repositories::default();
@@ -40,7 +40,7 @@ pub(super) fn find_repositories(workspace: &Workspace, writable: &[PathBuf], sna
     found
 }
 
-/// The repositories of both, each once. What was lacking counts only in the first.
+/// Merges repositories without duplicates. Keeps only the first one's lack.
 pub(super) fn united(mut repositories: Repositories, others: &Repositories) -> Repositories {
     let Repositories { top, modules, worktrees, nested, .. } = others;
     for (own, others) in [
@@ -60,8 +60,8 @@ fn knows(repositories: &Repositories, path: &Path) -> bool {
     [top, modules, worktrees].iter().any(|known| known.iter().any(|known| known == path))
 }
 
-/// The git directory of a working tree, and the one that it shares with others. One that leads nowhere has none: git
-/// finds nothing there either.
+/// Returns the git directory of a working tree and the one it shares with others. A broken link yields none: git finds
+/// nothing there either.
 fn both(work_tree: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     let found = git_directory(work_tree).ok().flatten();
     found.into_iter().flat_map(|GitDirectory { own, common, .. }| [own, common])
@@ -76,14 +76,15 @@ fn distinct(paths: &mut Vec<PathBuf>) {
     paths.dedup();
 }
 
-/// As the workspace names it: relative to the root, absolute in an added directory.
+/// Returns the path as the workspace names it: relative to the root, absolute in an added directory.
 pub(super) fn named(workspace: &Workspace, path: &Path) -> PathBuf {
     path.strip_prefix(workspace.root()).unwrap_or(path).to_owned()
 }
 
-/// Every directory in which a submodule's repository may begin, by absolute path: their names may have slashes.
+/// Returns every directory in which a submodule's repository may begin, by absolute path. Names of submodules may have
+/// slashes.
 fn submodules(workspace: &Workspace, modules: &Path, lack: &mut Option<String>) -> Vec<PathBuf> {
-    /// In these, names are those of objects and branches; and in these, there is no repository.
+    /// Directories with names of objects and branches, or without repositories.
     const CLOSED: [&str; 5] = ["objects", "refs", "logs", "hooks", "info"];
     let mut found = Vec::new();
     let mut ahead = vec![modules.to_owned()];
@@ -102,14 +103,14 @@ fn submodules(workspace: &Workspace, modules: &Path, lack: &mut Option<String>) 
     found
 }
 
-/// The directories in a directory, by absolute path; a bounded number of them.
+/// Returns the subdirectories of a directory by absolute path, up to a bound.
 fn directories(workspace: &Workspace, path: &Path) -> Vec<PathBuf> {
     let Ok(entries) = workspace.read_dir(path) else { return Vec::new() };
     let directories = entries.take(MAX_NAMES).flatten().filter(|entry| entry.kind == FileKind::Directory);
     directories.map(|entry| workspace.root().join(path).join(entry.name)).collect()
 }
 
-/// Whether git would take the root of the workspace for a repository that commands can write in.
+/// True if git would take the workspace root for a repository that commands can write in.
 pub(super) fn is_repository(workspace: &Workspace, repositories: &Repositories) -> bool {
     let Ok(Some(GitDirectory { own, common, .. })) = git_directory(workspace.root()) else { return false };
     let in_reach = |path: &Path| repositories.top.iter().any(|top| top == path);
@@ -119,7 +120,7 @@ pub(super) fn is_repository(workspace: &Workspace, repositories: &Repositories) 
         && has(workspace, &common, &["objects", "refs"])
 }
 
-/// Whether a directory itself looks like a git directory.
+/// True if a directory itself looks like a git directory.
 pub(super) fn is_bare(workspace: &Workspace, directory: &Path) -> bool {
     has(workspace, directory, &IN_GIT_DIRECTORIES)
 }
@@ -138,7 +139,7 @@ mod tests {
 
     use super::*;
 
-    /// A directory with these files, `work` in it being the workspace.
+    /// A directory with these files; its subdirectory `work` is the workspace.
     fn place(files: &[(&str, &str)]) -> (TempDir, PathBuf) {
         let directory = tempfile::tempdir().unwrap();
         let top = directory.path().canonicalize().unwrap();
@@ -150,7 +151,7 @@ mod tests {
         (directory, top)
     }
 
-    /// What is found where all of the workspace is writable; from the directory on.
+    /// The repositories found if the whole workspace is writable, relative to `top`.
     fn found(top: &Path) -> [Vec<String>; 4] {
         let root = top.join("work");
         let workspace = Workspace::open(&root).unwrap();

@@ -1,8 +1,8 @@
 //! `TreeSnapshot`: the files of the workspace at one moment, to tell which of them a command changed.
 //!
-//! It sees what a search sees: it follows no links and does not look into what ignore files hide. Hidden entries of
-//! listed directories are known by name, so that nothing appears there unnoticed. Git directories are located, but
-//! not entered.
+//! It sees what a search sees: it follows no links and does not enter ignored directories. Hidden entries of listed
+//! directories are known by name, so that nothing appears there unnoticed. Git directories are located, but not
+//! entered.
 
 mod difference;
 #[cfg(test)]
@@ -23,13 +23,13 @@ use crate::answer::phrases::grouped;
 use crate::answer::tool_error::explain;
 use crate::files::walk::{Cut, Directory, DirectoryListing};
 
-/// The most that is looked at, in entries and in time.
+/// Limits of a snapshot, in entries and in time.
 const MAX_ENTRIES: usize = 50_000;
 const MAX_TIME: Duration = Duration::from_secs(2);
 
-/// Git's own place in a working tree.
+/// Name of the git directory or file in a working tree.
 pub(super) const GIT: &str = ".git";
-/// What every git directory has, wherever it lies.
+/// Entries that every git directory has, under any name.
 pub(super) const IN_GIT_DIRECTORIES: [&str; 3] = ["HEAD", "objects", "refs"];
 
 /// The files of some directories at one moment.
@@ -39,25 +39,25 @@ pub(super) struct TreeSnapshot {
     directories: HashMap<PathBuf, Vec<(OsString, Sight)>>,
     n_entries: usize,
     n_unlisted: usize,
-    /// Why it has not everything.
+    /// The reason why it is incomplete.
     pub(super) lack: Option<String>,
-    /// Directories with a `.git` in them.
+    /// Directories that contain a `.git`.
     pub(super) work_trees: Vec<PathBuf>,
-    /// Git directories of another name.
+    /// Git directories with another name.
     pub(super) bare: Vec<PathBuf>,
 }
 
-/// What is known of an entry.
+/// Knowledge about an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Sight {
-    /// A file, a link or the like: the same number, the same state.
+    /// A file, a link or the like: equal numbers mean equal states.
     File(u64),
-    /// Nobody looks closer.
+    /// Not examined any further.
     Hidden,
 }
 
 impl TreeSnapshot {
-    /// Looks through these directories: relative to the root, or absolute in an added directory.
+    /// Examines these directories: relative to the root, or absolute in an added directory.
     pub(super) fn take(workspace: &Workspace, bases: &[PathBuf], cancel: &CancellationToken) -> Self {
         Self::take_within(MAX_ENTRIES, workspace, bases, &Stop::at(Instant::now() + MAX_TIME, cancel.clone()))
     }
@@ -72,7 +72,7 @@ impl TreeSnapshot {
                 Err(error) => snapshot.lack = Some(explain(&error)),
             }
         }
-        // From the top downwards, so that a look that is cut short has seen what matters most.
+        // Top down, so that a snapshot that is cut short has seen the most important entries.
         while snapshot.lack.is_none()
             && let Some(directory) = queue.pop_front()
         {
@@ -121,20 +121,20 @@ fn is_git_directory(listing: &DirectoryListing) -> bool {
     IN_GIT_DIRECTORIES.iter().all(|name| has(listing, name))
 }
 
-/// Whether something of this name is there, hidden or not.
+/// True if an entry of this name exists, hidden or not.
 fn has(listing: &DirectoryListing, name: &str) -> bool {
     let by_name = |entry: &Entry| entry.name.as_os_str().cmp(name.as_ref());
     listing.entries.binary_search_by(by_name).is_ok() || listing.ignored.iter().any(|entry| entry.name == name)
 }
 
-/// Two states have the same number only if they are the same, as far as chance goes.
+/// Hashes a state: different states have different numbers, barring collisions.
 fn number(stamp: &Stamp) -> u64 {
     let mut hasher = DefaultHasher::new();
     stamp.hash(&mut hasher);
     hasher.finish()
 }
 
-/// Whether it is git's own place in a working tree: the directory, or the file that leads there.
+/// True for `.git` in a working tree: the directory, or the file that points to it.
 pub(super) fn is_git(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name == GIT)
 }

@@ -2,8 +2,8 @@
 //! command.
 //!
 //! Walls protect the files that exist and the most dangerous names. They cannot keep an absent name free without a
-//! placeholder that everyone would see. So those names are looked up before and after each command: at the top of
-//! each tree, and in git directories. A user may have made the change meanwhile; nobody can tell.
+//! placeholder that everyone would see. So those names are looked up before and after each command: at the top of each
+//! tree, and in git directories. A user may have made the change meanwhile; that cannot be distinguished.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,17 +16,17 @@ use super::snapshot::Difference;
 use super::snapshot::is_git;
 use crate::port::shell_reach::Repositories;
 
-/// Of a further working tree, git itself makes this.
+/// Git itself creates this for another working tree.
 const COMMON: &str = "commondir";
 
-/// The files under names that steer something, by their paths in the workspace.
+/// Files whose names steer something, by their paths in the workspace.
 #[derive(Debug, Default)]
 pub(super) struct SteeringFiles(BTreeMap<PathBuf, Look>);
 
-/// One name.
+/// The state of one name.
 #[derive(Debug, Clone, Copy)]
 struct Look {
-    /// A directory counts as absent while nothing is in it: it may stand for the absent.
+    /// An empty directory counts as absent: it may be a placeholder.
     sight: Option<Sight>,
     place: Place,
 }
@@ -43,15 +43,15 @@ enum Place {
     Top,
     /// In a git directory.
     Git,
-    /// In one of the workspace's own, where it has no ordinary use.
+    /// In one of the workspace's own git directories, where it has no ordinary use.
     Useless,
 }
 
-/// What came or changed of what steers something: sorted, none in another.
+/// New or changed steering files: sorted and not nested.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Steered {
     pub(super) told: Vec<PathBuf>,
-    /// What came and should not stay.
+    /// New files that should not stay.
     pub(super) useless: Vec<PathBuf>,
 }
 
@@ -92,15 +92,15 @@ impl SteeringFiles {
         }
     }
 
-    /// What `after`, a look at the same places, has that was not there or was not so; with what two looks at all files
-    /// have told.
+    /// Compares with `after`, a later look at the same places, and returns new or changed steering files. Includes
+    /// those that the comparison of snapshots found.
     pub(super) fn compare(&self, after: &Self, difference: Option<&Difference>, workspace: &Workspace) -> Steered {
         let mut steered = Steered::default();
         for (path, look) in &after.0 {
             let before = self.0.get(path);
             match (before.and_then(|before| before.sight), look.sight) {
                 (None, Some(_)) if look.place == Place::Useless => steered.useless.push(path.clone()),
-                // In a repository that is itself new, and is told as such.
+                // In a repository that is itself new and reported as such.
                 (None, Some(_)) if before.is_none() => {}
                 (before, Some(after)) if before != Some(after) => steered.told.push(path.clone()),
                 _ => {}
@@ -118,7 +118,7 @@ impl SteeringFiles {
 }
 
 impl Steered {
-    /// What a person and a model should know, if there is anything.
+    /// Returns the words for a person and a model, if there are any files.
     pub(super) fn words(&self) -> Option<String> {
         const MAX_NAMED: usize = 5;
         let shown = |path: &PathBuf| {
@@ -139,18 +139,18 @@ fn sight(workspace: &Workspace, within: &Entries, path: &Path) -> Option<Sight> 
     if stamp.kind != FileKind::Directory {
         return Some(Sight::File(stamp));
     }
-    // One that cannot be listed is nobody's placeholder.
+    // A directory that cannot be listed is not a placeholder.
     let holds_something = workspace.read_dir(path).map_or(true, |mut entries| entries.next().is_some());
     holds_something.then_some(Sight::Directory)
 }
 
-/// What a path is, if it steers something. Of a git directory, that is said of the directory itself or the file in its
-/// place.
+/// Returns the kind of a path that steers something. For a git directory, only the directory itself counts, or the file
+/// in its place.
 fn what(path: &Path) -> Option<Protected> {
     protected_from_commands(path).or_else(|| protected(path).filter(|_| is_git(path)))
 }
 
-/// Sorted, without those that lie in others.
+/// Sorts the paths and drops those inside others.
 fn outermost(paths: &mut Vec<PathBuf>) {
     paths.sort_unstable();
     paths.dedup_by(|later, earlier| later.starts_with(&*earlier));

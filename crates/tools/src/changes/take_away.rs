@@ -1,5 +1,4 @@
-//! Removal of files that a command made in a git directory where they have no ordinary use; people can still get
-//! them.
+//! Removal of files that a command made in a git directory where they have no ordinary use; people can still get them.
 
 use std::path::PathBuf;
 
@@ -8,7 +7,7 @@ use sortie_sandbox::{SpillDir, Workspace};
 
 use crate::answer::tool_error::explain;
 
-/// Takes these files away; says what was done, in one line, if anything was to be done.
+/// Takes these files away. Returns one line about it, if there were any.
 pub(super) fn take_away(workspace: &Workspace, spill: &SpillDir, useless: &[PathBuf]) -> Option<String> {
     const MAX_NAMED: usize = 5;
     let useless = if is_out("taken-away") { &[] } else { useless };

@@ -1,4 +1,4 @@
-//! `Watch`: looks at what a command may change before it starts, and again when it has ended.
+//! `Watch`: compares the files a command may change before it starts and after it has ended.
 
 use std::path::PathBuf;
 
@@ -20,15 +20,15 @@ pub(crate) struct Watch {
     tier: Tier,
     places: Places,
     before: State,
-    /// Whether git took the root for a working tree.
+    /// True if git took the root for a working tree.
     was_repository: bool,
     span: CommandSpan,
 }
 
-/// The changes of one command, as a look at the files tells.
+/// The changes of one command, as far as the files show them.
 #[derive(Debug, Default)]
 pub(crate) struct Aftermath {
-    /// Files that were made, changed or removed, sorted.
+    /// Files created, changed or removed, sorted.
     pub(crate) changed: Vec<PathBuf>,
     /// For the answer to the call.
     pub(crate) notes: Vec<String>,
@@ -48,12 +48,12 @@ struct State {
     snapshot: TreeSnapshot,
     repositories: Repositories,
     steering: SteeringFiles,
-    /// Those of the bases that git would take for a git directory.
+    /// The bases that git would take for a git directory.
     bare: Vec<PathBuf>,
 }
 
 impl State {
-    /// `known` are repositories that are looked at even if nothing leads there any more.
+    /// Examines the repositories in `known` even if nothing points to them any more.
     fn new(workspace: &Workspace, places: &Places, known: &Repositories, cancel: &CancellationToken) -> Self {
         let Places { writable, bases } = places;
         let snapshot = TreeSnapshot::take(workspace, bases, cancel);
@@ -65,7 +65,7 @@ impl State {
 }
 
 impl Watch {
-    /// Looks at the `writable` directories before a command starts.
+    /// Examines the `writable` directories before a command starts.
     pub(crate) fn begin(
         span: CommandSpan,
         workspace: &Workspace,
@@ -84,12 +84,12 @@ impl Watch {
         &self.before.repositories
     }
 
-    /// The command did not start after all.
+    /// Called if the command did not start after all.
     pub(crate) fn call_off(self) {
         self.span.end(Some(&[]));
     }
 
-    /// What people should look at; of the worst, only where it was.
+    /// Returns the notices for people. For the worst files, these only say where they were.
     fn told(
         &self,
         after: &State,
@@ -99,7 +99,7 @@ impl Watch {
     ) -> Vec<String> {
         let mut steered = self.before.steering.compare(&after.steering, difference, workspace);
         if self.tier == Tier::None {
-            // Who wants no walls wants nothing taken away either.
+            // A user who wants no walls wants nothing taken away either.
             steered.told.append(&mut steered.useless);
         }
         let mut told = Vec::new();
@@ -122,9 +122,9 @@ impl Watch {
         told
     }
 
-    /// Looks at what the command has changed. What is taken away goes to `spill`.
+    /// Examines the changes of the command. Files that are taken away go to `spill`.
     pub(crate) fn end(self, workspace: &Workspace, spill: &SpillDir) -> Aftermath {
-        // Also after a command that was cancelled: what it did is done.
+        // Also after a cancelled command: its changes are real.
         let after = State::new(workspace, &self.places, &self.before.repositories, &CancellationToken::new());
         let difference = self.before.snapshot.compare(&after.snapshot);
         let mut notices = self.told(&after, difference.as_ref().ok(), workspace, spill);

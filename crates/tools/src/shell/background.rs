@@ -1,4 +1,4 @@
-//! `Background`: a command that runs on while its task does other things.
+//! `Background`: a command that keeps running while its task does other things.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,34 +13,34 @@ use super::launcher::{CommandRequest, Launcher, Started};
 use super::recent_output::{Filter, OutputPage, RecentOutput};
 use crate::answer::tool_error::ToolError;
 
-/// Commands in the background that one task may have.
+/// Maximum number of background commands per task.
 pub(super) const MAX_BACKGROUND: usize = 16;
 
-/// One command in the background. Dropped, it is ended.
+/// A background command. Dropping it ends the command.
 pub(crate) struct Background {
     number: u32,
     name: String,
-    /// The command, as it is named to people.
+    /// The command as shown to people.
     line: String,
     recent: Arc<Mutex<RecentOutput>>,
     cancel: CancellationToken,
     _on_drop: DropGuard,
     end: watch::Receiver<Option<Arc<FinishedCommand>>>,
-    /// Whether a call has told how it ended.
+    /// True once a call has reported its end.
     is_told: AtomicBool,
 }
 
-/// What there is to see of a command in the background.
+/// A look at a background command.
 pub(crate) struct Look {
     pub(crate) page: OutputPage,
-    /// How it ended, once all of its output has been read.
+    /// Its end, once all of its output has been read.
     pub(crate) finished: Option<Arc<FinishedCommand>>,
-    /// It has been told before.
+    /// True if its end was reported before.
     pub(crate) is_told: bool,
 }
 
 impl Background {
-    /// Starts it, and says who keeps it.
+    /// Starts it and reports its keeper.
     pub(super) async fn start(
         launcher: &Arc<Launcher>,
         number: u32,
@@ -84,9 +84,9 @@ impl Background {
         &self.line
     }
 
-    /// What is new since the last look.
+    /// Returns everything new since the last look.
     pub(crate) fn look(&self, is_wanted: Option<Filter<'_>>) -> Look {
-        // In this order: what was written before the end is there when the end is.
+        // The order matters: output written before the end is present when the end is.
         let finished = self.end.borrow().clone();
         let page = lock(&self.recent).page(is_wanted);
         let finished = finished.filter(|_| page.n_left == 0);
@@ -94,17 +94,17 @@ impl Background {
         Look { page, finished, is_told }
     }
 
-    /// Has it end. Does nothing to one that has ended.
+    /// Stops it. Has no effect on a command that has ended.
     pub(crate) fn stop(&self) {
         self.cancel.cancel();
     }
 
-    /// Waits for the end; nothing, if what saw to it failed.
+    /// Waits for the end. Returns nothing if the work that watches it failed.
     pub(crate) async fn ended(&self) -> Option<Arc<FinishedCommand>> {
         self.end.clone().wait_for(Option::is_some).await.ok()?.clone()
     }
 
-    /// Notes that its end is told; says whether this is the first time.
+    /// Marks its end as reported. Returns true if this is the first time.
     pub(crate) fn tell(&self) -> bool {
         !self.is_told.swap(true, Ordering::Relaxed)
     }
@@ -117,14 +117,14 @@ impl Background {
         self.is_told.load(Ordering::Relaxed)
     }
 
-    /// Waits for the end; the files that it changed, unless they have been told.
+    /// Waits for the end. Returns the files it changed, unless they were reported before.
     pub(super) async fn untold_changes(&self) -> Vec<String> {
         let finished = self.ended().await.filter(|_| self.tell());
         finished.map(|finished| finished.files_changed()).unwrap_or_default()
     }
 }
 
-/// What a model calls a command in the background.
+/// The name of a background command for a model.
 pub fn shell_name(number: u32) -> String {
     format!("bash_{number}")
 }
@@ -155,7 +155,7 @@ async fn started(
         started = &mut starting => started,
         () = call_cancel.cancelled() => {
             cancel.cancel();
-            // One that has begun after all is told: it may have done something before it ends now.
+            // A command that has started after all is reported: it may do something before it ends now.
             starting.await
         }
     };

@@ -1,4 +1,4 @@
-//! `Excerpt`: the beginning and the end of an output of any length, in a fixed space.
+//! `Excerpt`: the beginning and the end of an output of any length, in bounded space.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -6,14 +6,14 @@ use std::collections::VecDeque;
 use crate::answer::phrases::bytes;
 use crate::answer::truncate;
 
-/// Characters that are shown of an output that is too long to be shown whole.
+/// Characters shown of an output that is too long to show whole.
 const HEAD_CHARS: usize = 10_000;
 const TAIL_CHARS: usize = 20_000;
-/// The most that they take, and a little more: a character that is cut in two at the edge is never among them.
+/// Maximum size of these characters, plus some: a character split at the edge is never among them.
 const HEAD_BYTES: usize = 4 * HEAD_CHARS + 4;
 const TAIL_BYTES: usize = 4 * TAIL_CHARS + 4;
 
-/// An output may have as many bytes as these and is shown whole, whatever its characters are.
+/// An output of at most this many bytes is shown whole, whatever its characters.
 pub(crate) const WHOLE_BYTES: u64 = (HEAD_CHARS + TAIL_CHARS) as u64;
 
 #[derive(Debug, Default)]
@@ -23,13 +23,13 @@ pub(crate) struct Excerpt {
     n_bytes: u64,
 }
 
-/// An output as it is shown.
+/// An output as shown.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Shown {
     pub(crate) text: String,
-    /// Not all of it.
+    /// True if part of it is missing.
     pub(crate) is_cut: bool,
-    /// Some bytes are no UTF-8; a mark stands for them.
+    /// True if some bytes are not UTF-8; each is replaced by a mark.
     pub(crate) is_lossy: bool,
 }
 
@@ -57,8 +57,8 @@ impl Excerpt {
         cut_out(&self.head, tail, self.n_bytes)
     }
 
-    /// The last line that has been written to its end and is not blank, as plain text. What is still being written is
-    /// not shown: half a secret looks like none.
+    /// Returns the last complete line that is not blank, as plain text. An unfinished line is not shown: half a secret
+    /// looks like none.
     pub(crate) fn last_line(&mut self) -> Option<String> {
         const MAX_CHARS: usize = 200;
         let tail = self.tail.make_contiguous();
@@ -71,7 +71,7 @@ impl Excerpt {
     }
 }
 
-/// The beginning of the one and the end of the other, which are parts of an output of so many bytes.
+/// Joins the beginning and the end of an output with this many bytes.
 fn cut_out(head: &[u8], tail: &[u8], n_bytes: u64) -> Shown {
     let (before, after) = (String::from_utf8_lossy(head), String::from_utf8_lossy(tail));
     let end = before.char_indices().nth(HEAD_CHARS).map_or(before.len(), |(end, _)| end);

@@ -1,4 +1,4 @@
-//! `FinishedCommand`: a command that has ended, and the words about it.
+//! `FinishedCommand`: a command that has ended, and the text about it.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -11,10 +11,10 @@ use super::walls_hint::WallsHint;
 use crate::answer::Answer;
 use crate::answer::phrases::{bytes, grouped, named_paths};
 
-/// Files that are told one by one.
+/// Maximum number of files listed one by one.
 const MAX_FILES: usize = 1000;
 
-/// Signals by name, as far as commands meet them.
+/// Names of the signals that commands usually receive.
 const SIGNALS: [(i32, &str); 14] = [
     (1, "HUP"),
     (2, "INT"),
@@ -32,18 +32,18 @@ const SIGNALS: [(i32, &str); 14] = [
     (31, "SYS, a system call that commands may not make"),
 ];
 
-/// A command that has ended, and everything that it started.
+/// A command that has ended, with everything it started.
 #[derive(Debug)]
 pub(crate) struct FinishedCommand {
     pub(crate) how: How,
     pub(crate) output: OutputCount,
-    /// How long it had.
+    /// Its time limit.
     pub(crate) time: Option<Duration>,
     /// Sorted.
     pub(crate) changed: Vec<PathBuf>,
-    /// What else there is to know.
+    /// Further notes.
     pub(crate) notes: Vec<String>,
-    /// What its walls keep; nothing where there are none.
+    /// A description of its walls, if there were any.
     pub(crate) hint: Option<WallsHint>,
 }
 
@@ -52,7 +52,7 @@ impl FinishedCommand {
         self.how == How::Exited { code: 0 }
     }
 
-    /// How it ended, in words.
+    /// Describes its end.
     pub(crate) fn ending(&self) -> String {
         match self.how {
             How::Exited { code } => format!("Exit code {code}"),
@@ -66,12 +66,12 @@ impl FinishedCommand {
         }
     }
 
-    /// The files that changed, by the names that an output has for them; a bounded number of them.
+    /// Returns the changed files by the names used in outputs, up to a bound.
     pub(crate) fn files_changed(&self) -> Vec<String> {
         self.changed.iter().take(MAX_FILES).map(|path| path.to_string_lossy().into_owned()).collect()
     }
 
-    /// Says in the last line what came of it.
+    /// Notes the results in the last line.
     pub(crate) fn note(&self, answer: &mut Answer) {
         if !self.changed.is_empty() {
             answer.note(format!("changed: {}", named_paths(&self.changed)));
@@ -83,7 +83,7 @@ impl FinishedCommand {
         self.notes.iter().for_each(|note| answer.note(note));
     }
 
-    /// Says in the last line where all of a long output is.
+    /// Notes in the last line the file that has the whole of a long output.
     pub(crate) fn note_spill(&self, answer: &mut Answer) {
         let output = &self.output;
         match (&output.spilled, &output.spill_failure) {
@@ -100,14 +100,14 @@ impl FinishedCommand {
         }
     }
 
-    /// Says last what the walls keep, if that may be why it failed.
+    /// Adds a last note about the walls, if they may have made it fail.
     pub(crate) fn note_walls(&self, answer: &mut Answer, shown: &str) {
         if let (How::Exited { code: 1.. }, Some(hint)) = (self.how, &self.hint) {
             hint.words(shown).into_iter().for_each(|words| answer.note(words));
         }
     }
 
-    /// Puts what programs want to know into the object.
+    /// Puts the facts that programs want into the object.
     pub(crate) fn put(&self, answer: &mut Answer) {
         if let How::Exited { code } = self.how {
             answer.put("exit_code", || code.into());
@@ -122,7 +122,7 @@ impl FinishedCommand {
         }
     }
 
-    /// The output of a call that tells of this end.
+    /// The output of a call that reports this end.
     pub(crate) fn done(&self, answer: Answer, for_people: String) -> ToolOutput {
         let fault = (self.how == How::TimedOut).then_some(Fault::TimedOut);
         let failed = !self.is_success();

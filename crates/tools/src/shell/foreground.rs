@@ -14,10 +14,10 @@ use super::launcher::{CommandRequest, Launcher};
 use crate::answer::tool_error::ToolError;
 use crate::port::progress::Progress;
 
-/// How often people are told how it comes along.
+/// Interval of progress lines for people.
 const PERIOD: Duration = Duration::from_secs(1);
 
-/// Runs a command to its end, which a cancellation brings near; so does dropping the future.
+/// Runs a command to its end. A cancellation ends it early; so does dropping the future.
 pub(super) async fn run(
     launcher: &Arc<Launcher>,
     order: CommandRequest,
@@ -36,7 +36,7 @@ pub(super) async fn run(
     let (tell_keeper, keeper) = oneshot::channel();
     let mut running = tokio::task::spawn_blocking(move || {
         let started = launcher.start(order, &cancel)?;
-        // Whoever does not listen does not want to know.
+        // The receiver may have stopped listening.
         tell_keeper.send(started.keeper()).ok();
         let finished = started.finish(&mut |bytes| lock(&shown).push(bytes));
         drop(slot);
@@ -54,7 +54,7 @@ pub(super) async fn run(
     Ok((finished, output))
 }
 
-/// Waits for the end, and tells the last line of the output as often as there is another.
+/// Waits for the end, and shows each new last line of the output.
 async fn watched<T>(
     running: &mut JoinHandle<T>,
     output: &Mutex<Excerpt>,
@@ -77,7 +77,7 @@ async fn watched<T>(
     }
 }
 
-/// A panic goes on here. There is no other reason: nothing aborts this work.
+/// Propagates a panic. There is no other cause: nothing aborts this work.
 pub(super) fn went_wrong<T>(error: JoinError) -> Result<T, ToolError> {
     match error.try_into_panic() {
         Ok(panic) => std::panic::resume_unwind(panic),

@@ -1,4 +1,4 @@
-//! `Launcher`: starts the commands of one task and sees them through to their end. Everything here blocks.
+//! `Launcher`: starts the commands of one task and waits for their end. Everything here blocks.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -28,23 +28,23 @@ use crate::port::shell_reach::{NetworkReach, Repositories, ShellReach, Writable}
 use crate::proxy;
 use crate::proxy::ProxyGuard;
 
-/// Where a command finds its proxy, in a network that it has for itself.
+/// The port of the proxy in a command's own network.
 const PROXY_PORT: u16 = 3128;
 
-/// Names the task whose command it is in the environment of each command.
+/// Environment variable that names the task of a command.
 pub const TASK_VARIABLE: &str = "SORTIE_TASK";
 
-/// Notices that are kept of one task.
+/// Maximum number of notices kept per task.
 const MAX_NOTICES: usize = 50;
 
-/// What the commands of one task have in common.
+/// State shared by the commands of one task.
 pub(super) struct Launcher {
     pub(super) setup: Arc<ShellSetup>,
     pub(super) reach: Arc<dyn ShellReach>,
     pub(super) changes: Arc<Changes>,
     pub(super) owner: Owner,
     task: TaskId,
-    /// For long outputs, in the task's name.
+    /// For long outputs, under the task's name.
     spill: SpillDir,
     redactor: Arc<Redactor>,
     notices: Mutex<Vec<String>>,
@@ -54,16 +54,16 @@ pub(super) struct Launcher {
 #[derive(Debug)]
 pub(crate) struct CommandRequest {
     pub(crate) line: String,
-    /// As it was written; none is the root.
+    /// As written; `None` is the root.
     pub(crate) directory: Option<String>,
-    /// How long it may take, from when it runs.
+    /// Time limit, from the moment it runs.
     pub(crate) time: Option<Duration>,
     pub(crate) workspace: Arc<Workspace>,
-    /// An output of more bytes is kept in a file.
+    /// Outputs with more bytes than this are kept in a file.
     pub(crate) unspilled: u64,
 }
 
-/// A command that runs.
+/// A running command.
 pub(super) struct Started {
     launcher: Arc<Launcher>,
     order: CommandRequest,
@@ -72,7 +72,7 @@ pub(super) struct Started {
     proxy: Option<ProxyGuard>,
     notes: Vec<String>,
     hint: Option<WallsHint>,
-    /// Ends it when the call must end, when nobody waits for it any more, and when the runtime goes down.
+    /// Ends it if the call must end, if nobody waits for it any more, or if the runtime shuts down.
     _stopping: StopOnCancel,
 }
 
@@ -102,7 +102,7 @@ impl Launcher {
         }
     }
 
-    /// Starts a command, unless it is cancelled before. When this returns it runs in its walls, or nothing does.
+    /// Starts a command, unless it was cancelled before. When this returns, it runs in its walls, or nothing runs.
     pub(super) fn start(
         self: &Arc<Self>,
         order: CommandRequest,
@@ -195,19 +195,19 @@ impl Launcher {
                 notes.push("no network: single hosts cannot be reached without namespaces; see `sortie doctor`".into());
                 Network::None
             }
-            // Nothing is in the way.
+            // Without walls nothing restricts the network.
             (_, Tier::None) => Network::All,
         }
     }
 }
 
 impl Started {
-    /// Who keeps it; `None` if it has ended.
+    /// Its keeper; `None` if it has ended.
     pub(super) fn keeper(&self) -> Option<KeeperMark> {
         self.running.keeper()
     }
 
-    /// Waits for the end. `show` gets the output as it comes.
+    /// Waits for the end, passing the output to `show` as it comes.
     pub(super) fn finish(self, show: &mut dyn FnMut(&[u8])) -> FinishedCommand {
         let Self { launcher, order, running, watch, proxy, mut notes, hint, _stopping } = self;
         let caps = OutputCaps { unspilled: order.unspilled, spill: Some(&launcher.spill) };
@@ -230,7 +230,7 @@ impl Started {
     }
 }
 
-/// Where a command starts, as an absolute path.
+/// The starting directory of a command, as an absolute path.
 fn directory(workspace: &Workspace, asked: Option<&str>) -> Result<PathBuf, ToolError> {
     let Some(asked) = asked else { return Ok(workspace.root().to_owned()) };
     let resolved = workspace.resolve(asked)?;
@@ -240,7 +240,7 @@ fn directory(workspace: &Workspace, asked: Option<&str>) -> Result<PathBuf, Tool
     Ok(workspace.root().join(resolved.relative))
 }
 
-/// All that a command without walls could change of the workspace.
+/// Everything in the workspace that a command without walls could change.
 fn everything(workspace: &Workspace) -> Vec<PathBuf> {
     [workspace.root()].into_iter().chain(workspace.added()).map(Path::to_owned).collect()
 }

@@ -6,25 +6,25 @@ use std::collections::VecDeque;
 use crate::answer::phrases::{bytes, counted};
 use crate::answer::{Answer, truncate};
 
-/// What is kept. Whoever looks so seldom that more has come since misses the oldest of it.
+/// Bytes kept. If more arrive between two looks, the oldest are lost.
 pub(crate) const RECENT_BYTES: usize = 1 << 20;
-/// What one page has at most.
+/// Maximum length of a page.
 const PAGE_CHARS: usize = 30_000;
 
-/// Whether a line is wanted.
+/// True if a line is wanted.
 pub(crate) type Filter<'a> = &'a dyn Fn(&[u8]) -> bool;
 
 /// The newest part of an output.
 #[derive(Debug, Default)]
 pub(super) struct RecentOutput {
     bytes: VecDeque<u8>,
-    /// All that has come.
+    /// Total number of bytes received.
     n_bytes: u64,
-    /// How much of it has been read, or missed.
+    /// Number of bytes read or missed.
     n_read: u64,
-    /// How much had come at the last look.
+    /// Number of bytes received by the last look.
     n_looked_at: u64,
-    /// Nothing more will come.
+    /// True if nothing more will come.
     pub(super) is_over: bool,
 }
 
@@ -32,13 +32,13 @@ pub(super) struct RecentOutput {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct OutputPage {
     pub(crate) text: String,
-    /// Bytes that were no longer there.
+    /// Bytes lost before this page.
     pub(crate) n_missed: u64,
-    /// Bytes that another page will have.
+    /// Bytes left for another page.
     pub(crate) n_left: u64,
-    /// Lines that were not wanted.
+    /// Lines that the filter skipped.
     pub(crate) n_unwanted: usize,
-    /// Some bytes are no UTF-8; a mark stands for them.
+    /// True if some bytes are not UTF-8; each is replaced by a mark.
     pub(crate) is_lossy: bool,
 }
 
@@ -49,8 +49,8 @@ impl RecentOutput {
         self.bytes.drain(..self.bytes.len().saturating_sub(RECENT_BYTES));
     }
 
-    /// The next page, of the lines that are wanted. A word that is still being written waits for its end: half a secret
-    /// looks like none. But not for long: if nothing came since the last look, it is shown.
+    /// Returns the next page of wanted lines. An unfinished word waits for its end, since half a secret looks like
+    /// none. If nothing came since the last look, it is shown.
     pub(super) fn page(&mut self, is_wanted: Option<Filter<'_>>) -> OutputPage {
         let n_gone = self.n_bytes - self.bytes.len() as u64;
         let n_missed = n_gone.saturating_sub(self.n_read);
@@ -71,7 +71,7 @@ impl RecentOutput {
 }
 
 impl OutputPage {
-    /// Puts the page into an answer, with a note of everything that is missing.
+    /// Puts the page into an answer and notes everything that is missing.
     pub(crate) fn put(&self, answer: &mut Answer) {
         let Self { text, n_missed, n_left, n_unwanted, is_lossy } = self;
         answer.text(text);
@@ -91,13 +91,13 @@ impl OutputPage {
     }
 }
 
-/// Without the last word, if it may go on.
+/// Drops the last word, which may be unfinished.
 fn up_to_word(bytes: &[u8]) -> &[u8] {
     let end = bytes.iter().rposition(u8::is_ascii_whitespace).map_or(0, |at| at + 1);
     &bytes[..end]
 }
 
-/// As much as fits, and how many bytes that is.
+/// Returns as much as fits, and its number of bytes.
 fn plain(bytes: &[u8]) -> (OutputPage, usize) {
     let n_most = n_bytes_of(PAGE_CHARS, bytes);
     let n_taken = if n_most < bytes.len() { up_to_line(&bytes[..n_most]).len() } else { n_most };
@@ -106,7 +106,7 @@ fn plain(bytes: &[u8]) -> (OutputPage, usize) {
     (OutputPage { text: text.into_owned(), is_lossy, ..OutputPage::default() }, n_taken)
 }
 
-/// How many bytes this many characters take, where each that is none counts as one.
+/// Counts the bytes of this many characters. An invalid sequence counts as one character.
 fn n_bytes_of(n_chars: usize, bytes: &[u8]) -> usize {
     let lengths = bytes.utf8_chunks().flat_map(|chunk| {
         let invalid = Some(chunk.invalid().len()).filter(|length| *length > 0);
@@ -115,7 +115,7 @@ fn n_bytes_of(n_chars: usize, bytes: &[u8]) -> usize {
     lengths.take(n_chars).sum()
 }
 
-/// Up to the end of the last line, or, where that is far, of the last word.
+/// Cuts after the last line or, if that is far back, after the last word.
 fn up_to_line(bytes: &[u8]) -> &[u8] {
     const MAX_REST: usize = 4096;
     match bytes.iter().rev().take(MAX_REST).position(|byte| *byte == b'\n') {
@@ -124,7 +124,7 @@ fn up_to_line(bytes: &[u8]) -> &[u8] {
     }
 }
 
-/// The wanted ones among the complete lines, as many as fit, and how many bytes were looked at for that.
+/// Returns as many wanted lines as fit, of the complete ones, and the number of bytes examined.
 fn filtered(bytes: &[u8], is_still: bool, is_wanted: Filter<'_>) -> (OutputPage, usize) {
     let mut page = OutputPage::default();
     let (mut n_taken, mut n_chars) = (0, 0);

@@ -7,15 +7,14 @@ use sortie_sandbox::process::OutputCount;
 use crate::answer::tool_error::explain;
 use crate::answer::truncate;
 
-/// Takes secrets out of the file, once the command has ended. If that cannot be done there is no file any more, and the
-/// count says why.
+/// Redacts secrets in the file, once the command has ended. If that fails, the file is removed and the count says why.
 pub(super) fn redact(output: &mut OutputCount, spill: &SpillDir, redactor: &Redactor) {
     let Some(path) = output.spilled.clone() else { return };
     let is_whole = output.dropped == 0;
     let mut n_cut = 0;
     let rewritten = spill.rewrite(&path, |bytes| {
         let text = String::from_utf8_lossy(bytes);
-        // What went on behind the last byte may have been a key, of which half has no shape.
+        // A word continued after the last byte may have been a key, and half a key has no shape.
         let known = if is_whole { &text } else { truncate::unfinished(&text) };
         n_cut = text.len() - known.len();
         match redactor.redact(known) {

@@ -1,4 +1,4 @@
-//! `ShellSetup`: settings that all commands of a process share, and the walls that can be built here.
+//! `ShellSetup`: settings shared by all commands of a process, and the walls that can be built here.
 
 use std::sync::{Arc, OnceLock};
 
@@ -8,25 +8,27 @@ use tokio::sync::Semaphore;
 
 use crate::web::web_rules::WebRules;
 
-/// Commands of a process that are waited for at the same time; each has a thread. More of them wait for their turn.
+/// Maximum number of foreground commands of a process at the same time; each has a thread. Others wait.
 const MAX_FOREGROUND: usize = 64;
 
-/// Commands of a process that run in the background at the same time; each has a thread, too. More of them are refused.
+/// Maximum number of background commands of a process at the same time; each has a thread, too. Others are refused.
 const MAX_BACKGROUND: usize = 128;
 
-/// What all commands of a process share. Made once: the walls are probed at the first command and then known.
+/// Settings shared by all commands of a process. Created once: the walls are probed at the first command and then
+/// known.
 #[derive(Debug)]
 pub struct ShellSetup {
     pub program: Program,
-    /// The user's express wish: no walls.
+    /// True if the user wants no walls.
     pub unconfined: bool,
     pub environment: Environment,
     pub limits: ProcessLimits,
-    /// Where long outputs go, under names that begin with their task's, and what is taken away, which has no owner.
+    /// Receives long outputs, under names that begin with their task's, and files that were taken away, which have no
+    /// owner.
     pub spill: Arc<SpillDir>,
-    /// Which inner addresses may be reached by tasks that may reach hosts.
+    /// Inner addresses that tasks with access to hosts may reach.
     pub web: WebRules,
-    /// Tasks that may reach every host get the network itself; otherwise they, too, go through the proxy.
+    /// True if tasks that may reach every host get the network itself; otherwise they go through the proxy, too.
     pub open_network: bool,
     pub(super) foreground: Arc<Semaphore>,
     pub(super) background: Arc<Semaphore>,
@@ -34,7 +36,7 @@ pub struct ShellSetup {
 }
 
 impl ShellSetup {
-    /// With walls, the usual limits, and no network but through the proxy.
+    /// A setup with walls, the usual limits, and no network except through the proxy.
     pub fn new(program: Program, environment: Environment, spill: Arc<SpillDir>) -> Self {
         Self {
             program,
@@ -50,7 +52,7 @@ impl ShellSetup {
         }
     }
 
-    /// The same with walls, whatever the user wishes.
+    /// A copy with walls, whatever the user wishes.
     #[must_use]
     pub fn confined(&self) -> Self {
         Self {
@@ -67,28 +69,28 @@ impl ShellSetup {
         }
     }
 
-    /// The walls that commands run in. The first call builds them, which takes a moment and blocks.
+    /// Returns the walls that commands run in. The first call builds them, which takes a moment and blocks.
     pub fn walls(&self) -> &Standing {
         let find_out = || if self.unconfined { Standing::Unconfined } else { probe(&self.program).into() };
         self.standing.get_or_init(find_out)
     }
 }
 
-/// Which walls commands run in.
+/// The walls that commands run in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Standing {
-    /// The strongest.
+    /// The strongest walls.
     Namespaces,
-    /// Landlock alone; why there are no namespaces.
+    /// Landlock only; `why` says why there are no namespaces.
     Landlock { why: String },
-    /// No walls can be built, so that no command runs; why.
+    /// No walls can be built, so no command runs; `why` gives the reason.
     Nowhere { why: String },
-    /// No walls are built, because the user wants none.
+    /// No walls, because the user wants none.
     Unconfined,
 }
 
 impl Standing {
-    /// The tier of the next command, or the words with which it is refused.
+    /// The tier of the next command, or the text that refuses it.
     pub(super) fn tier(&self) -> Result<Tier, String> {
         match self {
             Self::Namespaces => Ok(Tier::Namespaces),
@@ -101,7 +103,7 @@ impl Standing {
         }
     }
 
-    /// What the outcome of a task that ran a command says of its walls.
+    /// The notice about walls in the outcome of a task that ran a command.
     pub(super) fn notice(&self) -> Option<String> {
         match self {
             Self::Namespaces | Self::Nowhere { .. } => None,

@@ -20,34 +20,33 @@ use crate::port::progress::Progress;
 use crate::port::shell_reach::ShellReach;
 use tokio_util::sync::CancellationToken;
 
-/// The commands of one task. Dropped, it ends those that are left; [`close`](Self::close) also waits for their end.
+/// The commands of one task. Dropping it ends those that still run; [`close`](Self::close) also waits for their end.
 pub struct Shells {
     launcher: Arc<Launcher>,
     background: Mutex<Shelf>,
 }
 
-/// Commands that the task has started in the background before, in other processes or in earlier legs. None of them
-/// runs.
+/// Background commands that the task started before, in other processes or in earlier legs. None of them runs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EarlierShells {
-    /// The number of the newest: no later command has the name of one of them.
+    /// Number of the newest one; later commands get other names.
     pub newest: u32,
     /// Those that ran when their process was stopped, by number.
     pub lost: BTreeSet<u32>,
 }
 
-/// The commands in the background, the oldest first.
+/// The background commands, oldest first.
 #[derive(Default)]
 struct Shelf {
     earlier: EarlierShells,
-    /// The number of the newest, earlier ones included.
+    /// Number of the newest one, earlier legs included.
     newest: u32,
     commands: Vec<Arc<Background>>,
     is_closed: bool,
 }
 
 impl Shells {
-    /// `redactor` takes secrets out of outputs that are kept in files, under names that begin with the task's id.
+    /// `redactor` removes secrets from outputs kept in files. The names of these files begin with the task's id.
     pub fn new(
         setup: Arc<ShellSetup>,
         reach: Arc<dyn ShellReach>,
@@ -58,14 +57,14 @@ impl Shells {
         Self { launcher: Arc::new(Launcher::new(setup, reach, changes, redactor, task)), background: Mutex::default() }
     }
 
-    /// What the outcome should say, each once, in order: weaker walls, no walls, what to look at, files that may be
-    /// others', what was ended with the task.
+    /// Notices for the outcome, in order and without repeats: weaker or no walls, files to check, files that may be
+    /// other tasks', commands ended with the task.
     pub fn notices(&self) -> Vec<String> {
         self.launcher.notices()
     }
 
-    /// Ends what runs in the background and returns when all of it is gone: with the files that it has changed and that
-    /// no call has told of, each once, sorted. No command starts in the background any more.
+    /// Ends all background commands and waits until they are gone. No further one can start. Returns the files they
+    /// changed that no call has reported, sorted and without repeats.
     pub async fn close(&self) -> Vec<String> {
         let commands = {
             let mut shelf = self.shelf();
@@ -87,7 +86,7 @@ impl Shells {
         changed
     }
 
-    /// To be held while a file is edited by a tool that is no command.
+    /// Hold this while a tool other than a command edits a file.
     pub(crate) fn edit(&self, path: &Path) -> EditSpan {
         self.launcher.changes.edit(self.launcher.owner, path)
     }
@@ -102,7 +101,7 @@ impl Shells {
         foreground::run(&self.launcher, order, cancel, progress).await
     }
 
-    /// Starts a command that goes on when the call has been answered.
+    /// Starts a command that keeps running after the call is answered.
     pub(crate) async fn start(
         &self,
         order: CommandRequest,
@@ -121,20 +120,20 @@ impl Shells {
             progress.runs_under(keeper).await;
         }
         let mut shelf = self.shelf();
-        // Others may have come in the meantime.
+        // Others may have started in the meantime.
         shelf.make_room()?;
         shelf.commands.push(Arc::clone(&command));
         Ok(command)
     }
 
-    /// The same task, which has started others before.
+    /// Adds the commands that the task started earlier.
     #[must_use]
     pub fn after(self, earlier: EarlierShells) -> Self {
         let shelf = Shelf { newest: earlier.newest, earlier, ..Shelf::default() };
         Self { background: Mutex::new(shelf), ..self }
     }
 
-    /// The command in the background that has this name.
+    /// Returns the background command with this name.
     pub(crate) fn background(&self, name: &str) -> Result<Arc<Background>, ToolError> {
         let shelf = self.shelf();
         if let Some(command) = shelf.commands.iter().find(|command| command.name() == name) {
@@ -153,12 +152,12 @@ impl Shells {
     }
 
     fn shelf(&self) -> MutexGuard<'_, Shelf> {
-        // Nothing in there can be left half done.
+        // No update can be left half done.
         self.background.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Names what still runs, if anything does.
+/// Names the commands that still run, if any.
 fn ended_with_the_task(commands: &[Arc<Background>]) -> Option<String> {
     let running: Vec<&Arc<Background>> = commands.iter().filter(|command| !command.has_ended()).collect();
     let shown = |command: &&Arc<Background>| format!("{} `{}`", command.name(), command.line());
@@ -170,7 +169,7 @@ fn ended_with_the_task(commands: &[Arc<Background>]) -> Option<String> {
 }
 
 impl EarlierShells {
-    /// How one of them ended, if it is one.
+    /// Says how an earlier command of this name ended, if there was one.
     fn end_of(&self, name: &str) -> Option<String> {
         let number = (1..=self.newest).find(|number| shell_name(*number) == name)?;
         Some(if self.lost.contains(&number) {
@@ -185,7 +184,7 @@ impl EarlierShells {
 }
 
 impl Shelf {
-    /// Forgets the oldest command whose end has been told, if there is no room for another; an error if there is none.
+    /// Forgets the oldest command with a reported end if there is no room for another; an error if there is none.
     fn make_room(&mut self) -> Result<(), ToolError> {
         if self.is_closed {
             return Err(ToolError::new(None, "the command was not run: its task is ending"));

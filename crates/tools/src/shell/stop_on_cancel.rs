@@ -5,12 +5,12 @@ use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-/// Ends a command when a token is cancelled; also when this is dropped, which does nothing to one that has ended.
+/// Ends a command if a token is cancelled or this is dropped. Has no effect on a command that has ended.
 pub(super) struct StopOnCancel(JoinHandle<()>);
 
 impl StopOnCancel {
     pub(super) fn new(stopper: Stopper, cancel: CancellationToken) -> Self {
-        // Held by the future, so that it acts also when the runtime drops that.
+        // Owned by the future, so that it also acts if the runtime drops that.
         let stop = StopOnDrop(stopper);
         Self(Handle::current().spawn(async move {
             let _stop = stop;

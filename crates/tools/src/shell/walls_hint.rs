@@ -1,18 +1,18 @@
-//! `WallsHint`: explains the walls when a command fails at them; programs only say that something cannot be done.
+//! `WallsHint`: explains the walls when a command fails because of them; programs only report that an operation failed.
 
 use std::path::{Path, PathBuf};
 
 use sortie_sandbox::process::{Network, Tier, Walls};
 
-/// How programs name what walls make of their attempts to change something.
+/// Error texts of programs whose changes the walls refuse.
 const ABOUT_FILES: [&str; 4] =
     ["Read-only file system", "Device or resource busy", "Permission denied", "Operation not permitted"];
-/// The same of attempts to reach somebody, and what any socket meets where there is no network at all.
+/// Error texts of programs whose connections the walls refuse, and of any socket without a network.
 const ABOUT_NETWORK: [&str; 3] =
     ["Network is unreachable", "Could not resolve host", "Temporary failure in name resolution"];
 const NO_SOCKET: &str = "Operation not permitted";
 
-/// Paths that are named.
+/// Maximum number of paths named.
 const MAX_NAMED: usize = 8;
 
 /// A description of the walls around one command.
@@ -23,7 +23,7 @@ pub(crate) struct WallsHint {
 }
 
 impl WallsHint {
-    /// Nothing, where there are no walls. `owner` is whose word it is that nothing is written.
+    /// `None` without walls. `owner` is the layer that forbids writing.
     pub(super) fn new(tier: Tier, walls: &Walls, owner: Option<String>) -> Option<Self> {
         if tier == Tier::None {
             return None;
@@ -48,7 +48,7 @@ impl WallsHint {
         Some(Self { files: parts.join("; "), network: walls.network })
     }
 
-    /// The words, if what a command has said may be about its walls.
+    /// Returns the hint if an output suggests that the walls are the cause.
     pub(super) fn words(&self, said: &str) -> Option<String> {
         let has = |words: &[&str]| words.iter().any(|words| said.contains(words));
         let files = has(&ABOUT_FILES).then_some(self.files.as_str());

@@ -8,21 +8,22 @@ use std::slice::Iter;
 
 use super::{Sight, TreeSnapshot};
 
-/// What is not as it was.
+/// The difference of two snapshots.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Difference {
-    /// Files that were made, changed or removed, sorted.
+    /// Files created, changed or removed, sorted.
     pub(crate) changed: Vec<PathBuf>,
-    /// Those of them that were there before and still are, sorted.
+    /// Changed files that existed before and still do, sorted.
     pub(crate) altered: Vec<PathBuf>,
-    /// What was not there before and is there now, hidden by ignore files or not, sorted.
+    /// New entries, ignored or not, sorted.
     pub(crate) appeared: Vec<PathBuf>,
-    /// What there is to say about it.
+    /// A remark about it.
     pub(crate) note: Option<String>,
 }
 
 impl TreeSnapshot {
-    /// What is different in `after`, a look at the same directories; why, if that cannot be told.
+    /// Compares with `after`, a later snapshot of the same directories. The error is the reason why they cannot be
+    /// compared.
     pub(crate) fn compare(&self, after: &Self) -> Result<Difference, String> {
         if let Some(lack) = self.lack.as_ref().or(after.lack.as_ref()) {
             return Err(lack.clone());
@@ -61,7 +62,7 @@ impl Difference {
                     self.appeared.push(path());
                     self.changed.extend(matches!(sight, Sight::File(_)).then(path));
                 }
-                // What becomes hidden or visible has not changed by that.
+                // An entry that becomes ignored or visible has not changed.
                 _ => {}
             }
         }
