@@ -1,7 +1,7 @@
 //! The tools, one file each, named as the model knows them.
 //!
-//! A new one implements `TypedTool` (`call/typed_tool.rs`) in a file of its own here, and gets a line in `registry.rs`
-//! and its name in `policy/src/rule/known_tools.rs`.
+//! To add one, implement `TypedTool` (`call/typed_tool.rs`) in a new file here, and add a line to `registry.rs` and its
+//! name to `policy/src/rule/known_tools.rs`.
 
 pub(crate) mod ask;
 pub(crate) mod bash;

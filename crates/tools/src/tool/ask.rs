@@ -1,6 +1,6 @@
-//! `Ask`: one question to the parent or to the person, and the wait for the answer.
+//! `Ask`: asks the parent or the person one question and waits for the answer.
 //!
-//! An agent's answer is its opinion: it approves of nothing, and the answer says so.
+//! An agent's answer is its opinion: it does not approve anything, and the answer says so.
 
 use std::time::Duration;
 
@@ -39,7 +39,7 @@ impl TypedTool for Ask {
     type Input = AskInput;
 
     const NAME: &'static str = "Ask";
-    /// A recovery waits for the answer to the question that was asked.
+    /// A recovery waits for the answer to the question already asked.
     const IDEMPOTENT: bool = true;
     const DELEGATES: bool = true;
 

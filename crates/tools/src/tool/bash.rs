@@ -1,4 +1,4 @@
-//! `Bash`: runs a command line, in walls that follow from the task's grant.
+//! `Bash`: runs a command line, in walls derived from the task's grant.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -23,7 +23,7 @@ use crate::shell::shells::Shells;
 const DEFAULT_TIME: Duration = Duration::from_mins(2);
 const MAX_TIME: Duration = Duration::from_mins(10);
 
-/// No system takes a much longer one.
+/// No system accepts a much longer line.
 const MAX_LINE_BYTES: usize = 100_000;
 
 pub(crate) struct Bash;
@@ -75,7 +75,7 @@ impl TypedTool for Bash {
     }
 
     fn resource(&self, input: &Self::Input, context: CallContext<'_>) -> Resource {
-        // A directory that leads nowhere makes the call fail; until then the line is judged all the same.
+        // An invalid directory makes the call fail; until then the line is judged anyway.
         let directory = input.cwd.as_deref().and_then(|cwd| context.workspace.locate(cwd).ok());
         Resource::Command { line: input.command.clone(), directory: directory.unwrap_or_else(PathBuf::new) }
     }
@@ -101,7 +101,7 @@ impl BashInput {
     }
 }
 
-/// The command that is asked for, if it makes sense.
+/// Returns the requested command, if it is valid.
 fn order(input: &BashInput, answer: &mut Answer, context: CallContext<'_>) -> Result<CommandRequest, ToolError> {
     if input.command.trim().is_empty() {
         return Err(ToolError::arguments("the command is empty"));

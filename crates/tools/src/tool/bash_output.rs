@@ -13,7 +13,7 @@ use crate::call::context::CallContext;
 use crate::call::typed_tool::TypedTool;
 use crate::shell::background::Look;
 
-/// The most that a filter may take once it is compiled.
+/// Maximum size of a compiled filter.
 const MAX_FILTER_BYTES: usize = 1 << 20;
 
 pub(crate) struct BashOutput;
@@ -63,7 +63,7 @@ impl TypedTool for BashOutput {
     }
 }
 
-/// The number of the command, and what there is to see of it.
+/// Returns the number of the command and a look at it.
 fn look(input: &BashOutputInput, context: CallContext<'_>) -> Result<(u32, Look), ToolError> {
     let shells = context.shells.ok_or_else(|| ToolError::new(Fault::NotAllowed, "there is no shell here"))?;
     let command = shells.background(&input.bash_id)?;

@@ -22,7 +22,7 @@ pub(crate) struct Edit;
 pub(crate) struct EditInput {
     #[serde(alias = "path")]
     file_path: String,
-    /// Keys that are not known end up in here.
+    /// Also receives unknown keys.
     #[serde(flatten)]
     replacement: Replacement,
 }

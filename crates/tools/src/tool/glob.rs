@@ -81,7 +81,7 @@ fn search(
     stop: &Stop,
     answer: &mut Answer,
 ) -> Result<(Vec<Box<Path>>, WalkSummary), ToolError> {
-    // A pattern may name the place to begin at, also as an absolute path: that part is resolved like any other path.
+    // A pattern may name the starting directory, also as an absolute path. That part is resolved like any other path.
     let (directory, rest) = globs::split_directory(&input.pattern);
     let glob = match (directory, rest) {
         ("", "") => return Err(ToolError::arguments("the pattern is empty; try `**/*`")),
@@ -102,7 +102,7 @@ fn search(
 }
 
 impl GlobInput {
-    /// Where a part of the pattern leads, if it is a path.
+    /// Resolves a part of the pattern, if it is a path.
     fn path_to(&self, part: &str) -> String {
         match (&self.path, part) {
             (Some(path), _) => Path::new(path).join(part).to_string_lossy().into_owned(),

@@ -1,7 +1,7 @@
 //! `Grep`: finds lines by regular expression, with ripgrep's libraries.
 //!
-//! Several threads search, but the answer is that of a search in the order of the paths: a cut answer always holds
-//! the first matches.
+//! Several threads search, but the answer is the same as for a search in path order: a cut answer always has the first
+//! matches.
 
 mod interruptible_matcher;
 mod objects;
@@ -135,7 +135,7 @@ fn grep(mut answer: Answer, workspace: &Workspace, input: &GrepInput, stop: &Sto
     }
 }
 
-/// Searches what the path names. A file that is named itself is searched whatever it is called.
+/// Searches the files below the path. A path to a file is searched whatever its name.
 fn search(
     workspace: &Workspace,
     input: &GrepInput,
@@ -152,13 +152,13 @@ fn search(
         let tree = Tree { workspace, base, stop, is_wanted: &is_wanted };
         return Ok(search_tree(&tree, query)?);
     }
-    // Opened once here so that a special or unreadable file is refused instead of counted.
+    // Open it here so that a special or unreadable file is refused rather than counted.
     workspace.open_file(path)?;
     if !query.admits(base, base.file_name().unwrap_or_default().as_ref()) {
         answer.note("glob or type does not fit the file that path names; it was searched all the same");
     }
     let searched = FileSearch::new(query, stop).run(workspace, base.into());
-    // In words it is enough to say so; an object without matches would say that there are none.
+    // In text a note is enough; an object without matches would say that there are none.
     if matches!(searched, Searched::Binary) && query.structured {
         return Err(ToolError::new(Fault::Binary, format!("`{path}` was not searched: it is binary")));
     }
@@ -202,7 +202,7 @@ mod tests {
         assert!(text.contains("stopped after 20 s; narrow the request"), "{text}");
     }
 
-    /// Each of the matches looks at all the text that follows, and the searcher asks for one after the other.
+    /// Each match scans all the text that follows, and the searcher requests one after the other.
     #[test]
     fn a_search_of_many_slow_matches_ends_when_its_time_is_over() {
         let start = Instant::now();

@@ -1,4 +1,4 @@
-//! `KillShell`: ends a background command, and everything that it started.
+//! `KillShell`: ends a background command and everything it started.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -49,7 +49,7 @@ impl TypedTool for KillShell {
         if command.ended().await.is_none() {
             return answer.failed(&ToolError::new(Fault::Internal, format!("how {name} ended is not known")));
         }
-        // What nobody has read yet: a task need not have another tool for it.
+        // Unread output: the task may not have another tool to read it.
         let Look { page, finished, is_told } = command.look(None);
         page.put(&mut answer);
         answer.note(format!("{name} {}", if had_ended { "had ended before" } else { "was ended" }));

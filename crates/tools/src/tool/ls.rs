@@ -131,7 +131,7 @@ fn render(mut answer: Answer, path: &str, listing: DirectoryListing, unwanted: O
     answer.done(format!("{path}: {}", counted(entries.len(), "entry", "entries")))
 }
 
-/// The name, with a mark for what is not a file.
+/// The name, with a suffix for entries that are not files.
 fn marked(name: &str, kind: FileKind) -> String {
     match kind {
         FileKind::File => name.to_owned(),

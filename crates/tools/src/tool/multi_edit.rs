@@ -1,4 +1,4 @@
-//! `MultiEdit`: replaces several texts in a file in order; all of them or none.
+//! `MultiEdit`: makes several replacements in a file in order, all of them or none.
 
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -63,7 +63,7 @@ impl TypedTool for NoteTool {
         }
         match context.kin.notes(sought).await {
             Ok(notes) => report(answer, &notes, sought, context),
-            // What was posted must not be posted again.
+            // A note that was posted must not be posted again.
             Err(failure) => {
                 answer.note_lack(format!("the notes could not be read: {failure}"));
                 answer.done("the notes could not be read")
@@ -113,10 +113,10 @@ fn report(mut answer: Answer, notes: &[Note], sought: Sought, context: CallConte
     }
 }
 
-/// How many of those that were sought are no longer there: the numbers have gaps.
+/// Counts the requested notes that are no longer kept: their numbers have gaps.
 fn forgotten(notes: &[Note], sought: Sought) -> Option<String> {
     let from = match sought {
-        // Its own stand between them.
+        // The caller's own notes are in between.
         Sought::New => return None,
         Sought::All => 0,
         Sought::From(number) => number,
@@ -126,7 +126,7 @@ fn forgotten(notes: &[Note], sought: Sought) -> Option<String> {
     (n_forgotten > 0).then(|| format!("{} no longer kept", counted(n_forgotten, "older note is", "older notes are")))
 }
 
-/// A note under the name of the one who posted it. Its further lines are indented: none can look like another's note.
+/// A note under its author's name. Its further lines are indented, so that none can look like another's note.
 fn entry(Note { task, agent, text, .. }: &Note) -> String {
     let is_line_end =
         |letter: char| letter != '\t' && letter.is_control() || ['\u{2028}', '\u{2029}'].contains(&letter);

@@ -1,7 +1,7 @@
-//! `Read`: a text file, one page at a time with line numbers; an image or a PDF whole.
+//! `Read`: returns a text file page by page with line numbers, or an image or PDF whole.
 //!
-//! It never holds more than a page of a text, however large the file or its lines, and always says what the page
-//! leaves out. Images and documents are returned whole within a fixed size, or not at all.
+//! It never holds more than a page of a text, however large the file or its lines, and always notes what the page
+//! leaves out. Images and documents are returned whole within a size limit, or not at all.
 
 mod attached_file;
 mod keeping_reader;
@@ -95,7 +95,7 @@ fn read(mut answer: Answer, workspace: &Workspace, seen: &Seen, input: &ReadInpu
     {
         answer.resolved(&resolved.relative);
     }
-    // Zero is what some models write for "from the start" and "no limit".
+    // Some models write zero for "from the start" and "no limit".
     let first = input.offset.unwrap_or(1).max(1);
     let limit = input.limit.filter(|&limit| limit > 0).unwrap_or(DEFAULT_LINES);
     let mut page = Page::default();
@@ -130,7 +130,7 @@ fn read(mut answer: Answer, workspace: &Workspace, seen: &Seen, input: &ReadInpu
 }
 
 enum Content {
-    /// A page of it is in the answer, and this is what follows. All of it, where it is small.
+    /// A page of it is in the answer, and this is what follows. If small, all of it is there.
     Text {
         end: PageEnd,
         stamp: Stamp,
@@ -142,7 +142,7 @@ enum Content {
     },
 }
 
-/// Reads what a file has for a model: of a text a page, of an image or a document everything.
+/// Reads what a model gets: a page of a text, or all of an image or document.
 fn read_content(file: File, lines: Lines, stop: &Stop, page: &mut Page, answer: &mut Answer) -> io::Result<Content> {
     let stamp = Stamp::of(&file)?;
     let n_bytes = stamp.size;
@@ -189,7 +189,7 @@ fn render(mut answer: Answer, input: &ReadInput, first: u64, page: &Page, end: &
         PageEnd::More { n_lines } => {
             let total = n_lines.map_or_else(String::new, |n_lines| format!(" of {n_lines}"));
             let note = format!("lines {first}-{last}{total}; continue with offset {}", last + 1);
-            // Whoever asked for so many lines and got them lacks nothing.
+            // A caller that requested this many lines and got them lacks nothing.
             let is_as_asked = input.limit.is_some_and(|limit| limit > 0 && last + 1 - first == limit);
             if is_as_asked {
                 answer.note(note);

@@ -26,7 +26,7 @@ pub(crate) struct SendMessageInput {
     to: String,
     #[serde(alias = "content", alias = "text", alias = "prompt")]
     message: String,
-    /// Known to models from elsewhere; people see the message.
+    /// Models know it from elsewhere; people see the message.
     #[serde(default, rename = "summary")]
     _summary: Option<IgnoredAny>,
     #[serde(flatten)]
@@ -38,7 +38,7 @@ impl TypedTool for SendMessage {
 
     const NAME: &'static str = "SendMessage";
     const IDEMPOTENT: bool = false;
-    /// What has arrived names the call that sent it.
+    /// A delivered message names the call that sent it.
     const SETTLES_ITSELF: bool = true;
     const ORDER: Order = Order::Says;
 
@@ -59,7 +59,7 @@ impl TypedTool for SendMessage {
         })
     }
 
-    /// The agent that would go to work on it, as if it were delegated to.
+    /// The agent that would work on it, as if it were delegated to.
     fn resource(&self, input: &Self::Input, context: CallContext<'_>) -> Resource {
         let to = Some(input.to.trim().to_owned());
         context.delegation.agent_for(&TaskRequest { resume: to, ..TaskRequest::default() })
@@ -92,13 +92,13 @@ impl TypedTool for SendMessage {
     }
 }
 
-/// How the caller comes by the report.
+/// Says how the caller gets the report.
 fn report_line(context: CallContext<'_>) -> &'static str {
     if context.kin.delivers() { "its report is delivered to you" } else { "TaskOutput waits for its report" }
 }
 
-/// Whom a name means. Only a whole id is one: whoever is judged by [`TypedTool::resource`] must be the one who reads
-/// it.
+/// Returns the task a name means. Only a full id counts: the task judged by [`TypedTool::resource`] must be the one
+/// that reads it.
 fn recipient(to: &str) -> Result<String, ToolError> {
     let to = to.trim();
     if to.eq_ignore_ascii_case(PARENT) {

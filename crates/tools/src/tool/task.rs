@@ -14,17 +14,17 @@ use crate::port::delegation::{AnswerParts, Delegated};
 use crate::port::future::BoxFuture;
 use crate::port::outcome_digest::essence;
 
-/// The essence of a call whose sub-agent has come to nothing yet.
+/// The essence of a call whose sub-agent has no outcome yet.
 const LAUNCHED: &str = "launched";
 
-/// The tool that sends a sub-agent out.
+/// The tool that starts a sub-agent.
 pub struct TaskTool {
     contract: Arc<dyn Contract>,
     spec: ToolSpec,
 }
 
 impl TaskTool {
-    /// `agents` are those that the tool tells of; so many more are `left_out`.
+    /// `agents` are the ones the tool lists; `left_out` counts the others.
     pub fn new(contract: Arc<dyn Contract>, agents: &[AgentLine], left_out: usize) -> Self {
         let mut description = contract.description(agents);
         if left_out > 0 {
@@ -34,7 +34,7 @@ impl TaskTool {
         Self { contract, spec }
     }
 
-    /// The same with more lines for the calling model.
+    /// Adds lines for the calling model.
     #[must_use]
     pub fn telling(mut self, lines: &[String]) -> Self {
         for line in lines {
@@ -43,7 +43,7 @@ impl TaskTool {
         self
     }
 
-    /// The same without this field in its schema: what is refused is not offered.
+    /// Removes this field from its schema: a field that is refused is not offered.
     #[must_use]
     pub fn without(mut self, field: &str) -> Self {
         if let Some(fields) = self.spec.schema["properties"].as_object_mut() {
@@ -82,7 +82,7 @@ pub fn task_answer(
     };
     ToolOutput {
         failed,
-        // A contract's answer is its bytes, whatever the wire does to other outputs.
+        // A contract fixes the bytes of its answer, whatever the wire does to other outputs.
         verbatim: true,
         did_not_run,
         essence,
@@ -101,7 +101,7 @@ impl Tool for TaskTool {
         false
     }
 
-    /// Whoever has a sub-agent go on says something to it.
+    /// Resuming a sub-agent sends it a message.
     fn order(&self, arguments: &str, decoded: &DecodedCall) -> Order {
         let request = decoded.request(|| self.contract.decode(arguments));
         let goes_on = request.is_ok_and(|request| request.resume.is_some());
@@ -128,7 +128,7 @@ impl Tool for TaskTool {
             FailureCode::Permission
         };
         let failure = Failure::new(code, refusal.for_model.clone());
-        // Where nobody delegates, that says more than that the tool is not there.
+        // If nobody can delegate, this says more than that the tool is missing.
         Some(self.answer(arguments, context, context.delegation.is_switched_on().and(Err(failure))))
     }
 

@@ -1,4 +1,4 @@
-//! `TaskList`: the tasks below this one as a tree, and its siblings, one line each.
+//! `TaskList`: lists the tasks below this one as a tree, and its siblings, one line each.
 
 use std::collections::HashMap;
 
@@ -63,7 +63,7 @@ impl TypedTool for TaskList {
     }
 }
 
-/// A status by its name.
+/// Returns the status with this name.
 fn known(name: &str) -> Result<String, ToolError> {
     let open = [RUNNING, WAITING, INTERRUPTED].map(str::to_owned);
     let known: Vec<String> = open.into_iter().chain(ENDED.map(|status| status.to_string())).collect();
@@ -100,11 +100,11 @@ fn entry(glance: &Glance) -> String {
     format!("{}: {}", line(glance), words(&glance.title))
 }
 
-/// The tasks with those below them, each with the number of those above it. One whose parent is not shown has none.
+/// Orders the tasks as a tree, each with its depth. A task whose parent is not shown has depth 0.
 fn tree(shown: &[Glance]) -> Vec<(usize, &Glance)> {
     let mut places: HashMap<TaskId, Vec<usize>> = HashMap::new();
     let mut placed: Vec<(Vec<usize>, &Glance)> = Vec::with_capacity(shown.len());
-    // Nobody is older than its parent, so that the parent's place is known.
+    // Parents are older than their children, so the parent's place is known.
     for (index, glance) in shown.iter().enumerate() {
         let above = glance.parent.and_then(|parent| places.get(&parent)).cloned().unwrap_or_default();
         let place: Vec<usize> = above.into_iter().chain([index]).collect();

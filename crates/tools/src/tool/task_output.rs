@@ -1,7 +1,6 @@
-//! `TaskOutput`: reports of sub-agents that have ended, and the status of the others; never a transcript.
+//! `TaskOutput`: returns reports of ended sub-agents and the status of the others, never a transcript.
 //!
-//! A report that the answer holds whole counts as read, and is not delivered again. One that is left out stays in
-//! the mail.
+//! A report that fits into the answer counts as read and is not delivered again. A report left out stays in the mail.
 
 mod reports;
 
@@ -97,9 +96,9 @@ impl TypedTool for TaskOutput {
 }
 
 impl TaskOutputInput {
-    /// The ids that are asked for, each once.
+    /// Returns the requested ids, without repeats.
     fn ids(&self) -> Result<Vec<&str>, ToolError> {
-        // A list in one text, as JSON or with commas, can mean nothing else: no id has these characters.
+        // A list in one text, as JSON or with commas, is unambiguous: no id has these characters.
         let named = self.task_id.iter().chain(&self.task_ids).flat_map(|text| text.split([',', '[', ']', '"']));
         let mut ids: Vec<&str> = Vec::new();
         for id in named.map(str::trim).filter(|id| !id.is_empty()) {
@@ -119,7 +118,7 @@ impl TaskOutputInput {
         Ok(ids)
     }
 
-    /// How long to wait for all of them.
+    /// Returns how long to wait for all of them.
     fn patience(&self, answer: &mut Answer) -> Duration {
         if self.block == Some(false) {
             return Duration::ZERO;
@@ -132,14 +131,15 @@ impl TaskOutputInput {
     }
 }
 
-/// How each one stands when all have ended, one of them waits for the caller, or the time is over.
+/// Returns the status of each when all have ended, one of them waits for the caller, or the time is over.
 async fn look(kin: &dyn Kin, ids: &[&str], patience: Duration) -> Vec<Result<Glance, Failure>> {
     let mut deadline = Instant::now() + patience;
     if ids.len() > 1 && one_waits_for_the_caller(kin, ids).await {
         deadline = Instant::now();
     }
     let mut looked = Vec::with_capacity(ids.len());
-    // One after the other takes no longer than all at once: what ends meanwhile has ended when its turn comes.
+    // Waiting in sequence takes no longer than waiting for all at once: a task that ends meanwhile is done when its
+    // turn comes.
     for id in ids {
         let left = deadline.saturating_duration_since(Instant::now());
         looked.push(kin.look(id, left).await);

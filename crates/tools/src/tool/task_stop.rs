@@ -1,4 +1,4 @@
-//! `TaskStop`: ends a sub-agent with all tasks below it, and lists them.
+//! `TaskStop`: stops a sub-agent with all tasks below it, and lists them.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use crate::files::blocking::cancelled;
 use crate::port::relatives::{Glance, Stand};
 use crate::port::task_line::{fenced, line, short};
 
-/// What is told of a report: of the task's own, and of one below it.
+/// Length shown of a report: of the task's own, and of one below it.
 const MAX_TEXT_CHARS: usize = 2000;
 const MAX_TEXT_CHARS_BELOW: usize = 300;
 const MAX_TOLD: usize = 30;
@@ -36,9 +36,9 @@ impl TypedTool for TaskStop {
     type Input = TaskStopInput;
 
     const NAME: &'static str = "TaskStop";
-    /// Whoever has been stopped is not stopped again.
+    /// A stopped task is not stopped again.
     const IDEMPOTENT: bool = true;
-    /// What was said before it has come by then, and what is said after it is said to one that has ended.
+    /// Earlier messages have arrived by then; later ones go to a task that has ended.
     const ORDER: Order = Order::Says;
     const DELEGATES: bool = true;
     const NEEDS_CHILDREN: bool = true;

@@ -29,7 +29,7 @@ pub(crate) struct TodoWriteInput {
 struct Todo {
     content: String,
     status: TodoStatus,
-    /// Known to models from elsewhere; the list shows `content` in every state.
+    /// Models know it from elsewhere; the list shows `content` in every state.
     #[serde(rename = "activeForm", skip_serializing)]
     _active_form: Option<String>,
     #[serde(flatten, skip_serializing)]

@@ -1,7 +1,7 @@
-//! `WebFetch`: fetches a page as Markdown or a text as it is, or answers a question about it.
+//! `WebFetch`: fetches a page as Markdown or a text verbatim, or answers a question about it.
 //!
-//! It sends nothing but the URL: no cookies, no credentials, no proxy. [`WebRules`] say which addresses beside the
-//! public internet it may reach; each connection is checked at the address that it uses.
+//! It sends nothing but the URL: no cookies, no credentials, no proxy. [`WebRules`] names the addresses besides the
+//! public internet that it may reach; each connection is checked by its actual address.
 
 mod question;
 mod report;
@@ -27,13 +27,13 @@ use crate::web::lookup::Lookup;
 use crate::web::target::Target;
 use crate::web::web_rules::WebRules;
 
-/// The longest that one fetch takes, redirects and the wait for its turn included.
+/// Maximum duration of one fetch, including redirects and the wait for a slot.
 const WITHIN: Duration = Duration::from_secs(30);
 
-/// Fetches at once in the whole process. Each may hold a page and its text several times over.
+/// Concurrent fetches of the whole process. Each may hold a page and its text several times over.
 static SLOTS: Semaphore = Semaphore::const_new(32);
 
-/// Fetches what is on the internet. Nothing is built before the first fetch.
+/// Fetches pages from the internet. Nothing is built before the first fetch.
 pub struct WebFetch {
     guard: Guard,
     within: Duration,
@@ -53,13 +53,13 @@ impl WebFetch {
         Self { guard: Guard::new(rules), within: WITHIN }
     }
 
-    /// The same with names looked up elsewhere than the machine does.
+    /// Replaces the machine's name lookup.
     #[must_use]
     pub fn with_lookup(self, lookup: Arc<dyn Lookup>) -> Self {
         Self { guard: self.guard.with_lookup(lookup), ..self }
     }
 
-    /// The same with another bound on the time that a fetch takes: 30 s unless it is set.
+    /// Replaces the time limit of a fetch, 30 s by default.
     #[must_use]
     pub fn within(self, within: Duration) -> Self {
         Self { within, ..self }
@@ -80,7 +80,7 @@ impl WebFetch {
         match fetch(&self.guard, target.clone(), deadline, self.within).await {
             Ok(Fetched::Page(page)) => {
                 let read = report::read(page, self.within, &mut answer).await;
-                // A model may take its time over an answer.
+                // A model may be slow to answer.
                 drop(slot);
                 match read {
                     Ok(text) => report::page(&text, input.prompt.as_deref(), context, answer).await,
@@ -129,7 +129,7 @@ impl TypedTool for WebFetch {
     }
 }
 
-/// The start of a text that fits, to the end of a line where one is near.
+/// Returns the start of a text that fits, up to the end of a line if one is near.
 fn fit(text: &str, max_bytes: usize) -> &str {
     if text.len() <= max_bytes {
         return text;

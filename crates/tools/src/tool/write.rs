@@ -76,7 +76,7 @@ impl Intent for WriteInput {
     }
 
     fn make(&self, before: &FileText, _: &Stop) -> Result<NewText, ToolError> {
-        // Who writes CRLF means it; who writes `\n` has most likely never seen the difference.
+        // A model that writes CRLF means it; one that writes `\n` has most likely never seen the difference.
         let text = if self.content.contains("\r\n") {
             before.without_mark(&self.content).to_owned()
         } else {

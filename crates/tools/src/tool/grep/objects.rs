@@ -10,11 +10,11 @@ use crate::answer::MAX_ITEM_BYTES;
 pub(super) struct Objects {
     matches: Vec<Match>,
     file: String,
-    /// Context that no match stands before yet.
+    /// Context before the next match.
     before: Vec<String>,
-    /// Whether context that follows belongs to the last match.
+    /// True if following context belongs to the last match.
     is_open: bool,
-    /// As JSON, about.
+    /// Approximate size as JSON.
     n_bytes: usize,
 }
 
@@ -23,7 +23,7 @@ struct Match {
     file: String,
     line: u64,
     text: String,
-    /// Of all matches in the file, where only the first one is shown.
+    /// Number of matches in the file, if only the first one is shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     count: Option<usize>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -33,13 +33,13 @@ struct Match {
 }
 
 impl Objects {
-    /// The lines that are added next are of this file.
+    /// The lines added next belong to this file.
     pub(super) fn begin(&mut self, file: &str) {
         file.clone_into(&mut self.file);
         self.close();
     }
 
-    /// The first match of a file, for an answer that names files. `count` tells how many it has, where that is known.
+    /// Adds the first match of a file, for an answer that names files. `count` is its number of matches, if known.
     pub(super) fn add_file(&mut self, file: &str, matches: &FileMatches, count: Option<usize>) {
         self.begin(file);
         matches.lines.iter().for_each(|line| self.add(line));
@@ -48,14 +48,14 @@ impl Objects {
         }
     }
 
-    /// Whether the next one may make the object too large.
+    /// True if the next match may make the object too large.
     pub(super) fn is_full(&self) -> bool {
         self.n_bytes > MAX_ITEM_BYTES
     }
 
     pub(super) fn add(&mut self, line: &Line) {
         if let Line::Text { text, .. } = line {
-            // Keys and punctuation take about forty bytes; quotes and the like in the text, as they are written.
+            // Keys and punctuation take about forty bytes. The text is counted with its escapes.
             self.n_bytes += 40 + self.file.len() + json!(text).to_string().len();
         }
         match (line, self.matches.last_mut().filter(|_| self.is_open)) {

@@ -17,10 +17,10 @@ use crate::files::globs::Globs;
 const DEFAULT_RESULTS: usize = 250;
 pub(super) const MAX_CONTEXT_LINES: u64 = 50;
 const MAX_PATTERN_BYTES: usize = 4096;
-/// Bounds on a compiled pattern, so that a small one cannot become a huge machine.
+/// Maximum size of a compiled pattern, so that a small one cannot become a huge machine.
 const MAX_REGEX_BYTES: usize = 1024 * 1024;
-/// The longest line with its context, or in multi-line searches the largest file, that is searched. One match costs up
-/// to this many bytes times the pattern's size, and nothing interrupts it: seconds, with these two bounds.
+/// Maximum size of a line with its context, or in multi-line searches of a file. One match costs up to this many bytes
+/// times the pattern's size, and nothing interrupts it: seconds, with these two bounds.
 pub(super) const MAX_HEAP_BYTES: usize = 256 * 1024;
 
 #[expect(clippy::struct_excessive_bools, reason = "switches that are independent and read by name")]
@@ -28,12 +28,12 @@ pub(super) struct Query {
     pub(super) matcher: RegexMatcher,
     pub(super) mode: OutputMode,
     pub(super) line_numbers: bool,
-    /// Matches in content mode, else files. `usize::MAX` for "no limit but the size of the answer".
+    /// Matches in content mode, otherwise files. `usize::MAX` means that only the answer's size is limited.
     pub(super) max_results: usize,
     pub(super) is_context_capped: bool,
-    /// What to say of a type that is not known by name.
+    /// A note about an unknown type.
     pub(super) type_note: Option<String>,
-    /// Whether matches are wanted as objects, which have a line in every mode.
+    /// True if matches are wanted as objects, which have a line in every mode.
     pub(super) structured: bool,
     multiline: bool,
     before: usize,
@@ -43,12 +43,12 @@ pub(super) struct Query {
 }
 
 impl Query {
-    /// The reason is for the model.
+    /// The error is worded for the model.
     pub(super) fn new(input: &GrepInput, form: AnswerForm) -> Result<Self, String> {
         let context_lines = [input.after, input.before, input.around];
         let mode = match input.output_mode {
             Some(mode) => mode,
-            // Whoever asks for the lines around a match wants to see the match.
+            // A caller that requests the lines around a match wants to see the match.
             None if context_lines.iter().any(Option::is_some) => OutputMode::Content,
             None => OutputMode::FilesWithMatches,
         };
@@ -83,7 +83,7 @@ impl Query {
         self.globs.is_some() || self.types.is_some()
     }
 
-    /// Whether a file is to be searched. A glob may be meant from the root or from where the search begins.
+    /// True if a file is to be searched. A glob may be relative to the root or to the start of the search.
     pub(super) fn admits(&self, from_root: &Path, from_base: &Path) -> bool {
         self.globs.as_ref().is_none_or(|globs| globs.admit(&[from_root, from_base]))
             && self.types.as_ref().is_none_or(|types| types.matched(from_root, false).is_whitelist())
@@ -91,8 +91,7 @@ impl Query {
 
     pub(super) fn searcher(&self) -> Searcher {
         SearcherBuilder::new()
-            // Binary files are told by how they start, as by Read; a stray NUL later on does not hide the rest of a
-            // text.
+            // Binary files are recognised by their start, as in Read; a later NUL does not hide the rest of a text.
             .binary_detection(BinaryDetection::none())
             .heap_limit(Some(MAX_HEAP_BYTES))
             .multi_line(self.multiline)
@@ -103,7 +102,7 @@ impl Query {
             .build()
     }
 
-    /// How much of the limit a file's matches take.
+    /// Counts a file's matches towards the limit.
     pub(super) fn n_results(&self, searched: &Searched) -> usize {
         match self.mode {
             OutputMode::Content => searched.n_matches(),
@@ -149,7 +148,7 @@ fn regex_problem(pattern: &str, reason: &str) -> String {
     format!("the pattern is not a valid regex. {}\n{hint}", reason.trim_end())
 }
 
-/// The files of a type. A name that is not known is taken as an ending, with a note that says so.
+/// Returns the files of a type. An unknown name is taken as an extension, with a note.
 fn types(name: &str) -> Result<(Types, Option<String>), String> {
     const MAX_NAME_BYTES: usize = 40;
     let mut builder = TypesBuilder::new();

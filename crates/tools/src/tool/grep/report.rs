@@ -19,15 +19,15 @@ pub(super) struct Report<'a> {
     pub(super) halt: Option<Halt>,
 }
 
-/// What has been written so far.
+/// The output so far.
 #[derive(Default)]
 struct Written {
     n_matches: usize,
     n_files: usize,
     cut: Option<Cut>,
-    /// Files of which only the first of several matches is in the objects.
+    /// Files with several matches of which the objects have only the first.
     n_with_more: usize,
-    /// The same as objects, where they are wanted.
+    /// The output as objects, if wanted.
     objects: Option<Objects>,
 }
 
@@ -37,7 +37,7 @@ impl Written {
     }
 }
 
-/// Why not all that was found is written.
+/// The reason why the output is incomplete.
 #[derive(Clone, Copy)]
 enum Cut {
     Limit,
@@ -158,7 +158,7 @@ impl Report<'_> {
         }
     }
 
-    /// A cut answer says nothing about what it may not have come to: how much that is, is a matter of chance.
+    /// A cut answer says nothing about files it may not have reached: their number depends on chance.
     fn note_omissions(&self, answer: &mut Answer, is_cut: bool) {
         answer.note_halt(self.halt);
         if is_cut {
@@ -201,11 +201,11 @@ impl Report<'_> {
     }
 }
 
-/// The lines of the first `n_matches` matches, with their context.
+/// Returns the lines of the first `n_matches` matches, with their context.
 fn first_matches(lines: &[Line], n_matches: usize) -> &[Line] {
     let mut starts = lines.iter().enumerate().filter(|(_, line)| is_match(line));
     let Some((next, _)) = starts.nth(n_matches) else { return lines };
-    // Context that belongs to the next match alone is not shown.
+    // Context of the next match only is not shown.
     let end = lines[..next].iter().rposition(|line| is_match(line) || matches!(line, Line::Gap));
     match end {
         Some(gap) if matches!(lines[gap], Line::Gap) => &lines[..gap],

@@ -18,19 +18,19 @@ use crate::answer::truncate;
 use crate::files::encoding::BINARY_PROBE_BYTES;
 use crate::files::interruptible::Interruptible;
 
-/// A smaller file, as most are, is read once and searched where it lies; a larger one flows through the searcher.
+/// A smaller file, as most are, is read once and searched in memory; a larger one is streamed through the searcher.
 const START_BYTES: usize = 64 * 1024;
 
-/// What became of one file.
+/// The result for one file.
 pub(super) enum Searched {
     /// Boxed, because most files of a large tree have none.
     Matches(Box<FileMatches>),
     NoMatch,
     Binary,
     Unreadable,
-    /// A line of it with its context (in multi-line searches: the file) is too long to be searched.
+    /// A line with its context (in multi-line searches: the file) is too long to search.
     TooLong,
-    /// It is no longer there.
+    /// The file no longer exists.
     Gone,
     /// The call had to stop.
     Halted,
@@ -50,7 +50,7 @@ pub(super) enum Line {
         kind: LineKind,
         text: String,
     },
-    /// Lines that are not shown.
+    /// Lines left out.
     Gap,
 }
 
@@ -58,7 +58,7 @@ pub(super) enum Line {
 pub(super) enum LineKind {
     /// A match begins here.
     Match,
-    /// The match that began above goes on here.
+    /// The match above continues here.
     Continued,
     Context,
 }
@@ -71,7 +71,7 @@ impl Searched {
         }
     }
 
-    /// At least how much of the answer it takes.
+    /// Returns a lower bound of its size in the answer.
     pub(super) fn n_bytes(&self) -> usize {
         match self {
             Self::Matches(matches) => matches.n_bytes + matches.path.as_os_str().len(),
@@ -80,7 +80,7 @@ impl Searched {
     }
 }
 
-/// What one thread needs to search files, one after the other.
+/// State with which one thread searches files, one after the other.
 pub(super) struct FileSearch<'q> {
     query: &'q Query,
     stop: &'q Stop,
@@ -109,7 +109,7 @@ impl<'q> FileSearch<'q> {
         match self.search(file, path) {
             Ok(searched) => searched,
             Err(_) if self.stop.halt().is_some() => Searched::Halted,
-            // The searcher has no type for this error, only words.
+            // The searcher has no type for this error, only a text.
             Err(error) if error.to_string().contains("allocation limit") => Searched::TooLong,
             Err(_) => Searched::Unreadable,
         }
@@ -134,7 +134,7 @@ impl<'q> FileSearch<'q> {
     }
 }
 
-/// Reads until the buffer is full or the file ends; says how much it read.
+/// Reads until the buffer is full or the file ends. Returns the number of bytes read.
 fn fill(reader: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
     let mut n_bytes = 0;
     while n_bytes < buffer.len() {
@@ -148,7 +148,7 @@ fn fill(reader: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
     Ok(n_bytes)
 }
 
-/// Takes the searcher's findings.
+/// Collects the searcher's matches.
 struct Collect<'a> {
     query: &'a Query,
     matcher: &'a InterruptibleMatcher<'a>,
@@ -164,13 +164,13 @@ impl Collect<'_> {
         self.matches.lines.push(line);
     }
 
-    /// Whether more of this file could still be shown.
+    /// True if more of this file could still be shown.
     fn goes_on(&self) -> bool {
         match self.query.mode {
             OutputMode::Content => {
                 self.matches.n_matches <= self.query.max_results && self.matches.n_bytes <= MAX_BYTES
             }
-            // An object has the first match, and whether there are more.
+            // An object has the first match and says if there are more.
             OutputMode::FilesWithMatches => self.query.structured && self.matches.n_matches < 2,
             OutputMode::Count => true,
         }
@@ -195,7 +195,7 @@ impl Sink for Collect<'_> {
                 }
             }
         } else if self.query.structured && self.matches.lines.is_empty() {
-            // Beside the answer, so that it takes nothing of its size.
+            // Stored apart from the answer, so that it does not count towards its size.
             let line = found.lines().next().unwrap_or_default();
             let find = || self.matcher.find(line).ok().flatten().map_or(0, |found| found.start());
             self.matches.lines.push(Line::Text { number: first, kind: LineKind::Match, text: shown(line, find) });
@@ -215,7 +215,7 @@ impl Sink for Collect<'_> {
     }
 }
 
-/// A line as it is shown: without its end, and if it is long, the part around the byte that `find` finds.
+/// Formats a line for display: without its end and, if long, reduced to the part around the byte found by `find`.
 fn shown(line: &[u8], find: impl FnOnce() -> usize) -> String {
     let text = String::from_utf8_lossy(line).replace('\0', "\u{fffd}");
     let text = text.trim_end_matches(['\n', '\r']);

@@ -5,18 +5,18 @@ use sortie_protocol::TaskId;
 use super::entry;
 use crate::port::relatives::Note;
 
-/// What is shown at once.
+/// Maximum number of notes shown at once.
 const MAX_NOTES: usize = 30;
 const MAX_CHARS: usize = 6000;
-/// Of one author, so that nobody hides the others.
+/// Maximum number per author, so that nobody hides the others.
 const MAX_BY_ONE: usize = 10;
-/// Authors of whom it is said how many more notes they have.
+/// Maximum number of authors listed with their remaining notes.
 const MAX_NAMED: usize = 8;
 
-/// The notes that are shown, in the order of their numbers.
+/// The notes shown, in number order.
 pub(super) struct Selection<'a> {
     pub(super) shown: Vec<&'a Note>,
-    /// What is not shown, and how it is read.
+    /// A line about the other notes and how to read them.
     pub(super) left_out: Option<String>,
 }
 
@@ -35,7 +35,7 @@ struct Room {
 impl Room {
     const ALL: Self = Self { n_notes: MAX_NOTES, n_chars: MAX_CHARS };
 
-    /// Whether the note has room, which it then takes.
+    /// Takes the room for a note. Returns true if there is enough.
     fn takes(&mut self, note: &Note) -> bool {
         let n_chars = entry(note).chars().count();
         let fits = self.n_notes > 0 && n_chars <= self.n_chars;
@@ -47,7 +47,7 @@ impl Room {
     }
 }
 
-/// The first ones that have room.
+/// Selects the first notes that fit.
 pub(super) fn page(notes: &[Note]) -> Selection<'_> {
     let mut room = Room::ALL;
     let shown: Vec<&Note> = notes.iter().take_while(|note| room.takes(note)).collect();
@@ -57,12 +57,12 @@ pub(super) fn page(notes: &[Note]) -> Selection<'_> {
     Selection { shown, left_out }
 }
 
-/// The newest of each author before the second newest of any, and so on.
+/// Selects the newest note of each author, then the second newest, and so on.
 pub(super) fn newest_of_each(notes: &[Note]) -> Selection<'_> {
     let mut authors = by_author(notes);
     let mut room = Room::ALL;
     for round in 0..MAX_BY_ONE {
-        // What is shown of an author has no gap: behind one that had no room there is nothing older.
+        // An author's notes have no gap: nothing older is shown after a note that did not fit.
         for author in authors.iter_mut().filter(|author| author.n_shown == round) {
             if author.notes.get(round).is_some_and(|note| room.takes(note)) {
                 author.n_shown += 1;
@@ -74,7 +74,7 @@ pub(super) fn newest_of_each(notes: &[Note]) -> Selection<'_> {
     Selection { shown, left_out: left_out(&authors) }
 }
 
-/// Whoever has posted last comes first.
+/// Groups notes by author, the latest to post first.
 fn by_author(notes: &[Note]) -> Vec<Author<'_>> {
     let mut authors: Vec<Author<'_>> = Vec::new();
     for note in notes.iter().rev() {

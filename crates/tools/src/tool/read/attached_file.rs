@@ -1,7 +1,7 @@
-//! `AttachedFile`: an image or a document, returned whole beside a line that describes it.
+//! `AttachedFile`: an image or a document, returned whole together with a line that describes it.
 //!
 //! Files that providers would refuse are refused here: a history that held one could never be sent again. The wire
-//! decides how the file travels.
+//! decides how to send the file.
 
 use std::io::{self, Read};
 
@@ -13,10 +13,10 @@ use super::media::Media;
 use crate::answer::Answer;
 use crate::answer::phrases::grouped;
 
-/// In base64 these are 5 MB, the largest image that every provider takes. It holds for documents as well: each request
-/// of the task carries them again.
+/// 5 MB in base64, the largest image that every provider accepts. Also applies to documents, since each request of the
+/// task carries them again.
 const MAX_BYTES: u64 = 3_750_000;
-/// Pixels of a side of the largest image that every provider takes.
+/// Maximum width and height of an image that every provider accepts.
 const MAX_SIDE: u32 = 8000;
 /// The entry by which a PDF names its encryption.
 const ENCRYPTED: &[u8] = b"/Encrypt";
@@ -25,7 +25,7 @@ const ENCRYPTED: &[u8] = b"/Encrypt";
 pub(super) struct AttachedFile {
     media: Media,
     bytes: Vec<u8>,
-    /// Its type and sizes.
+    /// Description of its type and sizes.
     what: String,
 }
 
@@ -41,7 +41,7 @@ impl AttachedFile {
         Ok(what.map(|what| Self { media, bytes, what }))
     }
 
-    /// The answer with the file in it, under the name by which the model asked for it.
+    /// Returns the answer with the file in it, under the name the model requested.
     pub(super) fn give(self, mut answer: Answer, path: &str) -> ToolOutput {
         answer.line(&self.what);
         answer.put_body("content");
@@ -62,7 +62,7 @@ fn describe(media: Media, bytes: &[u8], n_bytes: u64) -> Result<String, String> 
         return Err(format!("{media_type} of {size} bytes; models get at most {most}; read {smaller} instead"));
     }
     if media == Media::Pdf {
-        // The entry is in clear even where all else is encrypted.
+        // The entry is in clear even if all else is encrypted.
         if bytes.windows(ENCRYPTED.len()).any(|window| window == ENCRYPTED) {
             return Err(format!(
                 "{media_type} of {size} bytes, encrypted; models take only documents without a password"

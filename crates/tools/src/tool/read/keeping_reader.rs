@@ -7,7 +7,7 @@ use crate::files::read_state::MAX_FILE_BYTES;
 /// A reader that keeps the bytes that pass through it.
 pub(super) struct KeepingReader<R> {
     inner: R,
-    /// `None` once it was too much.
+    /// `None` once the limit is exceeded.
     kept: Option<Vec<u8>>,
 }
 
@@ -16,7 +16,7 @@ impl<R> KeepingReader<R> {
         Self { inner, kept: Some(Vec::new()) }
     }
 
-    /// All of a file of `n_bytes`, if all of it came through and was kept.
+    /// Returns a file of `n_bytes`, if all of it passed through and was kept.
     pub(super) fn whole(self, n_bytes: u64) -> Option<Vec<u8>> {
         self.kept.filter(|kept| kept.len() as u64 == n_bytes)
     }

@@ -1,7 +1,7 @@
 //! `Media`: images and documents, recognised by their first bytes, never by their names.
 //!
-//! Only formats that models take as they are: PNG, JPEG, GIF, WebP and PDF. Nothing is decoded; an image's size is
-//! read from its header.
+//! Only formats that models accept directly: PNG, JPEG, GIF, WebP and PDF. Nothing is decoded; an image's size is read
+//! from its header.
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Media {
@@ -13,7 +13,7 @@ pub(super) enum Media {
 }
 
 impl Media {
-    /// What a file with this start is, if it is one of them.
+    /// Returns the type of a file with this start, if it is one of them.
     pub(super) fn of(start: &[u8]) -> Option<Self> {
         match start {
             [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some(Self::Png),
@@ -35,7 +35,7 @@ impl Media {
         }
     }
 
-    /// Width and height in pixels, as the header of an image says; `None` if it does not.
+    /// Returns width and height in pixels from the header of an image; `None` if it has none.
     pub(super) fn dimensions(self, bytes: &[u8]) -> Option<(u32, u32)> {
         let (width, height) = match self {
             Self::Png if bytes.get(12..16)? == b"IHDR" => (big_endian(bytes, 16, 4)?, big_endian(bytes, 20, 4)?),
@@ -48,7 +48,7 @@ impl Media {
     }
 }
 
-/// The first chunk says which of three kinds of frame there is, and each has its own place for the size.
+/// The first chunk names one of three kinds of frame, and each stores the size elsewhere.
 fn webp_dimensions(bytes: &[u8]) -> Option<(u32, u32)> {
     match bytes.get(12..16)? {
         b"VP8X" => Some((little_endian(bytes, 24, 3)? + 1, little_endian(bytes, 27, 3)? + 1)),
@@ -63,7 +63,7 @@ fn webp_dimensions(bytes: &[u8]) -> Option<(u32, u32)> {
     }
 }
 
-/// Goes from segment to segment up to the frame header, which stands before the image itself.
+/// Walks the segments up to the frame header, which precedes the image itself.
 fn jpeg_dimensions(bytes: &[u8]) -> Option<(u32, u32)> {
     const START_OF_SCAN: u8 = 0xda;
     const END_OF_IMAGE: u8 = 0xd9;
@@ -74,7 +74,7 @@ fn jpeg_dimensions(bytes: &[u8]) -> Option<(u32, u32)> {
             (0xff, 0xff) => at += 1,
             (0xff, 0x01 | 0xd0..=0xd8) => at += 2,
             (0xff, START_OF_SCAN | END_OF_IMAGE) => return None,
-            // Between them lie the tables, which are no frame headers.
+            // In between are the tables, which are not frame headers.
             (0xff, 0xc0..=0xc3 | 0xc5..=0xc7 | 0xc9..=0xcb | 0xcd..=0xcf) => {
                 return Some((big_endian(bytes, at + 7, 2)?, big_endian(bytes, at + 5, 2)?));
             }

@@ -8,12 +8,12 @@ use crate::answer::truncate;
 use crate::files::encoding::BYTE_ORDER_MARK;
 
 pub(super) const MAX_LINE_CHARS: usize = 2000;
-/// Enough for that many characters, whatever they are, and one more, by which a cut is noticed.
+/// Enough for that many characters of any width, plus one to detect a cut.
 const MAX_LINE_BYTES: u64 = 4 * (MAX_LINE_CHARS as u64 + 1);
-/// How far it looks beyond what it shows, to find the end of a line or to count the lines that follow.
+/// Bytes to read beyond the page, to find the end of a line or to count the following lines.
 const MAX_LOOK_AHEAD: u64 = 64 * 1024 * 1024;
 
-/// Lines of a text, as a call asks for them.
+/// The lines that a call requests.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Lines {
     /// Counted from 1.
@@ -21,19 +21,19 @@ pub(super) struct Lines {
     pub(super) limit: u64,
 }
 
-/// What is known of the lines that were shown.
+/// Facts about the lines shown.
 #[derive(Default)]
 pub(super) struct Page {
-    /// The last line shown; before that, the last one passed on the way to the page.
+    /// The last line shown; before that, the last one skipped on the way to the page.
     pub(super) last: u64,
-    /// Lines that were longer than is shown.
+    /// Number of lines too long to show whole.
     pub(super) n_cut: usize,
     /// Lines with bytes that are not UTF-8.
     pub(super) n_invalid: usize,
-    /// Lines that end with CRLF, and lines that end with LF alone.
+    /// Number of lines ending with CRLF, and with LF alone.
     pub(super) n_crlf: usize,
     pub(super) n_lf: usize,
-    /// The file starts with a byte order mark, which is not shown.
+    /// True if the file starts with a byte order mark, which is not shown.
     pub(super) has_mark: bool,
 }
 
@@ -44,9 +44,9 @@ pub(super) enum PageEnd {
     Past { n_lines: u64 },
     /// The page holds the last line.
     Last,
-    /// There is more; the number of lines in all, if they could be counted quickly.
+    /// There is more. Has the total number of lines if counting was quick.
     More { n_lines: Option<u64> },
-    /// The last line shown went on for at least this long.
+    /// The last line shown continued for at least this long.
     Endless { n_bytes: u64 },
 }
 
@@ -91,7 +91,7 @@ impl Page {
     }
 }
 
-/// The number of lines in all, after `n_before` of them; `None` if that would take long or does not succeed.
+/// Returns the total number of lines, given `n_before` of them; `None` if counting would take long or fails.
 fn count_lines(reader: &mut impl BufRead, n_before: u64, n_bytes: u64) -> Option<u64> {
     if n_bytes > MAX_LOOK_AHEAD {
         return None;
@@ -105,10 +105,10 @@ fn count_lines(reader: &mut impl BufRead, n_before: u64, n_bytes: u64) -> Option
     (rest.limit() > 0).then_some(n_lines)
 }
 
-/// The start of a line, and what is known of the rest of it.
+/// The start of a line, and facts about the rest.
 struct Line {
     start: Vec<u8>,
-    /// Of the whole line, without its end; at least this many if it is endless.
+    /// Length of the whole line without its end; a lower bound if it is endless.
     n_bytes: u64,
     end: LineEnd,
     is_endless: bool,
@@ -116,7 +116,7 @@ struct Line {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum LineEnd {
-    /// None, or one that was not looked at because the line is so long.
+    /// None, or not found because the line is so long.
     None,
     Lf,
     Crlf,
@@ -142,7 +142,7 @@ fn read_line(reader: &mut impl BufRead) -> io::Result<Option<Line>> {
 }
 
 impl Line {
-    /// Takes a byte order mark off its start, if there is one.
+    /// Removes a byte order mark from its start. Returns true if there was one.
     fn drop_mark(&mut self) -> bool {
         let has_mark = self.start.starts_with(BYTE_ORDER_MARK.as_bytes());
         if has_mark {
@@ -152,7 +152,7 @@ impl Line {
         has_mark
     }
 
-    /// The text as it is shown, whether it was cut, and whether all of it is UTF-8.
+    /// Returns the text to show, if it was cut, and if all of it is UTF-8.
     fn shown(&self) -> (String, bool, bool) {
         let text = String::from_utf8_lossy(&self.start);
         let is_lossy = matches!(text, Cow::Owned(_));

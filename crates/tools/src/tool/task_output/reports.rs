@@ -1,4 +1,4 @@
-//! `TaskReports`: the reports of several tasks in one answer, within a size, and which of them now count as read.
+//! `TaskReports`: the reports of several tasks in one answer, within a size limit, and which of them now count as read.
 
 use sortie_contract::compact_report;
 use sortie_protocol::{Failure, Fault, MailMark, ReportMark, TaskId, TaskOutcome, ToolOutput};
@@ -12,7 +12,7 @@ use crate::port::outcome_digest::essence;
 use crate::port::relatives::{Glance, Kin, ReportPage, Stand};
 use crate::port::task_line::line;
 
-/// All reports of one answer, if it has several.
+/// Maximum length of all reports in one answer, if there are several.
 const MAX_CHARS: usize = 24_000;
 const PAGE_CHARS: usize = 8000;
 
@@ -23,23 +23,23 @@ pub(super) struct TaskReports {
     notes: Vec<String>,
     tasks: Vec<TaskId>,
     read: MailMark,
-    /// Characters of the reports so far.
+    /// Length of the reports so far, in characters.
     n_chars: usize,
     n_ended: usize,
     n_unknown: usize,
-    /// Tasks that have not ended, and do not work for the caller: what to say of each.
+    /// A text for each task that has not ended and does not work for the caller.
     lacks: Vec<String>,
     has_cut: bool,
 }
 
 impl TaskReports {
-    /// A task of which nothing can be said; the failure names it.
+    /// Adds a failure that names a task of which nothing is known.
     pub(super) fn unknown(&mut self, failure: &Failure) {
         self.n_unknown += 1;
         self.pieces.push(failure.to_string());
     }
 
-    /// A task, with its report if that fits beside the others.
+    /// Adds a task, with its report if that fits with the others.
     pub(super) fn whole(&mut self, glance: &Glance, context: CallContext<'_>) {
         if self.tasks.contains(&glance.task) {
             return;
@@ -51,7 +51,7 @@ impl TaskReports {
         self.n_ended += 1;
         let report = compact_report(outcome, &context.delegation.answer_parts().mark);
         let n_chars = report.chars().count();
-        // One that fits nowhere else fits into an answer of its own: the engine has bounded it.
+        // Any single report fits into an answer of its own: the engine has bounded it.
         if self.n_chars > 0 && self.n_chars + n_chars > MAX_CHARS {
             let n_chars = grouped(outcome.text.chars().count() as u64);
             self.pieces.push(format!(
@@ -66,8 +66,8 @@ impl TaskReports {
         self.mark_read(*unread, outcome);
     }
 
-    /// A task that has not ended. Of one that does not work for the caller no report comes by itself. Who has nothing
-    /// delivered is no task, and can go on with those that are nobody's.
+    /// Adds a task that has not ended. If it does not work for the caller, its report is not delivered. A caller
+    /// without deliveries is no task, and can resume tasks that belong to nobody.
     fn open(&mut self, glance: &Glance, kin: &dyn Kin) {
         self.pieces.push(line(glance));
         let task = glance.task;
@@ -85,7 +85,7 @@ impl TaskReports {
         });
     }
 
-    /// A task, with the part of its full report that begins at this character.
+    /// Adds a task, with the part of its full report that begins at this character.
     pub(super) async fn page(&mut self, glance: &Glance, offset: u64, context: CallContext<'_>) {
         let Stand::Ended { outcome, unread } = &glance.stand else { return self.whole(glance, context) };
         let (id, from) = (glance.task.to_string(), usize::try_from(offset).unwrap_or(usize::MAX));
@@ -112,13 +112,13 @@ impl TaskReports {
         }
     }
 
-    /// A report is told whole: it needs no delivery any more.
+    /// Marks a report as read: it was returned whole and needs no delivery.
     fn mark_read(&mut self, unread: Option<ReportMark>, outcome: &TaskOutcome) {
         self.read.essences.extend(unread.map(|_| essence(Ok(outcome))));
         self.read.reports.extend(unread);
     }
 
-    /// Where reports are not delivered, they have to be asked for.
+    /// Without deliveries, the caller has to ask for reports.
     pub(super) fn answer(self, mut answer: Answer, kin: &dyn Kin) -> ToolOutput {
         let text = self.pieces.join("\n\n");
         if self.tasks.is_empty() {
@@ -147,7 +147,7 @@ impl TaskReports {
     }
 }
 
-/// A page without the word that goes on behind it, unless it has no other.
+/// Returns a page without its last word if that continues, unless it is the only one.
 fn page_end(text: &str) -> &str {
     match truncate::unfinished(text) {
         "" => text,

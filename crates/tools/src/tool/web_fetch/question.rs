@@ -5,10 +5,10 @@ use sortie_protocol::{Failure, FailureCode};
 use super::fit;
 use crate::port::side_model::Assistant;
 
-/// The most of a page that is read for a question.
+/// Maximum size of a page that is read for a question.
 pub(super) const MAX_PAGE_BYTES: usize = 200 * 1024;
 
-/// What a page says to a question, and whether all of the page was read for it.
+/// The page's answer to a question. Notes if only part of the page was read.
 pub(super) struct Reading {
     pub(super) answer: String,
     pub(super) is_whole: bool,

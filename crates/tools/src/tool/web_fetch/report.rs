@@ -19,10 +19,10 @@ use crate::web::guard::GuardError;
 use crate::web::markdown::{ConversionEnd, Syntax, convert};
 use crate::web::target::Target;
 
-/// The longest that a page is converted. It takes a hundredth of it, unless somebody made the page to take longer.
+/// Maximum time to convert a page. A normal page takes a hundredth of it; a hostile one may take longer.
 const MAX_CONVERSION: Duration = Duration::from_secs(5);
 
-/// A page as it is shown.
+/// A page as shown.
 pub(super) struct PageText {
     url: String,
     status: u16,
@@ -30,7 +30,7 @@ pub(super) struct PageText {
     content: String,
 }
 
-/// The text of a page. What is missing of it is noted.
+/// Returns the text of a page, and notes anything missing.
 pub(super) async fn read(page: FetchedPage, within: Duration, answer: &mut Answer) -> Result<PageText, ToolError> {
     let url = page.target.url().to_string();
     let n_bytes = page.body.bytes.len();
@@ -103,7 +103,7 @@ fn head(page: &FetchedPage) -> String {
     format!("{}: {}, {}, {size}", page.target.url(), page.status, page.media_type.name())
 }
 
-/// Why there is nothing to show, unless there is nothing.
+/// Returns the reason why there is nothing to show, unless the page is empty.
 fn error_without_content(url: &str, end: &BodyEnd, within: Duration) -> Option<ToolError> {
     match end {
         BodyEnd::Whole | BodyEnd::Cut { .. } => None,
@@ -115,7 +115,7 @@ fn error_without_content(url: &str, end: &BodyEnd, within: Duration) -> Option<T
     }
 }
 
-/// The text of a page; nothing if it has none.
+/// Returns the text of a page; `None` if it has none.
 async fn content(page: &FetchedPage, answer: &mut Answer) -> Option<String> {
     let decoded = page.media_type.decode(&page.body.bytes);
     let form = page.media_type.form_of(&decoded.text)?;
@@ -170,7 +170,7 @@ async fn markdown(html: String, syntax: Syntax, target: Target, answer: &mut Ans
     }
 }
 
-/// What the small model says to the question; nothing if the page itself has to do.
+/// Returns the small model's answer to the question; `None` if the page itself is to be shown.
 async fn reading(content: &str, question: &str, context: CallContext<'_>, answer: &mut Answer) -> Option<String> {
     let Some(assistant) = context.assistant else {
         answer.note("the question was not put to anybody, because no model is set for that; this is the page itself");
@@ -206,7 +206,7 @@ fn note_end(end: &BodyEnd, within: Duration, answer: &mut Answer) {
     }
 }
 
-/// Adds as much as fits of a page's content, or of what was read in it.
+/// Adds as much as fits of a page's content, or of the answer about it.
 fn put(answer: &mut Answer, text: &PageText, content: &str) {
     let n_fitting = if answer.is_structured() { fitting_in_object(content, &text.url) } else { content.len() };
     let shown = fit(content, n_fitting.min(MAX_BYTES - text.head.len() - 2));
@@ -225,8 +225,8 @@ fn put(answer: &mut Answer, text: &PageText, content: &str) {
     answer.put("content", || shown.into());
 }
 
-/// How much of a text an object takes, so that nobody has to cut it once more: as JSON, beside the URL, and by its
-/// lines.
+/// Returns how much of a text fits into an object, as JSON with the URL and within its line limit, so that nobody has
+/// to cut it again.
 fn fitting_in_object(text: &str, url: &str) -> usize {
     let most = MAX_ITEM_BYTES.saturating_sub(url.len());
     let (mut n_bytes, mut n_lines) = (0, 0);
