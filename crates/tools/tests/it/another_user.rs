@@ -1,4 +1,4 @@
-//! Permissions mean nothing to root, so this check runs in a process of another user when the tests run as root.
+//! Permissions do not bind root, so this check runs in a process of another user when the tests run as root.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::project::Project;
 
 const NOBODY: u32 = 65_534;
-/// No process is started while another thread writes a program: it would hold that program open, and so unable to run.
+/// Held while a program is written: a process started meanwhile would keep it open, and so unable to run.
 pub(crate) static ALONE: Mutex<()> = Mutex::new(());
 const PASSED: &str = "checked as another user";
 
@@ -37,7 +37,7 @@ fn an_ignore_file_that_may_not_be_read_is_counted_wherever_it_lies() {
     println!("{PASSED}");
 }
 
-/// Root can build walls that others cannot. An ordinary user who runs the tests runs these twice.
+/// Root can build walls that others cannot. For an ordinary user this runs the tests twice.
 #[test]
 fn commands_run_for_a_user_without_privileges() {
     let list = run_as_nobody(&["bash::", "--list", "--format", "terse"]);
@@ -47,8 +47,8 @@ fn commands_run_for_a_user_without_privileges() {
     assert!(output.contains(&format!("test result: ok. {n_tests} passed; 0 failed; 0 ignored")), "{output}");
 }
 
-/// Runs tests of this program again as nobody, who must pass them. The program is copied first: nobody cannot reach
-/// where it was built.
+/// Runs tests of this program again as nobody; they must pass. Copies the program first, since nobody cannot access the
+/// build directory.
 fn run_as_nobody(arguments: &[&str]) -> String {
     let temporary = tempfile::tempdir().unwrap();
     let program = temporary.path().join("tests");

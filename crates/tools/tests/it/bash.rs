@@ -1,4 +1,4 @@
-//! Bash and its companions, with real commands in real walls. A kernel that lacks something makes these tests fail.
+//! Bash and its companions, with real commands in real walls. These tests fail on a kernel that lacks a feature.
 
 mod background;
 mod changes;

@@ -19,7 +19,7 @@ async fn a_tree_too_deep_for_paths_is_searched_as_far_as_paths_go() {
     drop(deep);
 }
 
-/// Makes a chain of directories that is longer than any path may be.
+/// Makes a chain of directories longer than any path may be.
 fn deep_directory(project: &Project, levels: usize, name: &str) -> rustix::fd::OwnedFd {
     use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
     let open = OFlags::RDONLY | OFlags::DIRECTORY;

@@ -26,7 +26,7 @@ async fn a_call_that_is_cancelled_before_it_starts_does_nothing() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_search_that_is_cancelled_while_it_runs_ends_at_once() {
     let project = Project::new(&[]);
-    // One file under many names: more text than could be searched before the cancellation.
+    // One file under many names: more text than can be searched before the cancellation.
     project.write("0", b"some text\n".repeat(3 << 20));
     for n in 1..500 {
         fs::hard_link(project.path("0"), project.path(&n.to_string())).unwrap();
@@ -46,7 +46,7 @@ async fn a_read_far_into_a_huge_file_ends_at_once_when_cancelled() {
 
 #[tokio::test(start_paused = true)]
 async fn a_search_in_the_midst_of_a_slow_match_is_answered_when_its_time_is_over() {
-    // No two parts of it are alike, so that nothing that the matcher remembers helps it.
+    // No two parts of it are alike, so that the matcher's caches do not help.
     let text: String =
         (0..16 * 1024_u32).map(|n| if n.wrapping_mul(2_654_435_761) >> 31 == 0 { 'a' } else { 'b' }).collect();
     let project = Project::new(&[("a.txt", &text)]);
@@ -100,7 +100,7 @@ async fn cancel_while_it_runs(project: &Project, tool: &str, arguments: Value) {
     let start = cancelling.await.unwrap();
     assert!(start.elapsed() < Duration::from_millis(100), "{:?}", start.elapsed());
     assert!(output.failed && output.for_model.contains("cancelled"), "{}", output.for_model);
-    // The work behind the call ends as well, a moment later.
+    // The work behind the call also ends, a moment later.
     let root = project.path(".");
     wait_until(|| n_open_files(&root) == 0);
     assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
@@ -114,7 +114,7 @@ fn wait_until(condition: impl Fn() -> bool) {
     }
 }
 
-/// How many regular files below `root` this process has open.
+/// Counts the regular files below `root` that this process has open.
 fn n_open_files(root: &Path) -> usize {
     let root = root.canonicalize().unwrap();
     n_open(|path| path.starts_with(&root) && path.is_file())

@@ -1,4 +1,4 @@
-//! The tools that look after other tasks, called by a task whose kin does as it is told.
+//! The tools that manage other tasks, called by a task with scripted relatives.
 
 mod ask;
 mod family;

@@ -1,4 +1,4 @@
-//! Whatever leads outside is refused, by every tool and in every spelling.
+//! Every tool refuses outside paths in every spelling.
 
 use std::fs;
 

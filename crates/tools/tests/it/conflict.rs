@@ -1,4 +1,4 @@
-//! Many tasks, one file: what was reported as done is there, and what is not there was reported as a conflict.
+//! Many tasks, one file: an edit reported as done is there, and any other was reported as a conflict.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,8 +12,8 @@ use crate::project::Project;
 const N_TASKS: usize = 20;
 const N_EDITS: usize = 500;
 
-/// Adds its lines to the file, one edit each, as a model would: after a conflict it reads the file and goes on. Returns
-/// those that were reported as added.
+/// Adds its lines to the file, one edit each, as a model would: after a conflict it reads the file again. Returns the
+/// lines reported as added.
 async fn add_lines(project: Arc<Project>, task: usize, n_conflicts: Arc<AtomicUsize>) -> Vec<String> {
     let seen = Seen::default();
     let read = || json!({"file_path": "a.txt", "limit": 1});

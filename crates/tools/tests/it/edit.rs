@@ -9,7 +9,7 @@ use crate::project::Project;
 
 const MAIN: &str = "fn main() {\n    let name = \"a\";\n    print(name);\n}\n\nfn other() {\n    print(2);\n}\n";
 
-/// A project whose file has been read.
+/// A project with a file that has been read.
 async fn read(path: &str, content: &str) -> Project {
     let project = Project::new(&[(path, content)]);
     project.done("Read", json!({"file_path": path})).await;

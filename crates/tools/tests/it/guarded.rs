@@ -1,5 +1,4 @@
-//! What a task may not read is hidden in every listing and counted; what was added to the workspace is searched like
-//! it.
+//! Unreadable files are hidden and counted in every listing; added directories are searched like the workspace.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +10,7 @@ use sortie_sandbox::{Access, Guard};
 
 use crate::project::Project;
 
-/// Lets nobody read what lies in a directory `hidden`.
+/// Forbids reading anything in a directory `hidden`.
 #[derive(Debug)]
 struct Hides;
 

@@ -1,4 +1,4 @@
-//! What a model has not seen must not be destroyed by what it writes: secrets behind marks, and byte order marks.
+//! A model must not destroy what it has not seen: secrets behind marks, and byte order marks.
 
 use serde_json::json;
 use sortie_protocol::Fault;

@@ -1,4 +1,4 @@
-//! What a model does not see of a file stays as it is: how lines end, a byte order mark, a missing last newline.
+//! Invisible parts of a file stay unchanged: line ends, a byte order mark, a missing last newline.
 
 use serde_json::json;
 

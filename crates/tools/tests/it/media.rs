@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::project::Project;
 
-/// The start of an image of this size, and as many bytes in all.
+/// The start of an image of this size, padded to this many bytes.
 fn png(width: u32, height: u32, n_bytes: usize) -> Vec<u8> {
     let mut bytes = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".to_vec();
     bytes.extend(width.to_be_bytes().into_iter().chain(height.to_be_bytes()));

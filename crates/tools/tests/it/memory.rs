@@ -1,4 +1,4 @@
-//! What a call may cost in memory, measured in a process of its own, where no other test adds to it.
+//! Memory cost of calls, measured in a process of its own, where no other test adds to it.
 
 use std::fs::{self, OpenOptions};
 use std::process::Command;
@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 use crate::project::Project;
 
-/// Beyond what the process had before the call.
+/// Memory beyond what the process had before the call.
 pub(crate) const MAX_EXTRA_KIB: u64 = 64 * 1024;
-/// Names the one test that runs in this process.
+/// Names the only test to run in this process.
 const ALONE: &str = "TOOLS_TEST_ALONE";
 
 #[test]
@@ -59,7 +59,7 @@ fn endless_line(project: &Project, path: &str) {
     OpenOptions::new().write(true).open(project.path(path)).unwrap().set_len(2 << 30).unwrap();
 }
 
-/// Runs the calls that `prepare` asks for in a process of their own; each output must contain the text beside its call.
+/// Runs the calls from `prepare` in a process of their own; each output must contain the text given with its call.
 fn measure(test: &str, prepare: fn(&Project) -> Vec<(&str, Value, &str)>) {
     alone(&format!("memory::{test}"), || {
         let project = Project::new(&[]);
@@ -75,12 +75,12 @@ fn measure(test: &str, prepare: fn(&Project) -> Vec<(&str, Value, &str)>) {
     });
 }
 
-/// Runs a test's work in a process of its own. The test is named by its whole path.
+/// Runs a test's work in a process of its own. The test is named by its full path.
 pub(crate) fn alone(test: &str, work: impl FnOnce()) {
     alone_with(test, &[], work);
 }
 
-/// The same with more in the environment.
+/// Runs a test's work in a process of its own, with more in the environment.
 pub(crate) fn alone_with(test: &str, variables: &[(&str, String)], work: impl FnOnce()) {
     if std::env::var_os(ALONE).is_some() {
         return work();
@@ -99,16 +99,16 @@ pub(crate) fn alone_with(test: &str, variables: &[(&str, String)], work: impl Fn
     );
 }
 
-/// What a piece of work returns, and the memory that it had beyond what the process had before.
+/// Returns the result of a piece of work, and the extra memory it used.
 pub(crate) fn extra_kib<T>(work: impl FnOnce() -> T) -> (T, u64) {
-    // Forgets the peak so far.
+    // Resets the peak.
     fs::write("/proc/self/clear_refs", "5").unwrap();
     let before = peak_memory_kib();
     let value = work();
     (value, peak_memory_kib() - before)
 }
 
-/// The most memory this process has had since the peak was forgotten.
+/// Peak memory of this process since the last reset.
 fn peak_memory_kib() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();

@@ -17,7 +17,7 @@ pub(crate) struct Project {
     directory: TempDir,
     workspace: Arc<Workspace>,
     registry: Registry,
-    /// What the task that makes the calls has read.
+    /// The files read by the task that makes the calls.
     pub(crate) seen: Seen,
     pub(crate) cancel: CancellationToken,
     /// The commands of that task.
@@ -40,13 +40,13 @@ impl Project {
         project
     }
 
-    /// The same project, where `guard` has a say in what is used.
+    /// Adds a guard for file access.
     pub(crate) fn guarded(mut self, guard: Arc<dyn Guard>) -> Self {
         self.workspace = Arc::new(self.workspace.guarded(guard));
         self
     }
 
-    /// The same project with a directory that lies beside it.
+    /// Adds a directory next to the project.
     pub(crate) fn with_directory(mut self, relative: &str) -> Self {
         let workspace = Workspace::open(self.workspace.root()).unwrap();
         self.workspace = Arc::new(workspace.with_directories(&[self.outside(relative)]).unwrap());
@@ -72,7 +72,7 @@ impl Project {
         }
     }
 
-    /// The same project, where the task has other tasks around it.
+    /// Gives the task other tasks around it.
     pub(crate) fn among(self, family: &Arc<impl Kin + Delegation + 'static>) -> Self {
         Self { delegation: family.clone(), kin: family.clone(), ..self }
     }
@@ -81,7 +81,7 @@ impl Project {
         self.workspace.root().join(relative)
     }
 
-    /// A path beside the workspace, which no tool may reach.
+    /// A path next to the workspace, which no tool may reach.
     pub(crate) fn outside(&self, relative: &str) -> PathBuf {
         self.directory.path().canonicalize().unwrap().join(relative)
     }
@@ -105,31 +105,31 @@ impl Project {
         self.call(tool, &arguments, false).await
     }
 
-    /// The output with its object beside the text.
+    /// The output with its object besides the text.
     pub(crate) async fn structured(&self, tool: &str, arguments: Value) -> ToolOutput {
         self.call(tool, &arguments, true).await
     }
 
-    /// The call of another task, which has seen what it has seen.
+    /// Runs a call of another task, which has read other files.
     pub(crate) async fn run_as(&self, seen: &Seen, tool: &str, arguments: Value) -> ToolOutput {
         let call = CallId("call-1".to_owned());
         let context = CallContext { seen, ..self.context(&call, false) };
         self.registry.get(tool).unwrap().run(&arguments.to_string(), context).await
     }
 
-    /// A call with arguments that need not be JSON.
+    /// Runs a call with arguments that need not be JSON.
     pub(crate) async fn run_text(&self, tool: &str, arguments: &str) -> ToolOutput {
         let call = CallId("call-1".to_owned());
         self.registry.get(tool).unwrap().run(arguments, self.context(&call, false)).await
     }
 
-    /// What the grant decides on.
+    /// The resource that the grant decides on.
     pub(crate) fn resource(&self, tool: &str, arguments: &Value) -> Resource {
         let call = CallId("call-1".to_owned());
         self.registry.get(tool).unwrap().resource(&arguments.to_string(), self.context(&call, false))
     }
 
-    /// What a person who is asked about the call is shown.
+    /// The preview for a person who is asked about the call.
     pub(crate) async fn preview(&self, tool: &str, arguments: Value) -> Option<String> {
         let call = CallId("call-1".to_owned());
         self.registry.get(tool).unwrap().preview(&arguments.to_string(), self.context(&call, false)).await
@@ -166,14 +166,14 @@ impl Project {
         String::from_utf8(self.content(relative)).unwrap()
     }
 
-    /// What the model reads when the call succeeds.
+    /// Runs a call that must succeed and returns the text for the model.
     pub(crate) async fn done(&self, tool: &str, arguments: Value) -> String {
         let output = self.run(tool, arguments).await;
         assert!(!output.failed, "{}", output.for_model);
         output.for_model
     }
 
-    /// What the model reads when the call fails.
+    /// Runs a call that must fail and returns the text for the model.
     pub(crate) async fn failed(&self, tool: &str, arguments: Value) -> String {
         let output = self.run(tool, arguments).await;
         assert!(output.failed, "{}", output.for_model);

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use sortie_tools::{Commands, Registry, Tool, TypedTool};
 
-/// The tools that look after other tasks.
+/// The tools that manage other tasks.
 const COMPANIONS: [&str; 6] = ["TaskOutput", "TaskStop", "SendMessage", "TaskList", "Ask", "Note"];
 
 fn tokens(names: &[&str]) -> usize {

@@ -1,4 +1,4 @@
-//! A snapshot changes with whatever a reading tool could find, and says which calls found nothing else.
+//! A snapshot changes with anything a reading tool could find, and reports which calls found nothing else.
 
 use std::fs;
 use std::os::unix::fs::symlink;

@@ -1,4 +1,4 @@
-//! Outputs as objects, for calls that ask for them: the payload by its names, and why a call failed.
+//! Outputs as objects, for calls that ask for them: the payload by its names, and the kind of a failure.
 
 use serde_json::{Value, json};
 use sortie_protocol::{Fault, Payload, ToolOutput};

@@ -1,4 +1,4 @@
-//! `WebFetch` against real servers on this machine: what is reached and what is not, what comes back, what it may cost.
+//! `WebFetch` against real servers on this machine: what is reached and what is not, what it returns, what it may cost.
 
 mod addresses;
 mod bombs;

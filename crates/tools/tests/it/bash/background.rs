@@ -1,4 +1,4 @@
-//! Commands that go on while their task does other things.
+//! Commands that keep running while their task does other things.
 
 use std::path::PathBuf;
 use std::pin::pin;
@@ -20,16 +20,16 @@ async fn start(project: &Project, line: &str) -> String {
     text.strip_suffix(" runs in the background").unwrap().to_owned()
 }
 
-/// What was seen of a command.
+/// The output seen of a command.
 #[derive(Default)]
 struct Seen {
     /// Its output.
     text: String,
-    /// What was said beside it.
+    /// The notes with it.
     notes: Vec<String>,
 }
 
-/// Looks until enough has been seen; the last look.
+/// Looks until `enough` is true, and returns the last look.
 async fn look_until(
     project: &Project,
     arguments: &Value,
@@ -97,7 +97,7 @@ async fn an_output_that_nobody_reads_is_bounded_and_what_is_gone_is_told() {
     let name = start(&project, "yes 0123456 | head -c 2000000; touch begun").await;
     until(|| project.path("begun").exists()).await;
     let (seen, output) = see_through(&project, json!({"bash_id": name})).await;
-    // Told more than once where the last of it came after the first look.
+    // The end is reported again if the last output came after the first look.
     let gone =
         seen.notes.iter().filter_map(|note| note.strip_suffix(" bytes before this were not read in time and are gone"));
     let n_gone: usize = gone.map(|count| count.replace(',', "").parse::<usize>().unwrap()).sum();
@@ -132,7 +132,7 @@ async fn whoever_ends_a_command_gets_what_nobody_has_read_of_it() {
     assert_eq!(text, "one\n[bash_1 was ended; changed: made]");
 }
 
-/// Lets no command be started before the test does so, once it has begun.
+/// Blocks the start of a command until the test allows it, and tells when it has begun.
 struct Late {
     has_begun: mpsc::Sender<()>,
     goes_on: Mutex<mpsc::Receiver<()>>,
@@ -147,7 +147,7 @@ impl ShellReach for Late {
         Reach::default().walls(workspace, writable, in_it)
     }
 
-    /// Asked for when the command has begun.
+    /// Called once the command has begun.
     fn reads_only(&self) -> Option<String> {
         self.has_begun.send(()).unwrap();
         self.goes_on.lock().unwrap().recv().unwrap();

@@ -1,4 +1,4 @@
-//! Which files a command has changed.
+//! Files changed by a command.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! Commands end when they must, and people hear of them until then.
+//! Commands end when they must, and report progress until then.
 
 use std::fs;
 use std::path::PathBuf;
@@ -11,13 +11,13 @@ use tokio::time::Instant;
 
 use super::shell::{command, project, wait_for};
 
-/// A number of seconds to sleep that no other process of the machine sleeps.
+/// A number of seconds to sleep that no other process of the machine uses.
 pub(super) fn marker() -> String {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     format!("7{:07}{:03}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
-/// Whether a process runs that has the marker as a word of its command line.
+/// True if a process runs with the marker as a word of its command line.
 pub(super) fn is_alive(marker: &str) -> bool {
     fs::read_dir("/proc").unwrap().flatten().any(|process| {
         let command = fs::read(process.path().join("cmdline")).unwrap_or_default();
@@ -25,7 +25,7 @@ pub(super) fn is_alive(marker: &str) -> bool {
     })
 }
 
-/// Waits until something holds.
+/// Waits until a condition holds.
 pub(super) async fn until(holds: impl Fn() -> bool) {
     while !holds() {
         tokio::task::yield_now().await;
@@ -84,7 +84,7 @@ fn a_runtime_that_goes_down_ends_its_commands() {
     assert!(!is_alive(&marker));
 }
 
-/// Remembers what it was told and when, and makes a file after a certain line.
+/// Records every line and its time, and makes a file after a certain line.
 struct Listener {
     told: Arc<Mutex<Vec<(Instant, String)>>>,
     answers: Vec<(&'static str, PathBuf)>,

@@ -1,4 +1,4 @@
-//! What a command says, and what is said about it.
+//! Output of a command, and the text about it.
 
 use std::fs;
 

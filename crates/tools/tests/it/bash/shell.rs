@@ -1,4 +1,4 @@
-//! A project whose task has a shell.
+//! A project for a task with a shell.
 
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock, PoisonError};
@@ -13,13 +13,13 @@ use sortie_tools::{Changes, NetworkReach, Repositories, ShellReach, ShellSetup, 
 use crate::another_user::ALONE;
 use crate::project::Project;
 
-/// What nobody may see.
+/// A secret that nobody may see.
 pub(crate) const KEY: &str = "the-key-of-the-users-own-route";
 
-/// What the commands of a test may do.
+/// The reach of a test's commands.
 #[derive(Debug, Clone)]
 pub(crate) struct Reach {
-    /// Relative to the root; nothing, where they write nothing.
+    /// Relative to the root; empty if they write nothing.
     pub(crate) writable: Vec<PathBuf>,
     pub(crate) network: NetworkReach,
 }
@@ -53,7 +53,7 @@ impl ShellReach for Reach {
     }
 }
 
-/// This program, as what runs commands.
+/// This test program, to run commands with.
 pub(crate) fn program() -> Program {
     static PROGRAM: OnceLock<Program> = OnceLock::new();
     let start = || {
@@ -78,17 +78,17 @@ pub(crate) fn shells(project: &Project, reach: Reach) -> Shells {
     shells_of(setup(project), reach)
 }
 
-/// The commands of a task of its own.
+/// The commands of a new task.
 pub(crate) fn shells_of(setup: ShellSetup, reach: impl ShellReach + 'static) -> Shells {
     Shells::new(Arc::new(setup), Arc::new(reach), Arc::default(), redactor(), task())
 }
 
-/// Whose name long outputs bear.
+/// The task that names long outputs.
 pub(crate) fn task() -> TaskId {
     TaskId::from_random([0; 12])
 }
 
-/// One that knows a key.
+/// A redactor that knows a key.
 fn redactor() -> Arc<Redactor> {
     Arc::new(Redactor::new(vec![KEY.to_owned()]))
 }
@@ -120,7 +120,7 @@ pub(crate) fn in_background(line: &str) -> Value {
     json!({"command": line, "run_in_background": true})
 }
 
-/// A command that waits until a file is there.
+/// A command that waits for a file to appear.
 pub(crate) fn wait_for(file: &str) -> String {
     format!("until [ -e {file} ]; do sleep 0.01; done")
 }

@@ -1,4 +1,4 @@
-//! What steers git, shells and editors: told when it comes, left where it is; taken away where it has no use.
+//! Files that steer git, shells and editors: reported when they appear and left in place, or taken away if useless.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -50,7 +50,7 @@ async fn five_are_named_and_the_others_counted() {
 #[tokio::test]
 async fn at_the_top_it_is_told_however_many_files_there_are() {
     let project = project(&[("many/0", "")]);
-    // Names alone: to make as many files takes long.
+    // Names only: creating as many files takes long.
     for number in 1..=50_010 {
         fs::hard_link(project.path("many/0"), project.path(&format!("many/{number}"))).unwrap();
     }

@@ -1,4 +1,4 @@
-//! The walls that a task's reach leaves, and what is said of them.
+//! The walls that a task's reach leaves, and the text about them.
 
 use std::fs;
 use std::path::PathBuf;
@@ -46,7 +46,7 @@ async fn a_task_with_one_directory_writes_there_and_nowhere_else() {
 #[tokio::test]
 async fn nothing_outside_the_workspace_is_written() {
     let project = project_with(&[], Reach::default());
-    // Not in `/tmp`, of which commands have their own.
+    // Not in `/tmp`, since commands have their own.
     let outside = tempfile::tempdir_in("/var/tmp").unwrap();
     let canary = outside.path().join("canary");
     fs::write(&canary, "as it was").unwrap();

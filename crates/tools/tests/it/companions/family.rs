@@ -1,4 +1,4 @@
-//! A family that stands as a test says, and remembers what it was asked to do.
+//! Scripted relatives with a status set by the test; they record what they were asked to do.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -18,12 +18,12 @@ use crate::project::Project;
 
 #[derive(Default)]
 pub(crate) struct Family {
-    /// In the order of their starts.
+    /// In start order.
     pub(crate) tasks: watch::Sender<Vec<Glance>>,
     pub(crate) siblings: Mutex<Vec<Glance>>,
-    /// The whole report of every task.
+    /// The full report of every task.
     pub(crate) report: Mutex<String>,
-    /// What a stop ends.
+    /// The tasks that a stop ends.
     pub(crate) stopped: Mutex<Vec<Glance>>,
     pub(crate) receipt: Mutex<Option<Receipt>>,
     pub(crate) answer: Mutex<Option<Answered>>,
@@ -33,7 +33,7 @@ pub(crate) struct Family {
     n_marks: AtomicUsize,
 }
 
-/// The task of this letter.
+/// The id of the task with this letter.
 pub(crate) fn id(letter: char) -> TaskId {
     letter.to_string().repeat(12).parse().unwrap()
 }
@@ -86,7 +86,7 @@ pub(crate) fn ended(letter: char, text: &str) -> Glance {
     glance(letter, Stand::Ended { outcome: Box::new(outcome(letter, Status::Completed, text)), unread })
 }
 
-/// One whose report has been read.
+/// A task whose report has been read.
 pub(crate) fn read(letter: char, status: Status, text: &str) -> Glance {
     glance(letter, Stand::Ended { outcome: Box::new(outcome(letter, status, text)), unread: None })
 }
@@ -102,17 +102,17 @@ impl Family {
         Arc::new(family)
     }
 
-    /// A task among them.
+    /// A project for a task among them.
     pub(crate) fn project(self: &Arc<Self>) -> Project {
         Project::new(&[]).among(self)
     }
 
-    /// What was done since the last look.
+    /// The actions since the last look.
     pub(crate) fn done(&self) -> Vec<String> {
         std::mem::take(&mut self.done.lock().unwrap())
     }
 
-    /// A task now stands like this.
+    /// Changes the status of a task.
     pub(crate) fn now(&self, glance: Glance) {
         self.tasks.send_modify(|tasks| {
             let task = tasks.iter_mut().find(|task| task.task == glance.task).unwrap();
@@ -219,7 +219,7 @@ impl Kin for Family {
             if *self.notes_are_lost.lock().unwrap() {
                 return Err(Failure::new(FailureCode::Journal, "the journal cannot be read"));
             }
-            // What is new is the engine's to know; here the caller has seen nothing yet.
+            // Only the engine knows what is new; here the caller has seen nothing yet.
             let is_sought = |note: &Note| match sought {
                 Sought::New => note.task != id('m'),
                 Sought::All => true,

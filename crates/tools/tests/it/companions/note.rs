@@ -10,7 +10,7 @@ fn note(letter: char, text: impl Into<String>) -> Note {
     Note { number: 0, task: id(letter), agent: "explore".to_owned(), text: text.into() }
 }
 
-/// A family that has noted this, in this order.
+/// A family with these notes, in this order.
 fn noted(notes: impl IntoIterator<Item = Note>) -> Arc<Family> {
     let family = Family::of(Vec::new());
     let numbered = notes.into_iter().enumerate().map(|(number, note)| Note { number, ..note });
@@ -91,7 +91,7 @@ async fn what_is_read_is_bounded_and_everybody_has_a_turn() {
     let text = noted((0..5).map(|n| long('a', n))).project().done("Note", json!({})).await;
     assert!(text.contains(": 2 xx") && !text.contains(": 1 xx"), "{text}");
     assert!(text.chars().count() < 6300 && text.ends_with("[not shown: 2 by agent-aaaaaaaaaaaa from offset 0 on]"));
-    // The oldest of them by another: it has its turn before the third of the first.
+    // The oldest one is by another author: it gets its turn before the first author's third.
     let fair = noted([long('b', 9)].into_iter().chain((0..5).map(|n| long('a', n))));
     let text = fair.project().done("Note", json!({})).await;
     assert!(text.contains(": 9 xx") && text.contains(": 3 xx") && !text.contains(": 2 xx"), "{text}");

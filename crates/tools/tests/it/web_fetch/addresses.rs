@@ -1,4 +1,4 @@
-//! Addresses inside of the machine and its networks, however they are spelled (S72).
+//! Addresses inside the machine and its networks, in every spelling (S72).
 
 use super::server::Server;
 use super::web::{Names, Web};

@@ -17,7 +17,7 @@ use crate::memory::{MAX_EXTRA_KIB, alone, extra_kib};
 
 const HEAD: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n";
 
-/// Ten gibibytes of nothing in ten megabytes: a thousand packed members in a row.
+/// Ten gibibytes of zeros in ten megabytes: a thousand compressed members in a row.
 fn gzip_bomb() -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
     encoder.write_all(&vec![b'0'; 10 << 20]).unwrap();
@@ -49,7 +49,7 @@ fn an_endless_body_is_cut_and_costs_no_more_than_its_cap() {
     });
 }
 
-/// Pages that make trees of elements without number, or deeper than any stack.
+/// Pages that make endless trees of elements, or trees deeper than any stack.
 #[test]
 fn pages_made_to_break_parsers_cost_little() {
     alone("web_fetch::bombs::pages_made_to_break_parsers_cost_little", || {
@@ -143,7 +143,7 @@ async fn a_server_that_says_nothing_is_left_in_time() {
     }
 }
 
-/// Never says anything.
+/// Never answers.
 struct Silent;
 
 impl Lookup for Silent {
@@ -152,7 +152,7 @@ impl Lookup for Silent {
     }
 }
 
-/// In a process of its own, because the turns are those of the whole process.
+/// In a process of its own, because the slots belong to the whole process.
 #[test]
 fn fetches_that_hang_do_not_pile_up() {
     alone("web_fetch::bombs::fetches_that_hang_do_not_pile_up", || {
@@ -179,7 +179,7 @@ async fn a_fetch_that_is_cancelled_ends_at_once_and_its_connection_with_it() {
     let gone = is_gone.clone();
     let server = Server::start(move |_, out| {
         out.write_all(HEAD)?;
-        // Ends when nobody is there to read any more.
+        // Ends when nobody reads any more.
         while out.write_all(b"x").is_ok() {
             // Sleeps on purpose: only by sending does a server learn that the client has gone.
             std::thread::sleep(Duration::from_millis(5));

@@ -1,4 +1,4 @@
-//! Hosts that look like others (S71): the host that is judged is the host that is looked up and connected to.
+//! Hosts that look like others (S71): the judged host is the one that is looked up and connected to.
 
 use super::server::Server;
 use super::web::{Names, Web};

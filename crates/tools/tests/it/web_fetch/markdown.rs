@@ -1,4 +1,4 @@
-//! Pages and the Markdown that becomes of them, side by side: `tests/corpus/pages` and `tests/golden/pages`.
+//! Pages and their Markdown, side by side: `tests/corpus/pages` and `tests/golden/pages`.
 
 use std::fs;
 use std::path::Path;

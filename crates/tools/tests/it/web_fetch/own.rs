@@ -1,4 +1,4 @@
-//! The servers that the program itself uses (S77) are refused whatever else is allowed.
+//! The program's own servers (S77) are refused whatever else is allowed.
 
 use super::server::Server;
 use super::web::{Names, Web};

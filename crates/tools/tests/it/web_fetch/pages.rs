@@ -1,4 +1,4 @@
-//! What comes back of a page: its text, and whatever is missing of it.
+//! The result for a page: its text, and a note of everything missing.
 
 use serde_json::json;
 use sortie_protocol::Fault;
@@ -37,7 +37,7 @@ async fn an_object_holds_the_same() {
     assert_eq!(payload.notes, ["the first 10 KiB of 489 KiB; use prompt to ask about the first 200 KiB"]);
 }
 
-/// What a contract would have to cut once more it would cut without knowing how much there was.
+/// A contract that had to cut again would not know the original length.
 #[tokio::test]
 async fn an_object_is_never_longer_than_its_contract_takes() {
     for line in ["word \"quoted\" \\ and on\t", "\u{1}", "ä", "x\n"] {
@@ -179,7 +179,7 @@ async fn who_does_not_answer_is_told_in_its_words() {
     let server = Server::with("text/plain", "x");
     let url = server.url("/");
     let web = Web::of(&server);
-    // A plain server where TLS is expected, and nobody where a server was.
+    // A plain server instead of TLS, and a closed port.
     let text = web.failed(&url.replace("http:", "https:")).await;
     assert!(text.contains("was not fetched: no answer: ") && text.contains("corrupt message"), "{text}");
     drop(server);

@@ -9,7 +9,7 @@ use sortie_tools::{Assistant, BoxFuture};
 use super::server::Server;
 use super::web::Web;
 
-/// Answers always the same, and remembers what it was asked.
+/// Always gives the same answer, and records what it was asked.
 struct Scripted {
     answer: Result<String, Failure>,
     asked: Mutex<Vec<(String, String, String)>>,

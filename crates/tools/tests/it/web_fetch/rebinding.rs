@@ -1,4 +1,4 @@
-//! A name that changes what it leads to (S74): the connection goes to an address that was checked, or nowhere.
+//! A name whose address changes (S74): the connection goes to a checked address, or nowhere.
 
 use super::server::{Server, page};
 use super::web::{Names, Web};
@@ -12,7 +12,7 @@ async fn a_connection_goes_to_the_address_that_was_checked() {
         out.write_all(&page("200 OK", "text/plain", b"a secret"))
     });
     let names = Names::new(&[("rebinding.example", &[&["127.0.0.2"], &["127.0.0.1"]])]);
-    // Of all that is on loopback only this one address stands for the internet.
+    // Only this address of the loopback network stands for the internet.
     let web = Web::of(&public).with_names(&names);
     let url = format!("http://rebinding.example:{}/", public.port());
     assert!(web.done(&url).await.ends_with("public"));

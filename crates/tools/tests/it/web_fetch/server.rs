@@ -1,4 +1,4 @@
-//! A server that answers with the very bytes that a test wants.
+//! A server that answers with exactly the bytes that a test wants.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 
-/// Writes an answer to a request for a path. An error is the client's: it has gone.
+/// Writes an answer to a request for a path. An error means that the client has gone.
 type Answer = dyn Fn(&str, &mut dyn Write) -> io::Result<()> + Send + Sync;
 
 pub(crate) struct Server {
@@ -42,7 +42,7 @@ impl Server {
         server
     }
 
-    /// One that answers every request with the same page.
+    /// A server that answers every request with the same page.
     pub(crate) fn with(content_type: &str, body: impl Into<Vec<u8>>) -> Self {
         let page = page("200 OK", content_type, &body.into());
         Self::start(move |_, out| out.write_all(&page))
@@ -60,7 +60,7 @@ impl Server {
         format!("http://{}{path}", self.address)
     }
 
-    /// The heads of all requests so far; an empty one for each connection that sent nothing.
+    /// The heads of all requests so far; empty for a connection that sent nothing.
     pub(crate) fn requests(&self) -> Vec<String> {
         self.heads.lock().unwrap().clone()
     }
@@ -81,11 +81,11 @@ fn serve(stream: &TcpStream, heads: &Mutex<Vec<String>>, answer: &Answer) {
     while reader.read_line(&mut head).is_ok_and(|n_bytes| n_bytes > 0) && !head.ends_with("\r\n\r\n") {}
     heads.lock().unwrap().push(head.clone());
     let path = head.split(' ').nth(1).unwrap_or_default().to_owned();
-    // The client may have gone, which is what some tests are about.
+    // The client may have gone; some tests are about that.
     drop(answer(&path, &mut &*stream));
 }
 
-/// A whole answer.
+/// A complete answer.
 pub(crate) fn page(status: &str, content_type: &str, body: &[u8]) -> Vec<u8> {
     let length = body.len();
     let head = format!(

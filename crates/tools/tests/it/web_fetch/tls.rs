@@ -1,6 +1,6 @@
-//! `https`: the certificate must be for the host in the URL, whatever address it leads to.
+//! `https`: the certificate must be for the host in the URL, whatever its address.
 //!
-//! `tests/certificates` has a root that only these tests know, and a server's certificate for `tls.example` by it.
+//! `tests/certificates` has a root that only these tests know, and a certificate for `tls.example` signed by it.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
@@ -20,7 +20,7 @@ fn certificate(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/certificates").join(name)
 }
 
-/// Serves one answer over TLS for ever, and returns its port.
+/// Serves one answer over TLS forever, and returns its port.
 fn serve(answer: Vec<u8>) -> u16 {
     let chain = vec![CertificateDer::from_pem_file(certificate("server.pem")).unwrap()];
     let key = PrivatePkcs8KeyDer::from(std::fs::read(certificate("server.key.der")).unwrap());
@@ -36,7 +36,7 @@ fn serve(answer: Vec<u8>) -> u16 {
     thread::spawn(move || {
         for stream in listener.incoming() {
             let mut stream = StreamOwned::new(ServerConnection::new(config.clone()).unwrap(), stream.unwrap());
-            // A client that does not believe the certificate hangs up.
+            // A client that rejects the certificate hangs up.
             let mut reader = BufReader::new(&mut stream);
             let mut head = String::new();
             while reader.read_line(&mut head).is_ok_and(|n_bytes| n_bytes > 0) && !head.ends_with("\r\n\r\n") {}

@@ -34,7 +34,7 @@ impl Web {
         }
     }
 
-    /// One that may fetch from this server.
+    /// A tool that may fetch from this server.
     pub(crate) fn of(server: &Server) -> Self {
         Self::new(&[&format!("{}:{}", server.ip(), server.port())], &[])
     }
@@ -67,14 +67,14 @@ impl Web {
         self.run(json!({"url": url}), false, None).await
     }
 
-    /// What the model reads when the fetch succeeds.
+    /// Fetches successfully and returns the text for the model.
     pub(crate) async fn done(&self, url: &str) -> String {
         let output = self.fetch(url).await;
         assert!(!output.failed, "{}", output.for_model);
         output.for_model
     }
 
-    /// What the model reads when the fetch fails.
+    /// Fetches, expecting a failure, and returns the text for the model.
     pub(crate) async fn failed(&self, url: &str) -> String {
         let output = self.fetch(url).await;
         assert!(output.failed, "{}", output.for_model);
@@ -111,7 +111,7 @@ impl Web {
     }
 }
 
-/// Names with answers: the first one first, the last one for ever. Every other name is unknown.
+/// Names with answers: in order, the last one forever. Every other name is unknown.
 #[derive(Default)]
 pub(crate) struct Names {
     answers: HashMap<&'static str, Vec<Vec<IpAddr>>>,
@@ -127,7 +127,7 @@ impl Names {
         Arc::new(Self { answers: answers.collect(), asked: Mutex::default() })
     }
 
-    /// The names that were looked up so far.
+    /// The names looked up so far.
     pub(crate) fn asked(&self) -> Vec<String> {
         self.asked.lock().unwrap().clone()
     }
