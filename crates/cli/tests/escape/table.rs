@@ -187,8 +187,8 @@ const TABLE: &[(&str, &[Standing])] = &[
     (
         "s76",
         &[
-            At(BOMBS, "a_body_that_unpacks_to_gibibytes_is_cut_and_costs_no_more_than_its_cap"),
-            At(BOMBS, "a_body_that_drips_is_given_as_far_as_it_came"),
+            At(BOMBS, "a_body_that_decompresses_to_gibibytes_is_cut_within_its_cost"),
+            At(BOMBS, "a_dripping_body_is_returned_as_far_as_it_arrived"),
             At(BOMBS, "a_head_of_a_megabyte_is_refused"),
         ],
     ),

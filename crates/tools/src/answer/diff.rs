@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn too_long_a_diff_is_cut_and_says_so() {
+    fn a_diff_that_is_too_long_is_cut_and_says_so() {
         let unified = Diff::new("", &numbers(0..10_000)).unified("a", Sides::Created, MAX_BYTES);
         assert!(unified.len() < MAX_BYTES + 100, "{}", unified.len());
         let (shown, last) = unified.trim_end().rsplit_once('\n').unwrap();
@@ -362,7 +362,7 @@ mod tests {
         #![proptest_config(proptest::test_runner::Config { failure_persistence: None, ..Default::default() })]
 
         #[test]
-        fn the_changes_lead_from_one_text_to_the_other(before in "([abé]{0,2}\n){0,12}[ab]?", after in "([abé]{0,2}\n){0,12}[ab]?") {
+        fn the_changes_turn_one_text_into_the_other(before in "([abé]{0,2}\n){0,12}[ab]?", after in "([abé]{0,2}\n){0,12}[ab]?") {
             let diff = Diff::new(&before, &after);
             proptest::prop_assert_eq!(patched(&before, &diff), after);
         }

@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn the_start_of_a_text_ends_before_the_word_that_is_cut() {
+    fn the_start_of_a_text_ends_before_a_split_word() {
         for (text, end, expected) in [
             ("one two", 5, "one "),
             ("one two", 4, "one "),
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_a_text_begins_with_a_line_or_at_least_with_a_word() {
+    fn the_end_of_a_text_begins_with_a_line_or_at_least_a_word() {
         for (text, from, expected) in [
             ("one two\nthree", 5, "three"),
             ("one two\nthree", 8, "three"),
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_is_not_shown_without_the_name_that_makes_it_a_secret() {
+    fn no_value_is_shown_without_the_name_that_makes_it_a_secret() {
         let value = "wJalrXUtnFEMIpK7MDENGabPxRfiCYEXAMPLEKEYs";
         for name in ["aws_secret_access_key = ", "\"Authorization\": \"Bearer ", "\\\"x-api-key\\\":\\\""] {
             for n_between in 0..200 {

@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_another_command_has_changed_meanwhile_is_shared() {
+    fn concurrent_changes_by_another_command_are_shared() {
         let changes = Arc::new(Changes::default());
         let (one, other) = (changes.owner(), changes.owner());
         let (long, short) = (changes.command(one), changes.command(other));
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn what_another_task_edits_meanwhile_is_shared_and_the_rest_is_not() {
+    fn only_files_that_another_task_edits_meanwhile_are_shared() {
         let changes = Arc::new(Changes::default());
         let (one, other) = (changes.owner(), changes.owner());
         let before = changes.edit(other, Path::new("a"));
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn where_it_is_not_known_what_another_changed_everything_is_in_doubt() {
+    fn unknown_changes_by_another_command_put_everything_in_doubt() {
         let changes = Arc::new(Changes::default());
         let (one, other) = (changes.owner(), changes.owner());
         for forget in [|span: CommandSpan| drop(span), |span: CommandSpan| drop(span.end(None))] {

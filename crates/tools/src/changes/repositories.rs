@@ -167,7 +167,7 @@ mod tests {
     const BARE: [(&str, &str); 3] = [("work/.bare/HEAD", ""), ("work/.bare/objects/x", ""), ("work/.bare/refs/x", "")];
 
     #[test]
-    fn submodules_and_working_trees_of_the_workspaces_own_are_found_and_repositories_below() {
+    fn submodules_working_trees_and_nested_repositories_are_found() {
         let (_directory, top) = place(&[
             ("work/.git/HEAD", ""),
             ("work/.git/modules/libs/a/HEAD", ""),
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_leads_to_a_repository_is_followed_as_far_as_that_can_be_written() {
+    fn a_file_that_points_to_a_repository_is_followed_if_it_is_writable() {
         let (_directory, top) = place(
             &[
                 &BARE[..],
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_git_directory_of_another_name_is_one_without_anything_that_leads_there() {
+    fn a_git_directory_with_another_name_is_found_without_a_pointer() {
         let (_directory, top) = place(&BARE);
         assert_eq!(found(&top)[3], ["work/.bare"]);
     }

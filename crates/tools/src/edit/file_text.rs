@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_is_not_changed_is_the_same_to_the_byte() {
+    fn an_unchanged_text_is_identical_to_the_byte() {
         for text in [
             "",
             "a",
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_hidden_from_an_edit_is_kept() {
+    fn an_edit_keeps_line_ends_and_byte_order_marks() {
         let replaced = |before| edited(before, |text| text.replace("b\n", "B\nnew\n"));
         for (before, after) in [
             ("a\nb\nc", "a\nB\nnew\nc"),
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn in_a_mixed_file_each_line_keeps_its_end_and_a_new_one_takes_its_neighbours() {
+    fn a_mixed_file_keeps_its_line_ends_and_a_new_line_takes_its_neighbours() {
         let mixed = "one\r\ntwo\nthree\r\nfour\nfive";
         let shout = |text: &str| text.to_uppercase();
         assert_eq!(edited(mixed, shout), "ONE\r\nTWO\nTHREE\r\nFOUR\nFIVE");
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_is_refused_with_the_reason() {
+    fn binary_content_is_refused_with_the_reason() {
         let refused = |bytes: &[u8]| FileText::decode(bytes.to_vec()).unwrap_err();
         assert_eq!(refused(b"a\0b"), "it is binary (a NUL at byte 1)");
         assert_eq!(refused(b"\xff\xfea\0"), "it looks like UTF-16 text, and only UTF-8 is known");

@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn line_numbers_copied_from_read_are_named() {
+    fn the_hint_names_line_numbers_copied_from_read() {
         check(
             "4\t    print(name);\n5\t}\n",
             &expect!["Without the line numbers that Read puts before each line it is at line 4: leave them out."],
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn escapes_of_escapes_are_named() {
+    fn the_hint_names_escaped_characters() {
         check(
             "fn main() {\\n",
             &expect![[
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_difference_in_whitespace_alone_shows_the_lines_as_they_are() {
+    fn a_difference_in_white_space_alone_shows_the_actual_lines() {
         check(
             "\tlet name = \"a\";\n\tprint(name);\n",
             &expect![[r#"
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn otherwise_the_place_that_shares_most_lines_is_shown() {
+    fn the_hint_shows_the_place_that_shares_the_most_lines() {
         check(
             "fn other() {\n    print(3);\n}\n",
             &expect![[r#"
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_single_line_with_a_slip_finds_its_like() {
+    fn a_single_line_with_a_slip_finds_the_similar_line() {
         check(
             "print(nmae);",
             &expect![[r#"

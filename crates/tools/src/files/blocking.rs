@@ -106,7 +106,7 @@ mod tests {
 
     /// A single test, because the slots belong to the whole process.
     #[tokio::test(start_paused = true)]
-    async fn a_search_ends_in_time_whether_it_is_stuck_or_waits_for_its_turn() {
+    async fn a_search_that_is_stuck_or_waits_for_its_turn_ends_in_time() {
         let n_slots = SEARCH_SLOTS.available_permits();
         let (release, released) = mpsc::channel::<()>();
         let (started, has_started) = tokio::sync::oneshot::channel();
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn work_with_an_effect_is_waited_for_and_answers_for_itself() {
+    async fn work_with_an_effect_is_awaited_and_reports_its_own_result() {
         let cancel = CancellationToken::new();
         let (started, has_started) = tokio::sync::oneshot::channel();
         let working = run_to_end(&cancel, move |stop| {

@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn results_come_in_the_order_of_the_pieces() {
+    fn results_are_in_the_order_of_the_pieces() {
         let next = AtomicUsize::new(0);
         let take = || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&n| n < 1000).map(|n| (n, n));
         let doubled = in_order(4, take, || (), |(), n| n * 2);

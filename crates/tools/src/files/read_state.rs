@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn the_content_of_what_was_seen_first_is_forgotten_first() {
+    fn the_oldest_content_is_forgotten_first() {
         let seen = Seen::default();
         let n_files = MAX_BYTES / MAX_FILE_BYTES + 2;
         for index in 0..n_files {
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn content_that_is_replaced_no_longer_counts() {
+    fn replaced_content_no_longer_counts() {
         let seen = Seen::default();
         for _ in 0..100 {
             seen.record("a".into(), stamp(), Some(vec![0; MAX_FILE_BYTES]));
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn only_so_many_files_are_remembered() {
+    fn the_number_of_remembered_files_is_bounded() {
         let seen = Seen::default();
         for index in 0..=MAX_FILES {
             seen.record(index.to_string().into(), stamp(), None);

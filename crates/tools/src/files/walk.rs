@@ -207,14 +207,14 @@ mod tests {
     }
 
     #[test]
-    fn a_walk_never_takes_more_than_its_bound_and_says_that_it_stopped_only_if_something_was_left() {
+    fn a_walk_stays_within_its_bound_and_reports_a_stop_only_if_files_are_left() {
         assert_eq!(walk_within(30), (20, "[stopped after 28 entries, more were left; narrow the path]".to_owned()));
         assert_eq!(walk_within(87), (70, "[stopped after 78 entries, more were left; narrow the path]".to_owned()));
         assert_eq!(walk_within(88), (80, String::new()));
     }
 
     #[test]
-    fn a_walk_that_has_enough_has_done_the_first_files_and_does_not_list_the_rest() {
+    fn a_walk_with_enough_results_has_done_the_first_files_and_lists_no_more() {
         let (_root, workspace) = project(20);
         let stop = Stop::after(Duration::from_mins(1));
         let n_done = AtomicUsize::new(0);

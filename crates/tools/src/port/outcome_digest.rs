@@ -43,7 +43,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_figures_and_the_place_of_the_whole_report_do_not_count() {
+    fn ids_figures_and_the_file_of_the_whole_report_do_not_count() {
         let cut = |path: &str| {
             let text = format!("It is in a.rs.\n[… the report was cut here; the whole is in {path}]");
             let kept = Truncation { original_lines: 9, original_bytes: 99, kept_lines: 1, kept_bytes: 14 };

@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_longer_one_the_beginning_and_the_end_are_shown_and_what_is_missing_is_counted() {
+    fn a_longer_output_shows_its_beginning_and_end_and_counts_the_rest() {
         let text: String =
             (100_000_000..100_200_000).flat_map(|number| [number.to_string(), "\n".to_owned()]).collect();
         let Shown { text: shown, is_cut, is_lossy } = shown(&[text.as_bytes()]);
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn characters_of_several_bytes_are_counted_as_one_and_never_cut_in_two() {
+    fn multibyte_characters_count_as_one_and_are_never_split() {
         for length in [30_001, 30_002, 100_000] {
             let text: String = "€𝄞 ".chars().cycle().take(length).collect();
             let chunks: Vec<&[u8]> = text.as_bytes().chunks(7).collect();
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_is_shown_by_marks_and_told() {
+    fn invalid_bytes_are_shown_as_marks_and_reported() {
         assert_eq!(shown(&[b"a\xff", b"b"]), Shown { text: "a\u{fffd}b".to_owned(), is_cut: false, is_lossy: true });
         let noise = vec![0xff_u8; 200_000];
         let Shown { is_cut, is_lossy, .. } = shown(&[&noise]);
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_line_is_one_that_is_complete() {
+    fn the_last_line_shown_is_complete() {
         assert_eq!(excerpt(&[b"one"]).last_line(), None);
         assert_eq!(excerpt(&[b"one\ntw"]).last_line().as_deref(), Some("one"));
         assert_eq!(excerpt(&[b"one\ntwo\n  \n"]).last_line().as_deref(), Some("two"));

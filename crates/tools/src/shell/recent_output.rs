@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn each_look_has_what_is_new() {
+    fn each_look_returns_new_output() {
         let mut recent = recent(b"one\n");
         assert_eq!(next(&mut recent), "one\n");
         assert_eq!(next(&mut recent), "");
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_that_is_being_written_waits_for_its_end_but_not_for_ever() {
+    fn an_unfinished_word_waits_for_its_end_but_not_forever() {
         let mut recent = recent(b"key = ghp_abc");
         assert_eq!(next(&mut recent), "key = ");
         recent.push(b"def");
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn what_came_and_went_between_two_looks_is_counted() {
+    fn output_lost_between_two_looks_is_counted() {
         let mut recent = recent(b"first\n");
         next(&mut recent);
         recent.push(&b"x\n".repeat(RECENT_BYTES));
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_no_text_are_shown_by_marks_and_none_is_lost() {
+    fn invalid_bytes_are_shown_as_marks_and_none_is_lost() {
         let mut recent = recent(&vec![0xff; PAGE_CHARS + 10]);
         recent.is_over = true;
         let page = recent.page(None);
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_filter_shows_the_lines_that_are_wanted_and_counts_the_others() {
+    fn a_filter_shows_matching_lines_and_counts_the_others() {
         let mut recent = recent(b"error: a\nfine\nerror: b\nerr");
         let is_error = |line: &[u8]| line.starts_with(b"err");
         let page = recent.page(Some(&is_error));

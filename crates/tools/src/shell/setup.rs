@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn without_any_walls_nothing_runs_and_the_way_out_is_named() {
+    fn without_walls_nothing_runs_and_the_refusal_says_what_to_do() {
         let why = standing(Tier::None).tier().unwrap_err();
         for part in ["user namespaces are off", "sortie doctor", "--unconfined"] {
             assert!(why.contains(part), "{why}");
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn the_strongest_walls_are_worth_no_notice() {
+    fn the_strongest_walls_need_no_notice() {
         let strongest = Standing::from(Probe { tier: Tier::Namespaces, landlock: 6, missing: Vec::new() });
         assert_eq!((strongest.tier(), strongest.notice()), (Ok(Tier::Namespaces), None));
     }

@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_may_have_been_in_the_way_is_told() {
+    fn only_walls_that_may_be_the_cause_are_mentioned() {
         let walls = walls(&["docs"], &["docs/.npmrc", ".git/hooks"], Network::None);
         let files = "walls: this task writes only in docs; kept as they are: docs/.npmrc";
         assert_eq!(words(&walls, "error: no such test"), None);
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_is_bounded() {
+    fn the_list_of_protected_paths_is_bounded() {
         let names: Vec<String> = (0..30).map(|number| format!("{number:02}")).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let words = words(&walls(&[""], &names, Network::All), "Read-only file system").unwrap();
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_writes_nothing_is_told_whose_word_that_is_and_no_walls_are_no_reason() {
+    fn a_read_only_command_is_told_the_owner_and_missing_walls_give_no_hint() {
         let reading = walls(&[], &[], Network::All);
         let told = "walls: commands of this task write nothing in the workspace (agent reader)";
         assert_eq!(words(&reading, "Read-only file system").as_deref(), Some(told));

@@ -197,14 +197,14 @@ mod tests {
     }
 
     #[test]
-    fn a_search_whose_time_is_over_says_so() {
+    fn a_search_that_runs_out_of_time_says_so() {
         let text = search("needle", &json!({"pattern": "needle"}), Duration::ZERO);
         assert!(text.contains("stopped after 20 s; narrow the request"), "{text}");
     }
 
     /// Each match scans all the text that follows, and the searcher requests one after the other.
     #[test]
-    fn a_search_of_many_slow_matches_ends_when_its_time_is_over() {
+    fn a_search_of_many_slow_matches_ends_when_its_time_runs_out() {
         let start = Instant::now();
         let arguments = json!({"pattern": "a(?:.*c)?", "multiline": true, "output_mode": "count"});
         let text = search(&"a\n".repeat(30_000), &arguments, Duration::from_millis(50));

@@ -148,7 +148,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_listing_whose_time_is_over_says_that_and_nothing_else() {
+    fn a_listing_that_runs_out_of_time_says_only_that() {
         let directory = tempfile::tempdir().unwrap();
         std::fs::write(directory.path().join("a.txt"), "").unwrap();
         let workspace = Workspace::open(directory.path()).unwrap();

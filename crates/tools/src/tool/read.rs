@@ -228,7 +228,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_read_that_takes_too_long_says_how_far_it_came() {
+    fn a_read_that_takes_too_long_says_how_far_it_got() {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("huge");
         std::fs::write(&file, "x\n".repeat(8192)).unwrap();

@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_network_that_is_not_the_internet_is_known_by_its_first_and_last_address() {
+    fn the_first_and_last_address_of_every_inner_network_are_recognised() {
         for (first, last, what) in [
             ("0.0.0.0", "0.255.255.255", "this machine itself"),
             ("10.0.0.0", "10.255.255.255", "a private network"),
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn the_neighbours_of_those_networks_are_the_internet() {
+    fn the_neighbours_of_inner_networks_are_public() {
         for text in [
             "1.0.0.0",
             "9.255.255.255",

@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_read_in_the_encoding_that_it_is_in() {
+    fn a_text_is_decoded_in_its_encoding() {
         for (header, bytes, encoding) in [
             ("text/plain", "é".as_bytes(), "UTF-8"),
             ("text/plain; charset=iso-8859-1", b"\xe9", "windows-1252"),
@@ -193,14 +193,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_in_its_encoding_is_told() {
+    fn bytes_invalid_in_the_encoding_are_reported() {
         assert_eq!(text("text/plain", b"a\xffb"), ("a\u{fffd}b".into(), "UTF-8", true));
         assert_eq!(text("text/html; charset=utf-8", b"a\xffb"), ("a\u{fffd}b".into(), "UTF-8", true));
         assert!(!text("text/html", "é".as_bytes().split_last().unwrap().1).2, "the body was cut there");
     }
 
     #[test]
-    fn only_texts_are_taken() {
+    fn only_texts_are_accepted() {
         for (header, form) in [
             ("text/html; charset=utf-8", Some(Form::Html)),
             ("TEXT/HTML", Some(Form::Html)),

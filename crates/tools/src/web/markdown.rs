@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn no_word_is_lost_however_the_tags_are_mixed_up() {
+    fn no_word_is_lost_in_badly_nested_tags() {
         let base = Url::parse("http://host/").unwrap();
         for seed in 0..3000 {
             let mut numbers = Numbers(seed);
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn in_xml_a_tag_can_end_its_element_itself_and_in_html_it_cannot() {
+    fn a_tag_can_end_its_element_itself_in_xml_but_not_in_html() {
         let page = "<html><head><title/><script src='x'/><style/></head><p>a<a name='b'/> b</p><div/><p>c<br/>d</p>";
         let markdown = converted(page, Syntax::Xml);
         assert_eq!((markdown.title, markdown.text.as_str(), markdown.end), (None, "a b\n\nc\nd", ConversionEnd::Whole));
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_page_hides_is_left_out_and_counted() {
+    fn elements_that_a_page_hides_are_left_out_and_counted() {
         let page = "<p hidden>h1</p><p>a<span style='color:red; Display : NONE'>h2 <b>h3</b></span>b</p>\
                     <ul><li>one<li aria-hidden=true>h4 <img alt=h5 src=x><li>two</ul>\
                     <i aria-hidden=true></i><div hidden><hr><pre>h6</pre><table><tr><td>h7<td>h8</table><p>h9<p>h0</div>\

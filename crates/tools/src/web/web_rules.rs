@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_private_place_is_a_host_an_address_or_a_network_at_one_port_or_at_all() {
+    fn a_private_place_is_a_host_address_or_network_with_or_without_a_port() {
         for (rule, url, address, allowed) in [
             ("127.0.0.1:8080", "http://127.0.0.1:8080", "127.0.0.1", true),
             ("127.0.0.1:8080", "http://localhost:8080", "127.0.0.1", true),
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_rule_is_refused_with_the_reason() {
+    fn an_invalid_rule_is_refused_with_the_reason() {
         let mut text = String::new();
         for rule in ["", "10.0.0.0/99", "host:port", "http://host", "*.internal", "a b", "user@host", "a..b", "::1:x"] {
             text += &format!("{}\n", WebRules::new([rule], []).unwrap_err());
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_of_our_own_on_this_machine_is_known_at_every_address_it_may_answer_at() {
+    fn our_own_server_here_is_recognised_at_every_address_it_may_answer_at() {
         for (own, address, same) in [
             ("127.0.0.1", "127.0.0.1", true),
             ("127.0.0.1", "127.9.9.9", true),

@@ -16,9 +16,9 @@ pub(crate) static ALONE: Mutex<()> = Mutex::new(());
 const PASSED: &str = "checked as another user";
 
 #[test]
-fn an_ignore_file_that_may_not_be_read_is_counted_wherever_it_lies() {
+fn an_unreadable_ignore_file_is_counted_wherever_it_is() {
     if rustix::process::geteuid().is_root() {
-        let test = "another_user::an_ignore_file_that_may_not_be_read_is_counted_wherever_it_lies";
+        let test = "another_user::an_unreadable_ignore_file_is_counted_wherever_it_is";
         let output = run_as_nobody(&["--exact", test, "--nocapture"]);
         assert!(output.contains(PASSED), "{output}");
         return;

@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::project::Project;
 
 #[tokio::test]
-async fn a_tree_too_deep_for_paths_is_searched_as_far_as_paths_go() {
+async fn a_tree_too_deep_for_paths_is_searched_as_far_as_paths_reach() {
     let project = Project::new(&[("a.txt", "needle\n")]);
     let deep = deep_directory(&project, 900, "dddd");
     let text = project.done("Grep", json!({"pattern": "needle"})).await;
@@ -46,7 +46,7 @@ async fn special_files_are_answered_at_once() {
 }
 
 #[tokio::test]
-async fn ignore_files_are_not_followed_out_of_the_workspace_and_not_trusted_to_be_small() {
+async fn ignore_files_outside_the_workspace_or_too_large_are_not_used() {
     let project = Project::new(&[("a.txt", "needle\n"), ("sub/b.txt", "needle\n")]);
     fs::write(project.outside("rules"), "*.txt\n").unwrap();
     project.link(project.outside("rules"), ".gitignore");
@@ -69,7 +69,7 @@ async fn an_ignore_file_full_of_wildcards_does_not_stop_a_search() {
 }
 
 #[tokio::test]
-async fn an_ignore_file_above_the_place_of_a_search_that_cannot_be_used_is_counted() {
+async fn an_unusable_ignore_file_above_a_search_is_counted() {
     let project = Project::new(&[("sub/deep/a.txt", "needle\n")]);
     project.write(".gitignore", "x*y*z\n".repeat(100_000));
     project.write("sub/.ignore", "x*y*z\n".repeat(100_000));

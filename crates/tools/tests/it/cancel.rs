@@ -45,7 +45,7 @@ async fn a_read_far_into_a_huge_file_ends_at_once_when_cancelled() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_search_in_the_midst_of_a_slow_match_is_answered_when_its_time_is_over() {
+async fn a_search_stuck_in_a_slow_match_is_answered_when_its_time_is_over() {
     // No two parts of it are alike, so that the matcher's caches do not help.
     let text: String =
         (0..16 * 1024_u32).map(|n| if n.wrapping_mul(2_654_435_761) >> 31 == 0 { 'a' } else { 'b' }).collect();

@@ -106,7 +106,7 @@ async fn no_walk_leaves_the_workspace_through_a_link() {
 }
 
 #[tokio::test]
-async fn a_path_that_comes_back_in_works_for_every_tool() {
+async fn a_path_that_leads_back_inside_works_for_every_tool() {
     let project = project();
     project.link("sub", "inner_link");
     project.link(project.path("sub"), "absolute_inner_link");

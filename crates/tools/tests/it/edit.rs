@@ -21,7 +21,7 @@ fn edit(path: &str, old: &str, new: &str) -> Value {
 }
 
 #[tokio::test]
-async fn an_edit_replaces_the_one_place_and_shows_it_as_it_is_now() {
+async fn an_edit_replaces_the_one_place_and_shows_the_result() {
     let project = read("src/main.rs", MAIN).await;
     let output = project.run("Edit", edit("src/main.rs", "print(2);", "print(2);\n    print(3);")).await;
     assert!(!output.failed);
@@ -114,7 +114,7 @@ async fn check_refused(old: &str, new: &str, expected: Expect) {
 }
 
 #[tokio::test]
-async fn what_does_not_fit_changes_nothing_and_says_what_would_fit() {
+async fn a_text_that_does_not_match_changes_nothing_and_gets_a_hint() {
     check_refused(
         "print(",
         "echo(",
@@ -154,7 +154,7 @@ async fn what_does_not_fit_changes_nothing_and_says_what_would_fit() {
 }
 
 #[tokio::test]
-async fn an_empty_old_string_makes_a_file_that_is_not_there_and_fills_an_empty_one() {
+async fn an_empty_old_string_creates_a_missing_file_and_fills_an_empty_one() {
     let project = read("empty", "").await;
     let output = project.run("Edit", edit("new/dir/a.txt", "", "one\ntwo\n")).await;
     assert_eq!(output.for_model, "Created new/dir/a.txt (2 lines)");
@@ -169,7 +169,7 @@ async fn an_empty_old_string_makes_a_file_that_is_not_there_and_fills_an_empty_o
 }
 
 #[tokio::test]
-async fn a_file_that_is_not_there_is_not_edited() {
+async fn a_missing_file_is_not_edited() {
     let project = Project::new(&[("src/main.rs", MAIN)]);
     let output = project.run("Edit", edit("src/mian.rs", "a", "b")).await;
     assert_eq!(output.fault, Some(Fault::NotFound));
@@ -179,7 +179,7 @@ async fn a_file_that_is_not_there_is_not_edited() {
 }
 
 #[tokio::test]
-async fn what_is_no_editable_text_is_refused_with_the_reason() {
+async fn a_file_that_is_no_editable_text_is_refused_with_the_reason() {
     let project = Project::new(&[]);
     project.write("latin", b"caf\xe9\n");
     project.write("binary", b"a\0b");
@@ -212,7 +212,7 @@ async fn s07_the_other_name_of_a_hard_link_keeps_its_content() {
 }
 
 #[tokio::test]
-async fn an_edit_keeps_the_mode_and_goes_through_a_link_to_the_file_behind_it() {
+async fn an_edit_keeps_the_mode_and_follows_a_link_to_its_file() {
     let project = read("run.sh", "echo 1\n").await;
     fs::set_permissions(project.path("run.sh"), fs::Permissions::from_mode(0o750)).unwrap();
     project.link("run.sh", "link");
@@ -224,7 +224,7 @@ async fn an_edit_keeps_the_mode_and_goes_through_a_link_to_the_file_behind_it() 
 }
 
 #[tokio::test]
-async fn nothing_outside_the_workspace_is_edited_or_made() {
+async fn nothing_outside_the_workspace_is_edited_or_created() {
     let project = Project::new(&[]);
     fs::write(project.outside("secret"), "secret\n").unwrap();
     fs::create_dir(project.outside("dir")).unwrap();
@@ -255,7 +255,7 @@ async fn unknown_arguments_are_named_and_missing_ones_refused() {
 }
 
 #[tokio::test]
-async fn a_person_is_shown_the_difference_and_nothing_happens_before_the_answer() {
+async fn a_person_sees_the_diff_and_nothing_happens_before_the_answer() {
     let project = read("a.txt", "one\n").await;
     let expected = "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+two\n";
     assert_eq!(project.preview("Edit", edit("a.txt", "one", "two")).await.unwrap(), expected);
@@ -278,7 +278,7 @@ async fn a_cancelled_call_changes_nothing() {
 }
 
 #[tokio::test]
-async fn as_an_object_an_edit_says_what_was_applied() {
+async fn the_object_of_an_edit_says_what_was_applied() {
     let project = read("a.txt", "one\ntwo\n").await;
     let output = project.structured("Edit", edit("a.txt", "one", "1\n1.5")).await;
     let payload = output.payload.unwrap();
@@ -290,7 +290,7 @@ async fn as_an_object_an_edit_says_what_was_applied() {
 }
 
 #[test]
-fn a_grant_decides_on_the_place_where_a_path_leads() {
+fn a_grant_decides_on_the_resolved_path() {
     let project = Project::new(&[("src/a.txt", "one\n")]);
     project.link("src", "link");
     for (path, place) in [

@@ -16,7 +16,7 @@ fn tree() -> Project {
 }
 
 #[tokio::test]
-async fn files_are_found_by_pattern_in_the_order_of_their_paths() {
+async fn files_are_found_by_pattern_in_path_order() {
     let project = tree();
     let output = project.run("Glob", json!({"pattern": "**/*.rs"})).await;
     expect![[r"
@@ -32,7 +32,7 @@ async fn files_are_found_by_pattern_in_the_order_of_their_paths() {
 }
 
 #[tokio::test]
-async fn a_place_to_begin_at_can_be_a_path_or_part_of_the_pattern() {
+async fn the_starting_directory_can_be_a_path_or_part_of_the_pattern() {
     let project = tree();
     let deep = "src/deep/er/mod.rs";
     for arguments in [
@@ -49,7 +49,7 @@ async fn a_place_to_begin_at_can_be_a_path_or_part_of_the_pattern() {
 }
 
 #[tokio::test]
-async fn ignore_files_hold_everywhere_below_them_and_the_nearest_decides() {
+async fn ignore_files_apply_everywhere_below_them_and_the_nearest_decides() {
     let project = Project::new(&[
         (".gitignore", "*.log\n/build\nsecret/\n"),
         ("a.log", ""),
@@ -73,7 +73,7 @@ async fn ignore_files_hold_everywhere_below_them_and_the_nearest_decides() {
 }
 
 #[tokio::test]
-async fn git_is_named_when_it_was_wanted_and_entered_when_it_is_named() {
+async fn git_is_mentioned_if_a_pattern_wants_it_and_entered_if_the_path_names_it() {
     let project = tree();
     assert_eq!(
         project.done("Glob", json!({"pattern": "**/.git/config.rs"})).await,
@@ -90,7 +90,7 @@ async fn git_is_named_when_it_was_wanted_and_entered_when_it_is_named() {
 }
 
 #[tokio::test]
-async fn the_name_of_a_directory_gets_the_way_to_list_it() {
+async fn a_pattern_that_names_a_directory_gets_a_hint_to_list_it() {
     let project = tree();
     for (arguments, expected) in [
         (json!({"pattern": "src"}), "[`src` is a directory; use LS or src/**]"),
@@ -119,7 +119,7 @@ async fn an_ignored_directory_that_is_named_is_searched() {
 }
 
 #[tokio::test]
-async fn links_and_special_files_are_left_out_and_said() {
+async fn links_and_special_files_are_left_out_with_a_note() {
     let project = Project::new(&[("a/x.rs", "")]);
     project.link("a", "b");
     project.link(".", "a/loop");

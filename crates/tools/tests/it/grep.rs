@@ -16,7 +16,7 @@ async fn check(project: &Project, arguments: Value, expected: Expect) {
 }
 
 #[tokio::test]
-async fn files_with_matches_are_listed_unless_said_otherwise() {
+async fn files_with_matches_are_listed_by_default() {
     let output = tree().run("Grep", json!({"pattern": "run"})).await;
     assert_eq!(output.for_model, "docs/run.md\nsrc/main.rs\nsrc/run.rs");
     assert_eq!(output.for_people, "3 files");
@@ -92,7 +92,7 @@ async fn files_are_chosen_by_path_glob_and_type() {
 }
 
 #[tokio::test]
-async fn nothing_found_says_how_much_was_searched_and_why() {
+async fn a_search_without_matches_says_how_much_was_searched() {
     let project = tree();
     check(&project, json!({"pattern": "absent"}), expect!["[no match in 3 files]"]).await;
     check(
@@ -122,7 +122,7 @@ async fn a_match_can_span_lines_when_asked() {
 }
 
 #[tokio::test]
-async fn line_ends_of_both_kinds_are_line_ends() {
+async fn both_kinds_of_line_ends_are_recognised() {
     let project = Project::new(&[("dos", "one two\r\nthree\r\n"), ("unix", "one two\nthree\n")]);
     check(&project, json!({"pattern": "two$"}), expect!["dos\nunix"]).await;
     check(&project, json!({"pattern": "^three$", "output_mode": "content"}), expect!["dos\n2:three\n\nunix\n2:three"])
@@ -130,7 +130,7 @@ async fn line_ends_of_both_kinds_are_line_ends() {
 }
 
 #[tokio::test]
-async fn patterns_that_are_no_regex_come_back_with_a_hint() {
+async fn invalid_patterns_are_refused_with_a_hint() {
     let project = tree();
     let brace = project.failed("Grep", json!({"pattern": "interface{"})).await;
     assert!(brace.contains("not a valid regex") && brace.contains(r"write \{"), "{brace}");
@@ -147,7 +147,7 @@ async fn patterns_that_are_no_regex_come_back_with_a_hint() {
 }
 
 #[tokio::test]
-async fn an_unknown_type_is_taken_as_an_ending_and_said() {
+async fn an_unknown_type_is_taken_as_an_extension_with_a_note() {
     let project = tree();
     check(
         &project,
@@ -164,7 +164,7 @@ async fn an_unknown_type_is_taken_as_an_ending_and_said() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_named_is_searched_whatever_the_glob_says_and_that_is_said() {
+async fn a_named_file_is_searched_despite_the_glob_with_a_note() {
     let project = tree();
     let note = "[glob or type does not fit the file that path names; it was searched all the same]";
     for (filter, value) in [("glob", "*.md"), ("glob", "!src/**"), ("type", "md")] {
@@ -187,7 +187,7 @@ async fn an_answer_that_is_cut_by_its_size_does_not_blame_the_limit() {
 }
 
 #[tokio::test]
-async fn a_limit_keeps_the_first_matches_and_says_that_more_follow() {
+async fn a_limit_keeps_the_first_matches_and_says_that_there_are_more() {
     let project = Project::new(&[]);
     for n in 0..40 {
         project.write(&format!("f{n:02}.txt"), "hit\nmiss\nhit\n");
@@ -234,7 +234,7 @@ async fn a_limit_counts_matches_not_lines() {
 }
 
 #[tokio::test]
-async fn a_name_cannot_pretend_to_be_more_than_one_line() {
+async fn a_file_name_cannot_pretend_to_be_several_lines() {
     let project = Project::new(&[("a\n1:fake", "hit"), ("b\u{1b}[2J", "hit")]);
     check(
         &project,
@@ -262,7 +262,7 @@ async fn a_cut_answer_is_always_the_same() {
 }
 
 #[tokio::test]
-async fn what_was_not_searched_is_counted() {
+async fn files_that_were_not_searched_are_counted() {
     let project = Project::new(&[("a.txt", "needle\n")]);
     project.write("b.bin", b"\x00needle\n");
     project.write("late.txt", [b"needle\n".repeat(3000), b"\x00".to_vec(), b"needle\n".to_vec()].concat());
@@ -310,7 +310,7 @@ async fn a_cut_shows_no_part_of_a_word() {
 }
 
 #[tokio::test]
-async fn a_match_is_found_wherever_it_lies_in_a_file_of_whatever_size() {
+async fn a_match_is_found_anywhere_in_a_file_of_any_size() {
     let project = Project::new(&[]);
     for n_bytes in [10, 64 * 1024 - 1, 64 * 1024, 64 * 1024 + 1, 300_000] {
         let filler = "x\n".repeat(n_bytes);
@@ -323,7 +323,7 @@ async fn a_match_is_found_wherever_it_lies_in_a_file_of_whatever_size() {
 }
 
 #[tokio::test]
-async fn a_mark_at_the_start_of_a_text_belongs_to_no_line() {
+async fn a_byte_order_mark_belongs_to_no_line() {
     let project = Project::new(&[("small", "\u{feff}needle\n")]);
     project.write("large", format!("\u{feff}needle\n{}", "x\n".repeat(100_000)));
     check(
@@ -335,7 +335,7 @@ async fn a_mark_at_the_start_of_a_text_belongs_to_no_line() {
 }
 
 #[tokio::test]
-async fn a_search_that_has_enough_says_nothing_of_what_it_did_not_come_to() {
+async fn a_search_with_enough_matches_says_nothing_about_unreached_files() {
     let project = Project::new(&[("a.txt", "hit\n"), ("b.txt", "hit\n"), ("z/.gitignore", "x\n"), ("z/x", "hit\n")]);
     project.link("a.txt", "z/link");
     check(

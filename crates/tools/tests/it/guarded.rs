@@ -33,7 +33,7 @@ fn project() -> Project {
 }
 
 #[tokio::test]
-async fn a_walk_hides_what_may_not_be_read_and_says_how_much() {
+async fn a_walk_hides_unreadable_files_and_counts_them() {
     let project = project();
     let note = "2 entries hidden from this task by its grant; 1 symbolic link not followed";
     assert_eq!(project.done("Glob", json!({"pattern": "**/*"})).await, format!("a.txt\nsub/c.txt\n[{note}]"));
@@ -44,7 +44,7 @@ async fn a_walk_hides_what_may_not_be_read_and_says_how_much() {
 }
 
 #[tokio::test]
-async fn what_may_not_be_read_is_refused_by_every_tool_that_names_it() {
+async fn every_tool_refuses_a_named_file_that_it_may_not_read() {
     let project = project();
     for (tool, arguments) in [
         ("Read", json!({"file_path": "hidden/b.txt"})),

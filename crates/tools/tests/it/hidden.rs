@@ -17,7 +17,7 @@ async fn read(files: &[(&str, &str)]) -> Project {
 }
 
 #[tokio::test]
-async fn a_mark_is_never_written_in_the_place_of_what_it_hides() {
+async fn a_mark_is_never_written_in_place_of_the_secret_it_hides() {
     let project = read(&[("cfg", SECRET)]).await;
     let marked = format!("T={MARK}\nX=2\n");
     let edit = |old: &str, new: &str| json!({"old_string": old, "new_string": new});
@@ -39,7 +39,7 @@ async fn a_mark_is_never_written_in_the_place_of_what_it_hides() {
 }
 
 #[tokio::test]
-async fn who_looks_for_a_mark_hears_that_the_part_is_hidden() {
+async fn a_search_for_a_mark_explains_that_the_part_is_hidden() {
     let project = read(&[("cfg", SECRET)]).await;
     let arguments = json!({"file_path": "cfg", "old_string": format!("T={MARK}"), "new_string": "T="});
     assert_eq!(
@@ -52,7 +52,7 @@ async fn who_looks_for_a_mark_hears_that_the_part_is_hidden() {
 }
 
 #[tokio::test]
-async fn what_lies_around_a_hidden_part_can_be_edited_and_the_part_can_be_taken_out() {
+async fn text_around_a_hidden_part_can_be_edited_and_the_part_removed() {
     let project = read(&[("cfg", SECRET)]).await;
     project.done("Edit", json!({"file_path": "cfg", "old_string": "T=", "new_string": "TOKEN="})).await;
     assert_eq!(project.text("cfg"), "TOKEN=a-secret\nX=1\n");
@@ -61,7 +61,7 @@ async fn what_lies_around_a_hidden_part_can_be_edited_and_the_part_can_be_taken_
 }
 
 #[tokio::test]
-async fn a_mark_that_a_file_really_holds_can_be_kept_but_not_multiplied() {
+async fn a_mark_that_a_file_really_contains_can_be_kept_but_not_multiplied() {
     let held = format!("# shown as {MARK}\nT=a-secret\n");
     let project = read(&[("doc", &held)]).await;
     let arguments = json!({"file_path": "doc", "old_string": format!("shown as {MARK}"), "new_string": MARK});
@@ -112,7 +112,7 @@ async fn a_byte_order_mark_is_neither_shown_nor_lost_nor_doubled() {
 }
 
 #[tokio::test]
-async fn a_file_that_has_two_byte_order_marks_keeps_them() {
+async fn a_file_with_two_byte_order_marks_keeps_them() {
     let project = read(&[("a", "\u{feff}\u{feff}one\n")]).await;
     project.done("Edit", json!({"file_path": "a", "old_string": "one", "new_string": "two"})).await;
     assert_eq!(project.text("a"), "\u{feff}\u{feff}two\n");
@@ -133,7 +133,7 @@ async fn unfinished_writes_are_left_out_of_every_search() {
 }
 
 #[tokio::test]
-async fn what_is_no_file_cannot_be_written() {
+async fn only_regular_files_can_be_written() {
     let project = Project::new(&[]);
     project.fifo("pipe");
     for (tool, arguments) in [

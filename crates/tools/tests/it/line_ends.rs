@@ -14,7 +14,7 @@ async fn check(tool: &str, before: &str, arguments: serde_json::Value, after: &s
 }
 
 #[tokio::test]
-async fn an_edit_matches_across_line_ends_and_inserts_those_of_the_file() {
+async fn an_edit_matches_any_line_ends_and_inserts_those_of_the_file() {
     let edit = |old: &str, new: &str| json!({"old_string": old, "new_string": new});
     for (before, after) in [
         ("a\nb\nc\n", "a\nB\nx\nc\n"),
@@ -48,7 +48,7 @@ async fn an_edit_neither_adds_nor_removes_the_last_newline_unless_it_says_so() {
 }
 
 #[tokio::test]
-async fn a_write_keeps_what_a_model_does_not_see_and_takes_crlf_as_it_is_given() {
+async fn a_write_keeps_invisible_characters_and_given_crlf() {
     let write = |content: &str| json!({"content": content});
     for (before, content, after) in [
         ("a\r\nb\r\n", "a\nc\n", "a\r\nc\r\n"),

@@ -4,7 +4,7 @@ use serde_json::json;
 use crate::project::Project;
 
 #[tokio::test]
-async fn one_level_is_listed_with_marks_for_what_is_not_a_file() {
+async fn one_level_is_listed_with_marks_for_entries_that_are_not_files() {
     let project = Project::new(&[("src/main.rs", ""), ("Cargo.toml", ""), (".env", ""), ("b/c/d", "")]);
     project.link("src", "link");
     project.fifo("pipe");
@@ -23,7 +23,7 @@ async fn one_level_is_listed_with_marks_for_what_is_not_a_file() {
 }
 
 #[tokio::test]
-async fn what_is_hidden_is_counted() {
+async fn hidden_entries_are_counted() {
     let project = Project::new(&[
         (".gitignore", "*.log\ntarget/\n"),
         ("a.log", ""),
@@ -44,7 +44,7 @@ async fn what_is_hidden_is_counted() {
 }
 
 #[tokio::test]
-async fn an_empty_a_missing_and_a_false_directory_are_told_apart() {
+async fn empty_missing_and_false_directories_are_distinguished() {
     let project = Project::new(&[("a/b", "")]);
     std::fs::create_dir(project.path("empty")).unwrap();
     assert_eq!(project.done("LS", json!({"path": "empty"})).await, "[empty directory]");

@@ -22,7 +22,7 @@ async fn check_refusal(project: &Project, path: &str, expected: Expect) {
 }
 
 #[tokio::test]
-async fn an_image_comes_whole_beside_a_line_that_says_what_it_is() {
+async fn an_image_is_returned_whole_with_a_line_that_describes_it() {
     let project = Project::new(&[]);
     project.write("docs/logo.txt", png(640, 480, 12_345));
     let output = project.run("Read", json!({"file_path": "docs/logo.txt"})).await;
@@ -36,7 +36,7 @@ async fn an_image_comes_whole_beside_a_line_that_says_what_it_is() {
 }
 
 #[tokio::test]
-async fn files_are_told_by_their_bytes_not_by_their_names() {
+async fn files_are_recognised_by_their_bytes_not_their_names() {
     let project = Project::new(&[("text.png", "no image\n")]);
     assert_eq!(project.done("Read", json!({"file_path": "text.png"})).await, "1\tno image");
     let starts: [(&[u8], &str, &str); 4] = [
@@ -55,7 +55,7 @@ async fn files_are_told_by_their_bytes_not_by_their_names() {
 }
 
 #[tokio::test]
-async fn lines_cannot_be_asked_of_an_image_and_that_is_said() {
+async fn lines_of_an_image_cannot_be_requested_and_a_note_says_so() {
     let project = Project::new(&[]);
     project.write("a.png", png(1, 1, 24));
     for arguments in [json!({"file_path": "a.png", "offset": 5}), json!({"file_path": "a.png", "limit": 5})] {
@@ -69,7 +69,7 @@ async fn lines_cannot_be_asked_of_an_image_and_that_is_said() {
 }
 
 #[tokio::test]
-async fn what_no_model_would_take_is_refused_with_its_size_and_the_limit() {
+async fn a_file_that_no_model_would_take_is_refused_with_its_size_and_the_limit() {
     let project = Project::new(&[]);
     project.write("most.png", png(8000, 8000, 3_750_000));
     let output = project.run("Read", json!({"file_path": "most.png"})).await;

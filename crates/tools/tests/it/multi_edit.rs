@@ -18,7 +18,7 @@ fn edits(edits: &[(&str, &str)]) -> Value {
 }
 
 #[tokio::test]
-async fn edits_are_made_in_order_each_on_what_those_before_it_made() {
+async fn edits_are_made_in_order_each_on_the_result_of_the_previous_one() {
     let project = read("one\ntwo\nthree\n").await;
     let output = project.run("MultiEdit", edits(&[("one", "1"), ("1\ntwo", "1\n2"), ("three\n", "")])).await;
     assert_eq!(output.for_model, "Edited a.txt (3 replacements)\n1\t1\n2\t2");
@@ -38,7 +38,7 @@ async fn if_one_edit_does_not_fit_none_is_made() {
 }
 
 #[tokio::test]
-async fn edits_that_undo_each_other_or_are_none_are_refused() {
+async fn edits_that_cancel_out_or_are_missing_are_refused() {
     let project = read("one\n").await;
     let text = project.failed("MultiEdit", edits(&[("one", "two"), ("two", "one")])).await;
     assert_eq!(text, "`a.txt` was not changed: the edits undo each other");
@@ -46,7 +46,7 @@ async fn edits_that_undo_each_other_or_are_none_are_refused() {
 }
 
 #[tokio::test]
-async fn a_first_edit_without_old_string_makes_the_file() {
+async fn a_first_edit_without_old_string_creates_the_file() {
     let project = Project::new(&[]);
     let text = project.done("MultiEdit", edits(&[("", "one\n"), ("one", "two")])).await;
     assert_eq!(text, "Created a.txt (1 line)");
@@ -90,7 +90,7 @@ async fn s82_a_text_that_doubles_with_every_edit_is_stopped_at_the_bound() {
 }
 
 #[tokio::test]
-async fn s82_arguments_that_are_no_use_are_refused_in_few_words() {
+async fn s82_useless_arguments_are_refused_in_few_words() {
     let project = read("one\n").await;
     let deep = "[".repeat(100_000) + &"]".repeat(100_000);
     let edits = [

@@ -21,7 +21,7 @@ async fn lines_are_numbered_and_a_whole_file_needs_no_note() {
 }
 
 #[tokio::test]
-async fn a_page_says_where_it_stands_and_how_to_go_on() {
+async fn a_page_says_where_it_is_and_how_to_continue() {
     let text = (1..=30).map(|n| format!("line {n}")).collect::<Vec<_>>().join("\n");
     let project = Project::new(&[("a.txt", &text)]);
     let middle = json!({"file_path": "a.txt", "offset": 10, "limit": "2"});
@@ -35,7 +35,7 @@ async fn a_page_says_where_it_stands_and_how_to_go_on() {
 }
 
 #[tokio::test]
-async fn pages_put_together_are_the_file() {
+async fn pages_joined_together_are_the_file() {
     let lines: Vec<String> = (1..=5000).map(|n| format!("{n} {}", "x".repeat(n % 90))).collect();
     let project = Project::new(&[("a.txt", &lines.join("\n"))]);
     let (mut offset, mut seen) = (1, Vec::new());
@@ -72,7 +72,7 @@ async fn no_offset_is_too_large_to_be_answered() {
 }
 
 #[tokio::test]
-async fn two_thousand_lines_are_shown_unless_said_otherwise() {
+async fn two_thousand_lines_are_shown_by_default() {
     let project = Project::new(&[("a.txt", &"x\n".repeat(3000))]);
     let text = project.done("Read", json!({"file_path": "a.txt"})).await;
     assert!(text.ends_with("\n2000\tx\n[lines 1-2000 of 3000; continue with offset 2001]"), "{text}");
@@ -91,7 +91,7 @@ async fn a_long_line_is_cut_and_marked_with_its_length() {
 }
 
 #[tokio::test]
-async fn a_cut_line_ends_before_the_word_that_would_be_cut() {
+async fn a_cut_line_ends_before_a_split_word() {
     let key = format!("ghp_{}", "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dE3fG5");
     for n_before in [1955, 1960, 1970, 1996, 1999] {
         let line = format!("{} {key} tail", "x".repeat(n_before - 1));
@@ -107,7 +107,7 @@ async fn a_cut_line_ends_before_the_word_that_would_be_cut() {
 }
 
 #[tokio::test]
-async fn bytes_that_are_no_text_are_told_apart() {
+async fn binary_and_invalid_bytes_are_distinguished() {
     let project = Project::new(&[("empty", "")]);
     project.write("binary", b"\x7fELF\x00\x01");
     project.write("utf16", b"\xff\xfeh\x00i\x00");
@@ -134,7 +134,7 @@ async fn bytes_that_are_no_text_are_told_apart() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_read_is_refused_with_what_to_do_instead() {
+async fn an_unreadable_path_is_refused_with_what_to_do_instead() {
     let project = Project::new(&[("src/main.rs", "x"), ("b.txt", "x")]);
     project.fifo("pipe");
     check(&project, json!({"file_path": "src"}), expect!["`src` is a directory, not a file; use LS to list it"]).await;

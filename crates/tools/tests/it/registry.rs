@@ -13,7 +13,7 @@ fn tokens(names: &[&str]) -> usize {
 }
 
 #[test]
-fn what_models_read_of_the_tools_is_short() {
+fn the_tool_specs_that_models_read_are_short() {
     let search = tokens(&["Read", "LS", "Glob", "Grep"]);
     assert!(search <= 500, "{search} tokens");
     let todo = tokens(&["TodoWrite"]);
@@ -65,7 +65,7 @@ fn tools_are_offered_in_a_fixed_order_and_found_by_exact_name() {
 }
 
 #[test]
-fn those_that_look_after_other_tasks_come_behind_the_one_that_starts_them() {
+fn tools_that_manage_tasks_follow_the_one_that_starts_them() {
     let registry = Registry::standard(Some(Arc::new(Other("Task"))), Commands::Absent);
     assert!(registry.names().all(|name| !COMPANIONS.contains(&name)), "no contract without them has them");
     let registry = registry.with_companions();
@@ -80,7 +80,7 @@ fn those_that_look_after_other_tasks_come_behind_the_one_that_starts_them() {
 }
 
 #[test]
-fn a_later_tool_takes_the_place_of_an_earlier_one_of_the_same_name() {
+fn a_later_tool_replaces_an_earlier_one_of_the_same_name() {
     let registry = Registry::new(vec![Arc::new(Other("A")), Arc::new(Other("B")), Arc::new(Loud)]);
     assert_eq!(registry.names().collect::<Vec<_>>(), ["A", "B"]);
     assert_eq!(registry.spec("A").unwrap().description, "loud");

@@ -43,7 +43,7 @@ fn take(workspace: &Workspace) -> Snapshot {
 }
 
 #[test]
-fn a_workspace_that_stays_the_same_has_the_same_digest_and_was_not_touched() {
+fn an_unchanged_workspace_has_the_same_digest_and_was_not_touched() {
     let (_root, workspace) = project();
     let (first, second) = (take(&workspace), take(&workspace));
     assert_eq!(first.digest(), second.digest());
@@ -51,7 +51,7 @@ fn a_workspace_that_stays_the_same_has_the_same_digest_and_was_not_touched() {
 }
 
 #[test]
-fn whatever_a_reading_tool_could_find_changes_the_digest() {
+fn everything_that_a_reading_tool_could_find_changes_the_digest() {
     type Change = fn(&Path);
     let changes: [(&str, Change); 9] = [
         ("another content of the same length", |root| write(root, "a.txt", "eno")),
@@ -79,7 +79,7 @@ fn whatever_a_reading_tool_could_find_changes_the_digest() {
 }
 
 #[test]
-fn what_ignore_files_hide_and_what_is_gits_own_does_not_count() {
+fn ignored_files_and_gits_own_do_not_count() {
     let (root, workspace) = project();
     let before = take(&workspace);
     write(root.path(), "target/out.txt", "built anew");
@@ -89,7 +89,7 @@ fn what_ignore_files_hide_and_what_is_gits_own_does_not_count() {
 }
 
 #[test]
-fn a_file_that_was_written_anew_with_the_same_content_was_touched() {
+fn a_file_rewritten_with_the_same_content_was_touched() {
     let (root, workspace) = project();
     let before = take(&workspace);
     write(root.path(), "new", "one");
@@ -100,7 +100,7 @@ fn a_file_that_was_written_anew_with_the_same_content_was_touched() {
 }
 
 #[test]
-fn directories_that_were_added_are_part_of_it() {
+fn added_directories_are_part_of_the_snapshot() {
     let (_root, workspace) = project();
     let added = tempfile::tempdir().unwrap();
     write(added.path(), "notes.md", "one");
@@ -157,7 +157,7 @@ fn calls_that_looked_elsewhere_or_did_more_than_read_are_not_covered() {
 }
 
 #[test]
-fn beyond_its_bounds_there_is_no_snapshot() {
+fn a_workspace_beyond_the_bounds_has_no_snapshot() {
     let (_root, workspace) = project();
     let with = |bounds: SnapshotBounds| Snapshot::take(&workspace, bounds).map(drop);
     assert!(with(SnapshotBounds { files: 4, ..BOUNDS }).is_ok());

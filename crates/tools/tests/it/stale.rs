@@ -57,7 +57,7 @@ async fn a_change_by_others_is_shown_and_has_to_be_read_before_the_next_edit() {
 }
 
 #[tokio::test]
-async fn what_a_task_has_written_itself_it_knows_and_others_do_not() {
+async fn a_task_knows_what_it_has_written_and_others_do_not() {
     let project = Project::new(&[("a.txt", "one\n")]);
     let other = Seen::default();
     project.done("Read", read()).await;
@@ -71,7 +71,7 @@ async fn what_a_task_has_written_itself_it_knows_and_others_do_not() {
 }
 
 #[tokio::test]
-async fn edits_of_one_task_at_the_same_time_do_not_take_each_other_for_strangers() {
+async fn concurrent_edits_of_one_task_do_not_conflict() {
     let lines = (0..50).map(|number| format!("<{number}>\n")).collect::<Vec<_>>().concat();
     let project = Project::new(&[("a.txt", &lines)]);
     project.done("Read", read()).await;
@@ -81,7 +81,7 @@ async fn edits_of_one_task_at_the_same_time_do_not_take_each_other_for_strangers
 }
 
 #[tokio::test]
-async fn it_is_the_content_that_counts_not_the_time_of_the_last_change() {
+async fn the_content_counts_and_not_the_time_of_the_last_change() {
     let project = Project::new(&[("a.txt", "one\n")]);
     project.done("Read", read()).await;
     let file = File::options().write(true).open(project.path("a.txt")).unwrap();
@@ -95,7 +95,7 @@ async fn it_is_the_content_that_counts_not_the_time_of_the_last_change() {
 }
 
 #[tokio::test]
-async fn a_page_counts_as_having_read_the_file_as_it_was_then() {
+async fn reading_a_page_counts_as_reading_the_file() {
     let text = "line\n".repeat(3000);
     let project = Project::new(&[("a.txt", &text)]);
     project.done("Read", json!({"file_path": "a.txt", "offset": 10, "limit": 1})).await;
@@ -107,7 +107,7 @@ async fn a_page_counts_as_having_read_the_file_as_it_was_then() {
 }
 
 #[tokio::test]
-async fn of_a_large_file_it_is_known_that_it_changed_but_not_how() {
+async fn a_change_of_a_large_file_is_noticed_without_details() {
     let text = "line\n".repeat(1 << 19);
     let project = Project::new(&[("a.txt", &text)]);
     project.done("Read", read()).await;
@@ -130,7 +130,7 @@ async fn a_long_difference_is_cut() {
 }
 
 #[tokio::test]
-async fn a_file_that_vanished_is_not_edited_and_can_be_made_anew() {
+async fn a_file_that_vanished_is_not_edited_and_can_be_created_again() {
     let project = Project::new(&[("a.txt", "one\n")]);
     project.done("Read", read()).await;
     std::fs::remove_file(project.path("a.txt")).unwrap();

@@ -49,7 +49,7 @@ async fn p_14_matches_have_file_line_and_text_in_every_mode() {
 }
 
 #[tokio::test]
-async fn beside_the_object_the_text_is_the_same_as_ever() {
+async fn the_text_with_an_object_is_the_same_as_without() {
     let project = Project::new(&[("a.rs", "one x\n"), ("src/b.rs", "two\n")]);
     for (tool, arguments) in [
         ("LS", json!({})),
@@ -105,7 +105,7 @@ async fn p_09_a_list_that_was_cut_says_so_and_stays_small() {
 }
 
 #[tokio::test]
-async fn p_07_the_path_that_was_meant_is_told_relative_to_the_root() {
+async fn p_07_the_resolved_path_is_relative_to_the_root() {
     let project = Project::new(&[("src/a.rs", "x\n")]);
     project.link("src", "link");
     for (tool, arguments, path) in [
@@ -120,7 +120,7 @@ async fn p_07_the_path_that_was_meant_is_told_relative_to_the_root() {
 }
 
 #[tokio::test]
-async fn p_15_every_failure_says_of_which_kind_it_is() {
+async fn p_15_every_failure_names_its_kind() {
     let project = Project::new(&[("src/a.rs", "x\n"), ("bytes", "a\0b")]);
     std::fs::write(project.outside("secret"), "s").unwrap();
     project.link(project.outside("secret"), "escape");

@@ -21,7 +21,7 @@ async fn the_list_is_repeated_compactly() {
 }
 
 #[tokio::test]
-async fn a_list_that_is_json_in_a_text_is_taken() {
+async fn a_list_as_json_in_a_text_is_accepted() {
     let todos = json!([{"content": "a", "status": "pending"}]).to_string();
     assert_eq!(Project::new(&[]).done("TodoWrite", json!({"todos": todos})).await, "[ ] a");
     let wrong = Project::new(&[]).failed("TodoWrite", json!({"todos": "first a, then b"})).await;
@@ -29,12 +29,12 @@ async fn a_list_that_is_json_in_a_text_is_taken() {
 }
 
 #[tokio::test]
-async fn an_empty_list_is_said_to_be_empty() {
+async fn an_empty_list_is_reported_as_empty() {
     assert_eq!(Project::new(&[]).done("TodoWrite", json!({"todos": []})).await, "[the list is empty]");
 }
 
 #[tokio::test]
-async fn a_list_that_does_not_fit_is_refused_with_the_reason() {
+async fn an_invalid_list_is_refused_with_the_reason() {
     let project = Project::new(&[]);
     let blank = json!({"todos": [{"content": "a", "status": "pending"}, {"content": " ", "status": "pending"}]});
     assert!(project.failed("TodoWrite", blank).await.contains("todo 2 must have 1 to 500 characters"));

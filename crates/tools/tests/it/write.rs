@@ -8,7 +8,7 @@ fn write(path: &str, content: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_new_file_is_made_with_its_directories_and_exactly_as_given() {
+async fn a_new_file_is_created_with_its_directories_and_exactly_as_given() {
     let project = Project::new(&[]);
     for content in ["one\ntwo", "a\r\nb\n", "\u{feff}x", ""] {
         let path = format!("new/{}/a.txt", content.len());
@@ -35,7 +35,7 @@ async fn a_file_that_was_read_is_replaced() {
 }
 
 #[tokio::test]
-async fn the_content_that_is_there_already_is_no_change() {
+async fn writing_the_existing_content_is_no_change() {
     let project = Project::new(&[("a.txt", "one\n")]);
     project.done("Read", json!({"file_path": "a.txt"})).await;
     let before = std::fs::metadata(project.path("a.txt")).unwrap().modified().unwrap();
@@ -46,7 +46,7 @@ async fn the_content_that_is_there_already_is_no_change() {
 }
 
 #[tokio::test]
-async fn a_write_through_a_file_or_onto_a_directory_fails_and_leaves_nothing_behind() {
+async fn a_write_below_a_file_or_onto_a_directory_fails_and_leaves_no_trace() {
     let project = Project::new(&[("file", "x"), ("dir/a", "y")]);
     for path in ["file/b", "dir", "dir/", "new/"] {
         assert!(project.run("Write", write(path, "z")).await.failed, "{path}");
@@ -67,7 +67,7 @@ async fn s82_content_beyond_the_bound_is_refused() {
 }
 
 #[tokio::test]
-async fn a_file_of_too_many_lines_is_neither_made_nor_changed() {
+async fn a_file_of_too_many_lines_is_neither_created_nor_changed() {
     let project = Project::new(&[("a.txt", &"\n".repeat(1_000_001))]);
     project.done("Read", json!({"file_path": "a.txt"})).await;
     let expected = "`a.txt` was not changed: 1,000,001 lines are too many; at most 1,000,000 can be edited";

@@ -25,7 +25,7 @@ fn paths(names: &[&str]) -> Vec<PathBuf> {
 }
 
 #[test]
-fn what_was_made_altered_and_removed_is_told_apart() {
+fn created_altered_and_removed_files_are_distinguished() {
     let (root, workspace) = project(&["a/altered", "a/gone", "a/same", "b/gone/deep", ".gitignore"]);
     fs::write(root.path().join(".gitignore"), "hidden\n").unwrap();
     let before = take(100, &workspace);
@@ -42,7 +42,7 @@ fn what_was_made_altered_and_removed_is_told_apart() {
 }
 
 #[test]
-fn beyond_the_bound_changes_are_not_listed_and_that_is_said() {
+fn changes_beyond_the_bound_are_not_listed_and_a_note_says_so() {
     let (root, workspace) = project(&["a/1", "a/2", "b/1", "b/2"]);
     for (first, second) in [(3, 100), (100, 3)] {
         let before = take(first, &workspace);
@@ -53,7 +53,7 @@ fn beyond_the_bound_changes_are_not_listed_and_that_is_said() {
 }
 
 #[test]
-fn a_look_without_time_says_so() {
+fn a_snapshot_that_runs_out_of_time_says_so() {
     let (_root, workspace) = project(&["a"]);
     let before = TreeSnapshot::take_within(100, &workspace, &[PathBuf::new()], &Stop::after(Duration::ZERO));
     let lack = before.compare(&take(100, &workspace)).unwrap_err();
@@ -61,7 +61,7 @@ fn a_look_without_time_says_so() {
 }
 
 #[test]
-fn a_directory_that_cannot_be_listed_is_told_where_it_is_the_one_to_look_at() {
+fn an_unreadable_base_directory_is_reported() {
     let (_root, workspace) = project(&["a"]);
     let stop = Stop::after(Duration::from_mins(1));
     let before = TreeSnapshot::take_within(100, &workspace, &["absent".into()], &stop);
@@ -69,7 +69,7 @@ fn a_directory_that_cannot_be_listed_is_told_where_it_is_the_one_to_look_at() {
 }
 
 #[test]
-fn a_file_that_becomes_ignored_or_visible_has_not_changed_by_that() {
+fn a_file_that_becomes_ignored_or_visible_has_not_changed() {
     let (root, workspace) = project(&["a.log", "b.txt"]);
     fs::write(root.path().join(".gitignore"), "*.log").unwrap();
     let before = take(100, &workspace);
@@ -79,7 +79,7 @@ fn a_file_that_becomes_ignored_or_visible_has_not_changed_by_that() {
 }
 
 #[test]
-fn repositories_are_found_on_the_way_but_not_in_what_is_ignored_or_in_each_other() {
+fn repositories_are_found_but_not_in_ignored_directories_or_each_other() {
     let (root, workspace) = project(&[
         ".git/HEAD",
         "lib/.git/HEAD",

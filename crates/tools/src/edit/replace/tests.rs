@@ -38,7 +38,7 @@ fn one_place_is_replaced_or_all_of_them() {
 }
 
 #[test]
-fn what_does_not_fit_exactly_one_place_is_not_replaced() {
+fn a_text_that_does_not_match_exactly_once_is_not_replaced() {
     check_misfit(
         "a\nb\nb b\n",
         edit("b", "c", false),
@@ -74,7 +74,7 @@ fn a_later_replacement_sees_what_an_earlier_one_made() {
 }
 
 #[test]
-fn no_text_grows_beyond_the_bound_however_often_it_is_doubled() {
+fn repeated_doubling_cannot_exceed_the_bound() {
     let doubled: Vec<Replacement> = (0..10_000).map(|_| edit("a", "aa", true)).collect();
     let (index, why) = misfit("a", &doubled);
     assert_eq!(index, 23);

@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn files_leave_in_order_although_directories_come_back_in_another() {
+    fn files_leave_in_order_although_directories_return_out_of_order() {
         let mut ahead = Ahead::new(visit(&["a", "b/", "c/", "d"]), 100);
         assert_eq!(shown(ahead.next()), "from 0: a");
         assert_eq!(shown(ahead.next()), "list 2: b");
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_more_is_listed_before_its_turn_once_much_is() {
+    fn no_further_directory_is_listed_ahead_once_the_limit_is_reached() {
         let mut ahead = Ahead::new(visit(&["a/", "b/", "c/"]), usize::MAX);
         assert_eq!(shown(ahead.next()), "list 3: a");
         assert_eq!(shown(ahead.next()), "list 2: b");

@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn context_goes_with_the_match_that_it_stands_at() {
+    fn context_belongs_to_the_adjacent_match() {
         let mut objects = Objects::default();
         objects.begin("a");
         for line in [

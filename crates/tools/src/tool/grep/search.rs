@@ -230,7 +230,7 @@ mod tests {
     use crate::answer::AnswerForm;
 
     #[test]
-    fn a_match_of_many_lines_is_kept_only_as_far_as_an_answer_goes() {
+    fn a_match_of_many_lines_is_kept_only_up_to_the_answers_size() {
         let directory = tempfile::tempdir().unwrap();
         std::fs::write(directory.path().join("a"), "a\n".repeat(100_000)).unwrap();
         let workspace = Workspace::open(directory.path()).unwrap();

@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn each_kind_of_webp_has_its_own_place_for_its_size() {
+    fn each_kind_of_webp_stores_its_size_elsewhere() {
         let lossy = dimensions(&[b"RIFF\0\0\0\0WEBPVP8 \0\0\0\0abc\x9d\x01\x2a\x80\x02\xe0\x41"]);
         assert_eq!(lossy, Some((640, 480)), "the two highest bits are a scale");
         let lossless = (639_u32 + (479 << 14)).to_le_bytes();
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn the_size_of_a_jpeg_stands_in_its_frame_header_behind_other_segments() {
+    fn the_size_of_a_jpeg_is_in_its_frame_header_after_other_segments() {
         let frame = b"\xff\xc2\0\x11\x08\x01\xe0\x02\x80\x03";
         let segments: &[u8] = b"\xff\xe0\0\x10JFIF\0............\xff\xd9";
         assert_eq!(dimensions(&[b"\xff\xd8", &segments[..18], b"\xff\xff\xff\xc4\0\x04..", frame]), Some((640, 480)));
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn an_image_of_no_size_has_none() {
+    fn an_image_without_a_size_has_none() {
         assert_eq!(dimensions(&[b"GIF89a\0\0\x10\0"]), None);
         assert_eq!(dimensions(&[b"GIF89a\x40\x01\x10\0"]), Some((320, 16)));
         assert_eq!(dimensions(&[b"\x89PNG\r\n\x1a\n\0\0\0\rIDAT\0\0\0\x01\0\0\0\x01"]), None);

@@ -56,7 +56,7 @@ async fn see_through(project: &Project, arguments: Value) -> (Seen, ToolOutput) 
 }
 
 #[tokio::test]
-async fn a_command_goes_on_after_its_call_and_is_read_bit_by_bit() {
+async fn a_background_command_outlives_its_call_and_is_read_bit_by_bit() {
     let project = project(&[]);
     let line = format!("echo one; {}; echo two; touch made; exit 5", wait_for("go"));
     let name = start(&project, &line).await;
@@ -79,7 +79,7 @@ async fn a_command_goes_on_after_its_call_and_is_read_bit_by_bit() {
 }
 
 #[tokio::test]
-async fn a_filter_passes_other_lines_over() {
+async fn a_filter_skips_other_lines() {
     let project = project(&[]);
     let name = start(&project, "for n in $(seq 30); do echo line $n; done").await;
     let (seen, output) = see_through(&project, json!({"bash_id": name, "filter": "line [12]5"})).await;
@@ -92,7 +92,7 @@ async fn a_filter_passes_other_lines_over() {
 }
 
 #[tokio::test]
-async fn an_output_that_nobody_reads_is_bounded_and_what_is_gone_is_told() {
+async fn an_unread_output_is_bounded_and_lost_bytes_are_reported() {
     let project = project(&[]);
     let name = start(&project, "yes 0123456 | head -c 2000000; touch begun").await;
     until(|| project.path("begun").exists()).await;
@@ -124,7 +124,7 @@ async fn a_command_is_ended_with_all_that_it_started() {
 }
 
 #[tokio::test]
-async fn whoever_ends_a_command_gets_what_nobody_has_read_of_it() {
+async fn ending_a_command_returns_its_unread_output() {
     let project = project(&[]);
     start(&project, &format!("echo one; touch made; {}", wait_for("never"))).await;
     project.done("Bash", command(&wait_for("made"))).await;
@@ -164,7 +164,7 @@ impl ShellReach for Late {
 }
 
 #[tokio::test]
-async fn a_command_that_has_begun_when_its_call_is_cancelled_is_told_and_ends() {
+async fn a_command_started_by_a_cancelled_call_is_reported_and_ends() {
     let mut project = Project::new(&[]);
     let (has_begun, begun) = mpsc::channel();
     let (go_on, goes_on) = mpsc::channel();
@@ -183,7 +183,7 @@ async fn a_command_that_has_begun_when_its_call_is_cancelled_is_told_and_ends() 
 }
 
 #[tokio::test]
-async fn a_timeout_holds_in_the_background_too() {
+async fn a_timeout_applies_in_the_background_too() {
     let project = project(&[]);
     let arguments = json!({"command": "sleep 600", "timeout": 300, "run_in_background": true});
     project.done("Bash", arguments).await;
@@ -193,7 +193,7 @@ async fn a_timeout_holds_in_the_background_too() {
 }
 
 #[tokio::test]
-async fn the_end_of_a_task_ends_its_commands_and_tells_what_they_changed() {
+async fn the_end_of_a_task_ends_its_commands_and_reports_their_changes() {
     let project = project(&[]);
     let marker = marker();
     let one = start(&project, "touch told").await;
@@ -218,7 +218,7 @@ async fn the_end_of_a_task_ends_its_commands_and_tells_what_they_changed() {
 }
 
 #[tokio::test]
-async fn commands_end_when_nobody_has_them_any_more() {
+async fn commands_end_when_dropped() {
     let mut project = project(&[]);
     let marker = marker();
     start(&project, &format!("touch begun; sleep {marker}")).await;
@@ -229,7 +229,7 @@ async fn commands_end_when_nobody_has_them_any_more() {
 }
 
 #[tokio::test]
-async fn one_task_has_sixteen_of_them_and_makes_room_when_an_end_was_told() {
+async fn a_task_has_sixteen_commands_and_drops_those_with_a_reported_end() {
     let project = project(&[]);
     for _ in 0..16 {
         start(&project, &wait_for("go")).await;
@@ -247,7 +247,7 @@ async fn one_task_has_sixteen_of_them_and_makes_room_when_an_end_was_told() {
 }
 
 #[tokio::test]
-async fn a_name_that_is_not_known_is_told() {
+async fn an_unknown_name_is_reported() {
     let project = project(&[]);
     for (tool, arguments) in [("BashOutput", json!({"bash_id": "x"})), ("KillShell", json!({"shell_id": "x"}))] {
         let output = project.run(tool, arguments).await;
@@ -257,7 +257,7 @@ async fn a_name_that_is_not_known_is_told() {
 }
 
 #[tokio::test]
-async fn names_go_on_where_earlier_processes_stopped_and_what_became_of_theirs_is_told() {
+async fn names_continue_after_earlier_processes_and_the_fate_of_theirs_is_reported() {
     let mut project = project(&[]);
     let earlier = EarlierShells { newest: 2, lost: [2].into() };
     project.shells = project.shells.map(|shells| shells.after(earlier));

@@ -33,7 +33,7 @@ pub(super) async fn until(holds: impl Fn() -> bool) {
 }
 
 #[tokio::test]
-async fn a_call_that_is_cancelled_ends_its_command_and_tells_what_it_said() {
+async fn a_cancelled_call_ends_its_command_and_returns_its_output() {
     let project = project(&[]);
     let marker = marker();
     let line = format!("trap '' TERM INT; echo said; touch begun; setsid sleep {marker} & sleep {marker}; true");
@@ -48,7 +48,7 @@ async fn a_call_that_is_cancelled_ends_its_command_and_tells_what_it_said() {
 }
 
 #[tokio::test]
-async fn a_call_that_is_cancelled_before_it_begins_runs_nothing() {
+async fn a_call_cancelled_before_it_begins_runs_nothing() {
     let project = project(&[]);
     project.cancel.cancel();
     for background in [false, true] {
@@ -71,7 +71,7 @@ async fn a_call_that_nobody_waits_for_ends_its_command() {
 }
 
 #[test]
-fn a_runtime_that_goes_down_ends_its_commands() {
+fn a_runtime_that_shuts_down_ends_its_commands() {
     let project = project(&[]);
     let marker = marker();
     let runtime = tokio::runtime::Runtime::new().unwrap();
@@ -102,7 +102,7 @@ impl Progress for Listener {
 }
 
 #[tokio::test(start_paused = true)]
-async fn people_hear_the_last_line_of_the_output_each_once_while_a_command_runs() {
+async fn people_see_each_last_line_of_the_output_once_while_a_command_runs() {
     let mut project = project(&[]);
     let told = Arc::new(Mutex::new(Vec::new()));
     let answers = vec![("one", project.path("heard_one")), ("two", project.path("heard_two"))];

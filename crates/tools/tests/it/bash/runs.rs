@@ -10,14 +10,14 @@ use super::shell::{KEY, command, project, spill, task};
 use crate::project::Project;
 
 #[tokio::test]
-async fn output_and_errors_are_told_in_the_order_in_which_they_came() {
+async fn output_and_errors_are_returned_in_order() {
     let project = project(&[]);
     let text = project.done("Bash", command("echo one; echo two >&2; echo three")).await;
     assert_eq!(text, "one\ntwo\nthree");
 }
 
 #[tokio::test]
-async fn an_ending_is_told_as_it_was() {
+async fn the_way_a_command_ended_is_reported() {
     let project = project(&[]);
     for (line, expected) in [
         ("echo said; exit 3", "said\n[Exit code 3]"),
@@ -32,7 +32,7 @@ async fn an_ending_is_told_as_it_was() {
 }
 
 #[tokio::test]
-async fn people_are_told_in_one_line() {
+async fn people_get_one_line() {
     let project = project(&[]);
     for (line, expected) in
         [("echo a; echo b", "2 lines"), ("true", "no output"), ("echo a; exit 2", "Exit code 2, 1 line")]
@@ -83,7 +83,7 @@ async fn a_directory_that_cannot_be_used_is_refused_and_nothing_runs() {
 }
 
 #[tokio::test]
-async fn arguments_that_make_no_sense_are_told() {
+async fn invalid_arguments_are_reported() {
     let project = project(&[]);
     assert_eq!(project.failed("Bash", command("  \n")).await, "the command is empty");
     let text = project.failed("Bash", command(&"x".repeat(100_001))).await;
@@ -95,7 +95,7 @@ async fn arguments_that_make_no_sense_are_told() {
 }
 
 #[tokio::test]
-async fn a_command_that_takes_too_long_is_ended_and_what_it_said_is_told() {
+async fn a_command_that_takes_too_long_is_ended_and_its_output_returned() {
     let project = project(&[]);
     let output = project.run("Bash", json!({"command": "echo begun; exec sleep 600", "timeout": "3000"})).await;
     assert_eq!(output.for_model, "begun\n[timed out after 3 s and was ended]");
@@ -104,7 +104,7 @@ async fn a_command_that_takes_too_long_is_ended_and_what_it_said_is_told() {
 }
 
 #[tokio::test]
-async fn of_a_long_output_the_ends_are_told_and_the_whole_is_kept() {
+async fn a_long_output_returns_both_ends_and_keeps_the_whole() {
     let project = project(&[]);
     let text = project.done("Bash", command("seq -f '%08.0f' 100000")).await;
     assert!(text.starts_with("00000001\n") && text.len() < 31_000, "{}", text.len());
@@ -118,7 +118,7 @@ async fn of_a_long_output_the_ends_are_told_and_the_whole_is_kept() {
 }
 
 #[tokio::test]
-async fn no_key_is_kept_in_the_file_that_has_a_long_output() {
+async fn the_file_of_a_long_output_contains_no_key() {
     let project = project(&[]);
     let text =
         project.done("Bash", command(&format!("seq 20000; echo 'key = {KEY}'; printf '\\377'; seq 20000"))).await;
@@ -129,7 +129,7 @@ async fn no_key_is_kept_in_the_file_that_has_a_long_output() {
 }
 
 #[tokio::test]
-async fn of_an_output_that_goes_on_behind_the_bound_no_half_of_a_word_is_kept() {
+async fn an_output_beyond_the_bound_keeps_no_half_word() {
     let project = project(&[]);
     let line = format!("yes | head -c {}; echo 'key = {KEY}'; seq 20000", (16 << 20) - 20);
     let text = project.done("Bash", command(&line)).await;
@@ -140,21 +140,21 @@ async fn of_an_output_that_goes_on_behind_the_bound_no_half_of_a_word_is_kept() 
 }
 
 #[tokio::test]
-async fn what_goes_beyond_every_bound_is_counted() {
+async fn output_beyond_every_bound_is_counted() {
     let project = project(&[]);
     let text = project.done("Bash", command("yes | head -c 20000000")).await;
     assert!(text.contains("[the first 16,777,216 bytes of it, for people: "), "{}", &text[text.len() - 300..]);
 }
 
 #[tokio::test]
-async fn output_that_is_no_text_is_shown_by_marks_and_escapes_stay() {
+async fn invalid_output_is_shown_as_marks_and_escapes_stay() {
     let project = project(&[]);
     let text = project.done("Bash", command(r"printf 'a\377b\033[31mc\n'")).await;
     assert_eq!(text, "a\u{fffd}b\u{1b}[31mc\n[bytes that are not UTF-8 are shown as \u{fffd}]");
 }
 
 #[tokio::test]
-async fn an_output_as_an_object() {
+async fn an_object_holds_the_output() {
     let project = project(&[("old", "")]);
     let output = project.structured("Bash", command("echo said; touch new; exit 4")).await;
     let payload = output.payload.unwrap();

@@ -55,7 +55,7 @@ async fn an_edit_by_another_task_is_marked_as_shared() {
 }
 
 #[tokio::test]
-async fn tasks_that_work_one_after_the_other_share_nothing() {
+async fn tasks_that_run_one_after_the_other_share_nothing() {
     let [one, other] = two_tasks();
     for (task, file) in [(&one, "a"), (&other, "a"), (&one, "b")] {
         let output = task.run("Bash", command(&format!("echo y >> {file}"))).await;

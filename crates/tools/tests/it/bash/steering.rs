@@ -16,7 +16,7 @@ fn repository(files: &[(&str, &str)]) -> Project {
 }
 
 #[tokio::test]
-async fn a_protected_name_that_comes_is_told_and_stays() {
+async fn a_new_protected_name_is_reported_and_stays() {
     let project = project(&[(".gitignore", "hidden\n")]);
     let output = project.run("Bash", command("mkdir sub; echo x | tee .envrc sub/.npmrc > fine")).await;
     let told = format!(
@@ -29,7 +29,7 @@ async fn a_protected_name_that_comes_is_told_and_stays() {
 }
 
 #[tokio::test]
-async fn ignore_files_do_not_hide_it_and_an_empty_directory_is_nothing() {
+async fn a_protected_name_counts_even_if_ignored_but_not_as_an_empty_directory() {
     let project = project(&[(".gitignore", ".envrc\n.vscode/\n.idea/\n")]);
     let line = "mkdir -p .idea .vscode/deep sub/.idea; touch .vscode/deep/task; echo '*' > sub/.gitignore
                 touch .envrc sub/.envrc";
@@ -48,7 +48,7 @@ async fn five_are_named_and_the_others_counted() {
 }
 
 #[tokio::test]
-async fn at_the_top_it_is_told_however_many_files_there_are() {
+async fn a_protected_name_at_the_top_is_reported_in_a_huge_tree() {
     let project = project(&[("many/0", "")]);
     // Names only: creating as many files takes long.
     for number in 1..=50_010 {
@@ -62,7 +62,7 @@ async fn at_the_top_it_is_told_however_many_files_there_are() {
 }
 
 #[tokio::test]
-async fn what_was_there_before_is_not_told_unless_it_changes() {
+async fn an_existing_protected_name_is_reported_only_if_it_changes() {
     let project = project(&[(".envrc", "mine"), (".gitignore", ".vscode\n"), (".vscode/task", "mine")]);
     assert_eq!(project.done("Bash", command("touch other")).await, "[no output; changed: other]");
     let text = project.done("Bash", command("echo evil > .envrc")).await;
@@ -72,7 +72,7 @@ async fn what_was_there_before_is_not_told_unless_it_changes() {
 }
 
 #[tokio::test]
-async fn a_repository_that_comes_is_told_once_and_its_place_alone() {
+async fn a_new_repository_is_reported_once_by_its_directory() {
     let project = repository(&[]);
     let line = "mkdir -p new/.git/hooks new/.git/info tree; cp -r .git/* new/.git; echo x > new/.git/hooks/pre-commit
                 echo x | tee new/.git/config new/.git/commondir > new/.git/info/attributes; echo 'gitdir: x' > tree/.git";
@@ -83,7 +83,7 @@ async fn a_repository_that_comes_is_told_once_and_its_place_alone() {
 }
 
 #[tokio::test]
-async fn what_comes_into_a_repository_below_is_told_and_stays() {
+async fn a_new_file_in_a_nested_repository_is_reported_and_stays() {
     let project = repository(&[("lib/.git/HEAD", "x"), ("lib/.git/config", "x")]);
     let text = project.done("Bash", command("mkdir lib/.git/hooks; touch lib/.git/hooks/a lib/.git/commondir")).await;
     let told = "`lib/.git/commondir` (git's own files), `lib/.git/hooks` (a git hook) were";
@@ -92,7 +92,7 @@ async fn what_comes_into_a_repository_below_is_told_and_stays() {
 }
 
 #[tokio::test]
-async fn what_has_no_use_in_the_workspaces_own_repository_is_taken_away_and_kept_for_people() {
+async fn a_useless_file_in_the_own_repository_is_taken_away_and_kept_for_people() {
     let project = repository(&[(".git/modules/a/b/config", "x"), (".git/worktrees/t/HEAD", "x")]);
     let made = [
         ".git/config.worktree",
@@ -117,7 +117,7 @@ async fn what_has_no_use_in_the_workspaces_own_repository_is_taken_away_and_kept
 }
 
 #[tokio::test]
-async fn what_git_itself_makes_for_another_working_tree_stays() {
+async fn files_that_git_creates_for_another_working_tree_stay() {
     let project = repository(&[]);
     let text =
         project.done("Bash", command("mkdir -p .git/worktrees/t; echo ../.. > .git/worktrees/t/commondir")).await;
@@ -126,7 +126,7 @@ async fn what_git_itself_makes_for_another_working_tree_stays() {
 }
 
 #[tokio::test]
-async fn one_that_leads_nowhere_is_taken_away_as_well() {
+async fn a_commondir_that_leads_nowhere_is_taken_away_as_well() {
     let project = repository(&[]);
     let text = project.done("Bash", command("echo nowhere > .git/commondir")).await;
     assert!(text.contains("`.git/commondir` was taken away") && !text.contains("none any more"), "{text}");
@@ -134,7 +134,7 @@ async fn one_that_leads_nowhere_is_taken_away_as_well() {
 }
 
 #[tokio::test]
-async fn what_a_command_in_the_background_made_is_told_at_its_end() {
+async fn files_made_by_a_background_command_are_reported_at_its_end() {
     let project = project(&[]);
     project.done("Bash", in_background(&format!("touch .envrc; {}", wait_for("never")))).await;
     until(|| project.path(".envrc").exists()).await;
@@ -143,7 +143,7 @@ async fn what_a_command_in_the_background_made_is_told_at_its_end() {
 }
 
 #[tokio::test]
-async fn without_walls_it_is_told_and_not_taken() {
+async fn without_walls_a_useless_file_is_reported_and_not_taken_away() {
     let mut project = repository(&[]);
     let mut setup = setup(&project);
     setup.unconfined = true;
@@ -154,7 +154,7 @@ async fn without_walls_it_is_told_and_not_taken() {
 }
 
 #[tokio::test]
-async fn a_repository_that_is_none_any_more_and_one_around_it_are_told() {
+async fn a_destroyed_repository_and_a_bare_one_at_the_top_are_reported() {
     let project = repository(&[]);
     let text = project.done("Bash", command("mkdir objects refs; cp .git/HEAD .; rm .git/HEAD")).await;
     assert!(text.contains("the workspace was a repository and is none any more"), "{text}");

@@ -18,7 +18,7 @@ printf 'CONNECT refused.example:443 HTTP/1.1\\r\\nHost: refused.example:443\\r\\
 head -n 1 <&3";
 
 #[tokio::test]
-async fn a_task_that_reads_only_has_a_shell_that_writes_nothing() {
+async fn a_read_only_task_has_a_shell_that_writes_nothing() {
     let project = project_with(&[("a", "as it was")], Reach { writable: vec![], ..Reach::default() });
     assert_eq!(project.done("Bash", command("cat a")).await, "as it was");
     let output = project.run("Bash", command("echo x > a")).await;
@@ -74,7 +74,7 @@ async fn without_a_network_there_is_no_proxy_and_no_socket() {
 }
 
 #[tokio::test]
-async fn hosts_are_reached_through_the_proxy_which_tells_what_it_refused() {
+async fn hosts_are_reached_through_the_proxy_which_reports_its_refusals() {
     for network in [NetworkReach::Hosts, NetworkReach::All] {
         let project = project_with(&[], Reach { network, ..Reach::default() });
         let text = project.done("Bash", command(&format!("echo \"[$HTTPS_PROXY]\"; {ASK}"))).await;
@@ -84,7 +84,7 @@ async fn hosts_are_reached_through_the_proxy_which_tells_what_it_refused() {
 }
 
 #[tokio::test]
-async fn a_task_that_may_reach_everything_gets_the_network_where_it_is_open() {
+async fn a_task_that_may_reach_every_host_gets_an_open_network() {
     let mut project = Project::new(&[]);
     let mut setup = setup(&project);
     setup.open_network = true;
@@ -97,7 +97,7 @@ async fn a_task_that_may_reach_everything_gets_the_network_where_it_is_open() {
 }
 
 #[tokio::test]
-async fn where_no_walls_can_be_built_no_command_runs() {
+async fn no_command_runs_if_no_walls_can_be_built() {
     let mut project = Project::new(&[]);
     let spill = Arc::new(SpillDir::open(&spill(&project)).unwrap());
     let program = Program::at(PathBuf::from("/bin/false"));
@@ -115,7 +115,7 @@ async fn where_no_walls_can_be_built_no_command_runs() {
 }
 
 #[tokio::test]
-async fn commands_without_walls_are_said_to_be_so_in_the_outcome() {
+async fn the_outcome_says_that_commands_ran_without_walls() {
     let mut project = Project::new(&[]);
     let mut setup = setup(&project);
     setup.unconfined = true;

@@ -15,7 +15,7 @@ async fn answered(from: Sender, message: Option<u32>) -> ToolOutput {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_says_who_gave_it_and_what_an_agent_says_approves_of_nothing() {
+async fn an_answer_names_its_author_and_an_agents_answer_approves_nothing() {
     let agent = Sender::Task { task: id('p'), agent: "main".to_owned() };
     let output = answered(agent, Some(3)).await;
     expect![[r"
@@ -38,7 +38,7 @@ async fn an_answer_says_who_gave_it_and_what_an_agent_says_approves_of_nothing()
 }
 
 #[tokio::test(start_paused = true)]
-async fn without_an_answer_in_time_the_task_goes_on() {
+async fn without_an_answer_in_time_the_task_continues() {
     let family = Family::of(Vec::new());
     let began = Instant::now();
     let text = family.project().done("Ask", json!({"question": "Which one?"})).await;
@@ -49,7 +49,7 @@ async fn without_an_answer_in_time_the_task_goes_on() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn whom_to_ask_and_for_how_long_is_understood_within_bounds() {
+async fn addressee_and_patience_are_understood_within_bounds() {
     let family = Family::of(Vec::new());
     let project = family.project();
     let done = |arguments| {
@@ -73,7 +73,7 @@ async fn whom_to_ask_and_for_how_long_is_understood_within_bounds() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_cannot_be_asked_is_not_asked() {
+async fn an_invalid_question_is_not_asked() {
     let family = Family::of(Vec::new());
     let project = family.project();
     assert_eq!(project.failed("Ask", json!({"question": " "})).await, "nothing was sent: the question is empty");

@@ -6,7 +6,7 @@ use sortie_tools::Receipt;
 use super::family::{Family, glance, id, works};
 
 #[tokio::test]
-async fn the_receipt_says_when_the_message_is_read() {
+async fn the_receipt_says_when_the_message_will_be_read() {
     let family = Family::of(vec![glance('a', works())]);
     let project = family.project();
     *family.receipt.lock().unwrap() = Some(Receipt::Delivered { task: id('a') });
@@ -26,7 +26,7 @@ async fn the_receipt_says_when_the_message_is_read() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_sent_is_not_sent() {
+async fn an_invalid_message_is_not_sent() {
     let family = Family::of(Vec::new());
     let project = family.project();
     *family.receipt.lock().unwrap() = Some(Receipt::Delivered { task: id('a') });
@@ -49,7 +49,7 @@ async fn what_cannot_be_sent_is_not_sent() {
 }
 
 #[tokio::test]
-async fn a_rule_about_an_agent_is_about_messages_to_it() {
+async fn a_rule_about_an_agent_covers_messages_to_it() {
     let family = Family::of(vec![glance('a', works())]);
     let judged = |to: &str| family.project().resource("SendMessage", &json!({"to": to, "message": "Go on."}));
     assert_eq!(judged(id('a').letters()), Resource::Agent { name: "explore".to_owned(), aliases: Vec::new() });

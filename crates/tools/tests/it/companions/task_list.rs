@@ -6,7 +6,7 @@ use sortie_tools::{Glance, Stand, Work};
 use super::family::{Family, below, ended, glance, read, works};
 
 #[tokio::test]
-async fn tasks_are_a_tree_in_the_order_of_their_starts() {
+async fn tasks_are_a_tree_in_start_order() {
     let long = Glance { title: format!("A title\nof two lines {}", "and more ".repeat(20)), ..ended('b', "Report.") };
     let family = Family::of(vec![
         glance('a', works()),
@@ -38,7 +38,7 @@ async fn one_call_is_one_call() {
 }
 
 #[tokio::test]
-async fn only_those_of_a_status_are_listed_where_one_is_named() {
+async fn a_status_selects_the_tasks_to_list() {
     let family = Family::of(vec![
         glance('a', works()),
         below('a', ended('b', "Report.")),
@@ -62,7 +62,7 @@ async fn only_those_of_a_status_are_listed_where_one_is_named() {
 }
 
 #[tokio::test]
-async fn of_many_the_newest_are_listed_and_the_rest_is_counted() {
+async fn the_newest_tasks_are_listed_and_the_rest_counted() {
     let task = |n: u8| Glance { task: TaskId::from_random([n; 12].map(|n| n % 26)), ..glance('a', works()) };
     let tasks = (0..120).map(|n| Glance { title: format!("number {n}"), ..task(n) }).collect();
     let text = Family::of(tasks).project().done("TaskList", json!({})).await;
@@ -73,7 +73,7 @@ async fn of_many_the_newest_are_listed_and_the_rest_is_counted() {
 }
 
 #[tokio::test]
-async fn siblings_stand_apart_with_their_ids_and_titles_and_without_their_reports() {
+async fn siblings_are_listed_separately_with_ids_and_titles_but_no_reports() {
     let family = Family::of(vec![glance('a', works())]);
     *family.siblings.lock().unwrap() = vec![ended('b', "Secret."), glance('c', works())];
     let project = family.project();

@@ -12,7 +12,7 @@ const DO_NOT_POLL: &str = "reports of your background tasks are delivered to you
                            end your turn, do not poll]";
 
 #[tokio::test(start_paused = true)]
-async fn reports_are_told_between_marks_and_count_as_read() {
+async fn reports_are_returned_between_marks_and_count_as_read() {
     let family = Family::of(vec![ended('a', "Found it.\nIn src/a.rs."), read('b', Status::Failed, "")]);
     let output = family.project().run("TaskOutput", json!({"task_ids": [id('a'), id('b')]})).await;
     expect![[r"
@@ -31,7 +31,7 @@ async fn reports_are_told_between_marks_and_count_as_read() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_there_is_beside_a_report_is_told_with_it() {
+async fn extras_of_a_report_are_returned_with_it() {
     let outcome = TaskOutcome {
         reason: Some(Limit::Turns),
         truncated: true,
@@ -54,7 +54,7 @@ async fn what_there_is_beside_a_report_is_told_with_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn of_those_that_have_not_ended_in_time_there_is_a_digest() {
+async fn tasks_that_have_not_ended_in_time_get_a_digest() {
     let tasks =
         vec![glance('a', works()), glance('b', Stand::Waits), glance('c', Stand::Interrupted), ended('d', "Done.")];
     let family = Family::of(tasks);
@@ -96,7 +96,7 @@ async fn it_waits_until_all_have_ended_and_no_longer() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_time_to_wait_is_what_was_asked_for_within_bounds() {
+async fn the_wait_is_as_long_as_requested_within_bounds() {
     let family = Family::of(vec![glance('a', works())]);
     for (arguments, seconds) in [
         (json!({"task_id": id('a'), "block": false}), 0),
@@ -117,7 +117,7 @@ async fn the_time_to_wait_is_what_was_asked_for_within_bounds() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_unknown_id_is_an_error_for_itself_alone() {
+async fn an_unknown_id_is_an_error_for_that_id_alone() {
     let family = Family::of(vec![ended('a', "Found.")]);
     let project = family.project();
     let output = project.run("TaskOutput", json!({"task_ids": ["agent-nobody", id('a')]})).await;
@@ -138,7 +138,7 @@ async fn an_unknown_id_is_an_error_for_itself_alone() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn ids_are_understood_as_models_write_them_and_told_once() {
+async fn ids_are_understood_as_models_write_them_and_not_repeated() {
     let family = Family::of(vec![ended('a', "One."), ended('b', "Two.")]);
     let project = family.project();
     let (a, b) = (id('a').to_string(), id('b').to_string());
@@ -162,7 +162,7 @@ async fn ids_are_understood_as_models_write_them_and_told_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_report_that_does_not_fit_beside_the_others_stays_unread() {
+async fn a_report_that_does_not_fit_with_the_others_stays_unread() {
     let long = "word ".repeat(2000);
     let family = Family::of(vec![ended('a', &long), ended('b', &long), ended('c', &long), ended('d', "Short.")]);
     let project = family.project();

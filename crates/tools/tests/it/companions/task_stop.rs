@@ -10,7 +10,7 @@ fn cancelled(letter: char, text: &str, unread: Option<ReportMark>) -> Glance {
 }
 
 #[tokio::test]
-async fn the_receipt_names_all_that_was_stopped_with_what_was_said_so_far() {
+async fn the_receipt_names_all_stopped_tasks_with_their_text_so_far() {
     let family = Family::of(vec![glance('a', works())]);
     *family.stopped.lock().unwrap() = vec![
         cancelled('a', "Half of it.", Some(mark('a'))),
@@ -36,7 +36,7 @@ async fn the_receipt_names_all_that_was_stopped_with_what_was_said_so_far() {
 }
 
 #[tokio::test]
-async fn a_text_that_is_told_in_part_stays_unread() {
+async fn a_partly_shown_text_stays_unread() {
     let family = Family::of(vec![glance('a', works())]);
     *family.stopped.lock().unwrap() = vec![cancelled('a', &"word ".repeat(1000), Some(mark('a')))];
     let output = family.project().run("TaskStop", json!({"task_id": id('a')})).await;
@@ -46,7 +46,7 @@ async fn a_text_that_is_told_in_part_stays_unread() {
 }
 
 #[tokio::test]
-async fn many_are_told_in_part_and_counted() {
+async fn many_stopped_tasks_are_shown_in_part_and_counted() {
     let family = Family::of(vec![glance('a', works())]);
     *family.stopped.lock().unwrap() = (0..200).map(|_| cancelled('a', "", None)).collect();
     let text = family.project().done("TaskStop", json!({"task_id": id('a')})).await;
@@ -55,7 +55,7 @@ async fn many_are_told_in_part_and_counted() {
 }
 
 #[tokio::test]
-async fn that_it_had_ended_before_is_no_failure_and_reads_nothing() {
+async fn stopping_an_ended_task_is_no_failure_and_marks_nothing_as_read() {
     let family = Family::of(vec![ended('a', "A report.")]);
     let output = family.project().run("TaskStop", json!({"agentId": id('a').letters()})).await;
     expect![[r"
@@ -72,7 +72,7 @@ async fn that_it_had_ended_before_is_no_failure_and_reads_nothing() {
 }
 
 #[tokio::test]
-async fn a_task_that_cannot_be_reached_is_a_failure() {
+async fn stopping_an_unreachable_task_is_a_failure() {
     let family = Family::of(Vec::new());
     let refused = family.project().failed("TaskStop", json!({"shell_id": "bash_1"})).await;
     assert_eq!(refused, "there is no task `bash_1` below you");

@@ -77,7 +77,7 @@ async fn no_name_of_an_inner_address_is_reached() {
 }
 
 #[tokio::test]
-async fn a_refusal_says_what_the_user_can_do_and_doing_it_helps() {
+async fn a_refusal_says_what_the_user_can_do_and_that_helps() {
     let server = Server::with("text/plain", "here");
     let (url, port) = (server.url("/"), server.port());
     let text = Web::new(&[], &[]).failed(&url).await;
@@ -95,7 +95,7 @@ async fn a_refusal_says_what_the_user_can_do_and_doing_it_helps() {
 }
 
 #[tokio::test]
-async fn of_several_addresses_only_those_that_pass_are_connected_to() {
+async fn only_addresses_that_pass_the_check_are_connected_to() {
     let server = Server::start_at(([127, 0, 0, 2], 0).into(), |_, out| out.write_all(b"HTTP/1.1 204 x\r\n\r\n"));
     let other = Server::start_at(([127, 0, 0, 1], server.port()).into(), |_, _| Ok(()));
     let names = Names::new(&[("mixed.example", &[&["127.0.0.1", "127.0.0.2", "::1"]])]);
@@ -105,7 +105,7 @@ async fn of_several_addresses_only_those_that_pass_are_connected_to() {
 }
 
 #[tokio::test]
-async fn a_name_that_leads_nowhere_is_told() {
+async fn a_name_without_addresses_is_reported() {
     let names = Names::new(&[("empty.example", &[&[]])]);
     let web = Web::new(&[], &[]).with_names(&names);
     let text = web.failed("http://empty.example/").await;

@@ -27,8 +27,8 @@ fn gzip_bomb() -> Vec<u8> {
 }
 
 #[test]
-fn a_body_that_unpacks_to_gibibytes_is_cut_and_costs_no_more_than_its_cap() {
-    alone("web_fetch::bombs::a_body_that_unpacks_to_gibibytes_is_cut_and_costs_no_more_than_its_cap", || {
+fn a_body_that_decompresses_to_gibibytes_is_cut_within_its_cost() {
+    alone("web_fetch::bombs::a_body_that_decompresses_to_gibibytes_is_cut_within_its_cost", || {
         let bomb = gzip_bomb();
         assert!((8 << 20..16 << 20).contains(&bomb.len()), "{} bytes", bomb.len());
         let server = Server::start(move |_, out| out.write_all(&bomb));
@@ -37,8 +37,8 @@ fn a_body_that_unpacks_to_gibibytes_is_cut_and_costs_no_more_than_its_cap() {
 }
 
 #[test]
-fn an_endless_body_is_cut_and_costs_no_more_than_its_cap() {
-    alone("web_fetch::bombs::an_endless_body_is_cut_and_costs_no_more_than_its_cap", || {
+fn an_endless_body_is_cut_within_its_cost() {
+    alone("web_fetch::bombs::an_endless_body_is_cut_within_its_cost", || {
         let server = Server::start(|_, out| {
             out.write_all(HEAD)?;
             loop {
@@ -108,7 +108,7 @@ fn costs_little(server: &Server, expected: &str) {
 }
 
 #[tokio::test]
-async fn a_body_that_drips_is_given_as_far_as_it_came() {
+async fn a_dripping_body_is_returned_as_far_as_it_arrived() {
     let server = Server::start(|_, out| {
         out.write_all(HEAD)?;
         loop {
@@ -125,7 +125,7 @@ async fn a_body_that_drips_is_given_as_far_as_it_came() {
 }
 
 #[tokio::test]
-async fn a_server_that_says_nothing_is_left_in_time() {
+async fn a_silent_server_is_abandoned_in_time() {
     let is_over = Arc::new(Barrier::new(2));
     let waits = is_over.clone();
     let server = Server::start(move |path, out| {
@@ -168,13 +168,13 @@ fn fetches_that_hang_do_not_pile_up() {
 }
 
 #[tokio::test]
-async fn a_name_server_that_says_nothing_is_left_in_time() {
+async fn a_silent_name_server_is_abandoned_in_time() {
     let web = Web::new(&[], &[]).with_lookup(Arc::new(Silent)).within(Duration::from_millis(50));
     assert!(web.failed("http://slow.example/").await.ends_with("no answer within 0.1 s"));
 }
 
 #[tokio::test]
-async fn a_fetch_that_is_cancelled_ends_at_once_and_its_connection_with_it() {
+async fn a_cancelled_fetch_ends_at_once_and_closes_its_connection() {
     let is_gone = Arc::new(Barrier::new(2));
     let gone = is_gone.clone();
     let server = Server::start(move |_, out| {
@@ -210,7 +210,7 @@ async fn a_head_of_a_megabyte_is_refused() {
 }
 
 #[tokio::test]
-async fn what_is_packed_wrongly_is_told() {
+async fn a_badly_compressed_body_is_reported() {
     let gzip = |body: &[u8]| {
         let head = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Encoding: gzip\r\n\r\n";
         [head, body].concat()

@@ -4,7 +4,7 @@ use super::server::Server;
 use super::web::{Names, Web};
 
 #[tokio::test]
-async fn the_host_that_is_judged_is_the_host_that_is_fetched() {
+async fn the_judged_host_is_the_fetched_host() {
     let server = Server::with("text/plain", "here");
     let port = server.port();
     for (url, host) in [
@@ -48,7 +48,7 @@ async fn the_host_that_is_judged_is_the_host_that_is_fetched() {
 }
 
 #[tokio::test]
-async fn what_has_no_plain_host_is_refused_before_anything_is_looked_up() {
+async fn a_url_without_a_plain_host_is_refused_before_any_lookup() {
     let names = Names::new(&[("evil.com", &[&["127.0.0.1"]]), ("trusted.io", &[&["127.0.0.1"]])]);
     let server = Server::with("text/plain", "here");
     let web = Web::of(&server).with_names(&names);

@@ -6,7 +6,7 @@ use super::web::{Names, Web};
 const EVERYTHING: &[&str] = &["0.0.0.0/0", "::/0"];
 
 #[tokio::test]
-async fn a_server_of_our_own_is_refused_by_every_address_that_it_may_answer_at() {
+async fn our_own_server_is_refused_at_every_address_it_may_answer_at() {
     let server = Server::with("text/plain", "a key");
     let port = server.port();
     for own in ["127.0.0.1:PORT", "http://127.0.0.1:PORT/v1", "http://localhost:PORT", "[::1]:PORT", "0.0.0.0:PORT"] {
@@ -20,7 +20,7 @@ async fn a_server_of_our_own_is_refused_by_every_address_that_it_may_answer_at()
 }
 
 #[tokio::test]
-async fn a_server_of_our_own_is_refused_by_name_and_by_what_the_name_leads_to() {
+async fn our_own_server_is_refused_by_name_and_by_the_addresses_of_the_name() {
     let server = Server::with("text/plain", "a key");
     let port = server.port();
     let names = Names::new(&[
@@ -39,14 +39,14 @@ async fn a_server_of_our_own_is_refused_by_name_and_by_what_the_name_leads_to() 
 }
 
 #[tokio::test]
-async fn what_our_own_server_is_called_cannot_be_found_out_it_might_be_any() {
+async fn if_our_own_servers_name_cannot_be_looked_up_it_might_be_any() {
     let server = Server::with("text/plain", "a key");
     let web = Web::new(EVERYTHING, &[&format!("gone.internal:{}", server.port())]).with_names(&Names::new(&[]));
     assert!(web.failed(&server.url("/")).await.contains("a server that this program itself uses"));
 }
 
 #[tokio::test]
-async fn other_servers_on_the_same_machine_are_not_our_own() {
+async fn other_servers_on_this_machine_are_not_our_own() {
     let (server, own) = (Server::with("text/plain", "here"), Server::with("text/plain", "a key"));
     let web = Web::new(EVERYTHING, &[&own.url("")]);
     assert!(web.done(&server.url("/")).await.ends_with("here"));

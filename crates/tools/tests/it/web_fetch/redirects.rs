@@ -13,7 +13,7 @@ fn redirecting(status: u16, location: &str) -> Server {
 }
 
 #[tokio::test]
-async fn on_the_same_host_they_are_followed_with_nothing_added_to_the_request() {
+async fn redirects_on_the_same_host_are_followed_with_nothing_added() {
     for status in [301, 302, 303, 307, 308] {
         let server = redirecting(status, "/next?a=b#part");
         let text = Web::of(&server).done(&server.url("/")).await;
@@ -26,7 +26,7 @@ async fn on_the_same_host_they_are_followed_with_nothing_added_to_the_request() 
 }
 
 #[tokio::test]
-async fn nothing_is_sent_but_what_the_fetch_needs() {
+async fn only_what_the_fetch_needs_is_sent() {
     let server = Server::with("text/plain", "here");
     Web::of(&server).done(&server.url("/a?b#c")).await;
     let [request] = server.requests().try_into().unwrap();
@@ -43,7 +43,7 @@ async fn nothing_is_sent_but_what_the_fetch_needs() {
 }
 
 #[tokio::test]
-async fn to_another_host_they_are_told_and_not_followed() {
+async fn redirects_to_another_host_are_reported_and_not_followed() {
     let other = Server::with("text/plain", "other");
     let server = redirecting(302, &format!("http://other.example:{}/x#y", other.port()));
     let names = Names::new(&[("other.example", &[&["127.0.0.1"]])]);
@@ -58,7 +58,7 @@ async fn to_another_host_they_are_told_and_not_followed() {
 }
 
 #[tokio::test]
-async fn to_what_is_not_fetched_they_are_refused() {
+async fn redirects_to_urls_that_are_never_fetched_are_refused() {
     for (location, reason) in [
         ("http://169.254.169.254/latest/meta-data", "`169.254.169.254` is link-local"),
         ("http://2852039166/", "`169.254.169.254` is link-local"),
@@ -81,7 +81,7 @@ async fn to_what_is_not_fetched_they_are_refused() {
 }
 
 #[tokio::test]
-async fn to_another_port_of_the_same_host_they_are_checked_like_the_first() {
+async fn redirects_to_another_port_of_the_same_host_are_checked() {
     let secret = Server::with("text/plain", "a secret");
     let server = redirecting(302, &secret.url("/"));
     let text = Web::of(&server).failed(&server.url("/")).await;
@@ -101,7 +101,7 @@ async fn a_name_that_leads_inside_after_the_first_hop_is_refused() {
 }
 
 #[tokio::test]
-async fn loops_end_after_five() {
+async fn redirect_loops_end_after_five() {
     let server = redirecting(302, "/");
     let text = Web::of(&server).failed(&server.url("/")).await;
     let url = server.url("/");
@@ -110,7 +110,7 @@ async fn loops_end_after_five() {
 }
 
 #[tokio::test]
-async fn five_in_a_row_are_followed() {
+async fn five_redirects_in_a_row_are_followed() {
     let server = Server::start(|path, out| {
         let n: usize = path[1..].parse().unwrap();
         let next = if n < 5 { redirect(307, &format!("/{}", n + 1)) } else { page("200 OK", "text/plain", b"end") };
@@ -134,7 +134,7 @@ async fn a_redirect_that_leads_nowhere_is_an_error() {
 }
 
 #[tokio::test]
-async fn what_is_no_redirect_is_a_page_although_its_status_begins_alike() {
+async fn a_3xx_status_that_is_no_redirect_is_a_page() {
     let server = Server::start(|_, out| out.write_all(&page("304 Not Modified", "text/plain", b"")));
     let text = Web::of(&server).done(&server.url("/")).await;
     assert!(text.contains(": 304, text/plain, 0 bytes\n"), "{text}");

@@ -49,9 +49,9 @@ fn serve(answer: Vec<u8>) -> u16 {
 }
 
 #[test]
-fn a_certificate_counts_for_the_host_in_the_url_alone() {
+fn a_certificate_counts_only_for_the_host_in_the_url() {
     let roots = [("SSL_CERT_FILE", certificate("root.pem").to_str().unwrap().to_owned())];
-    alone_with("web_fetch::tls::a_certificate_counts_for_the_host_in_the_url_alone", &roots, || {
+    alone_with("web_fetch::tls::a_certificate_counts_only_for_the_host_in_the_url", &roots, || {
         let port = serve(page("200 OK", "text/plain", b"in private"));
         let names = Names::new(&[("tls.example", &[&["127.0.0.1"]]), ("other.example", &[&["127.0.0.1"]])]);
         let web = Web::new(&["127.0.0.1"], &[]).with_names(&names);
@@ -66,9 +66,9 @@ fn a_certificate_counts_for_the_host_in_the_url_alone() {
 }
 
 #[test]
-fn a_certificate_by_a_root_that_nobody_knows_is_refused() {
+fn a_certificate_from_an_unknown_root_is_refused() {
     let roots = [("SSL_CERT_FILE", certificate("server.pem").to_str().unwrap().to_owned())];
-    alone_with("web_fetch::tls::a_certificate_by_a_root_that_nobody_knows_is_refused", &roots, || {
+    alone_with("web_fetch::tls::a_certificate_from_an_unknown_root_is_refused", &roots, || {
         let port = serve(page("200 OK", "text/plain", b"in private"));
         let names = Names::new(&[("tls.example", &[&["127.0.0.1"]])]);
         let web = Web::new(&["127.0.0.1"], &[]).with_names(&names);
@@ -79,9 +79,9 @@ fn a_certificate_by_a_root_that_nobody_knows_is_refused() {
 }
 
 #[test]
-fn a_redirect_on_the_same_host_to_plain_http_is_told_and_not_followed() {
+fn a_redirect_to_plain_http_on_the_same_host_is_reported_and_not_followed() {
     let roots = [("SSL_CERT_FILE", certificate("root.pem").to_str().unwrap().to_owned())];
-    let name = "web_fetch::tls::a_redirect_on_the_same_host_to_plain_http_is_told_and_not_followed";
+    let name = "web_fetch::tls::a_redirect_to_plain_http_on_the_same_host_is_reported_and_not_followed";
     alone_with(name, &roots, || {
         let plain = Server::with("text/plain", "for everyone to see");
         let to = format!("http://tls.example:{}/x", plain.port());
