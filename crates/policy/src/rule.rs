@@ -213,9 +213,9 @@ pub enum RuleFault {
     Unclosed,
     #[error("it should begin with a tool's name; write `Tool` or `Tool(pattern)`")]
     Name,
-    #[error("`{character}` is in no tool's name; it only looks like a plain letter, or is none")]
+    #[error("`{character}` is not allowed in a tool's name, even if it looks like a plain letter")]
     Lookalike { character: char },
-    #[error("`*` in a name is understood only at the end of MCP tools: `mcp__server__*`")]
+    #[error("`*` in a tool's name is supported only for MCP tools, at the end: `mcp__server__*`")]
     Wildcard,
     #[error("its pattern is empty; leave out the parentheses to mean every call")]
     NoPattern,

@@ -36,7 +36,7 @@ fn s48_a_writer_below_a_planning_parent_writes_nothing() {
             let answers = after.assert_completed().answers_of(agent);
             answers[0].assert_done();
             for answer in &answers[1..] {
-                answer.assert_refused("its mode is plan, in which nothing is changed");
+                answer.assert_refused("its mode is plan, which allows no changes");
             }
             assert!(!world.path("workspace/new.txt").exists());
             assert_eq!(world.text("workspace/notes.txt"), "first line\n");

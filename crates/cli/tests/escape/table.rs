@@ -108,10 +108,7 @@ const TABLE: &[(&str, &[Standing])] = &[
     ("s47", &[Here]),
     ("s48", &[Here]),
     ("s49", &[Here, At(RULES, "a_child_can_never_do_what_its_parent_may_not")]),
-    (
-        "s50",
-        &[At(RESUME, "a_tightened_policy_binds_and_a_loosened_one_does_not_widen"), Waits("resume")],
-    ),
+    ("s50", &[At(RESUME, "a_tightened_policy_binds_and_a_loosened_one_does_not_widen"), Waits("resume")]),
     ("s51", &[Here, At(RESUME, "a_rule_about_an_agent_still_matches_after_a_restart"), Waits("resume")]),
     ("s52", &[Here]),
     ("s53", &[Here]),

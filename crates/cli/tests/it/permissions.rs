@@ -210,7 +210,7 @@ fn a_rule_that_is_none_is_an_error_with_its_line() {
         &["--deny", "Еdit"],
         &expect![[r#"
         exit 2
-        error: --deny: `permissions.deny`: `Еdit` is no rule: `Е` is in no tool's name; it only looks like a plain letter, or is none
+        error: --deny: `permissions.deny`: `Еdit` is no rule: `Е` is not allowed in a tool's name, even if it looks like a plain letter
     "#]],
     );
     check(

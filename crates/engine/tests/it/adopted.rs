@@ -35,7 +35,7 @@ async fn whoever_has_a_child_since_its_parent_failed_can_have_it_go_on() {
     assert_eq!(outcome.status, Status::Completed);
     assert_eq!(Told::of(&site.journal, outcome.task_id).breaches(true), [""; 0]);
     let outputs = site.outputs("MAIN");
-    let resumed = "agent-aaaaaaaaaaac goes on with it in the background; its report is delivered to you";
+    let resumed = "agent-aaaaaaaaaaac resumes with it in the background; its report is delivered to you";
     assert_eq!(outputs[1], resumed);
     assert!(outputs[2].contains("The report of LEAF at turn 2!"), "{outputs:#?}");
     let leaf = site.events(LEAF.parse().expect("an id"));

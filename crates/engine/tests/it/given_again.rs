@@ -122,7 +122,7 @@ async fn a_report_that_was_cut_can_be_read_to_its_end_and_its_task_is_out_of_rea
         line 0781
         [… the report was cut here; TaskOutput with offset 7819 has the rest
         [end mark]
-        [a report was cut: with offset 0 you page it in full]
+        [a report was cut: page through it with offset 0]
         ---
         there is no task `agent-aaaaaaaaaaab` below this one
         ---

@@ -173,9 +173,9 @@ async fn a_host_is_told_how_an_interrupted_task_goes_on_and_that_it_does() {
     let (site, task) = interrupted(done).await;
     let host = site.engine.host();
     let looked = call(&host, "TaskOutput", json!({"task_id": task, "block": false})).await;
-    let expected = format!("nobody runs {task}: no report of it comes before SendMessage has it go on");
+    let expected = format!("nobody runs {task}: there is no report until SendMessage resumes it");
     assert!(looked.contains(&expected), "{looked}");
     let sent = call(&host, "SendMessage", json!({"to": task, "message": "Go on."})).await;
-    assert_eq!(sent, format!("{task} goes on with it in the background; TaskOutput waits for its report"));
+    assert_eq!(sent, format!("{task} resumes with it in the background; TaskOutput waits for its report"));
     host.idle().await;
 }

@@ -174,21 +174,21 @@ async fn told_of_one_elsewhere(holder: Option<Holder>) -> String {
 async fn of_a_child_that_runs_elsewhere_it_is_said_where_and_that_its_report_does_not_come() {
     expect![[r#"
         agent-aaaaaaaaaaab general-purpose running in process 7, not in yours
-        [agent-aaaaaaaaaaab works for somebody else: its report is not delivered to you; TaskOutput has it when it has ended]
+        [agent-aaaaaaaaaaab works for somebody else: its report is not delivered to you; TaskOutput has it once it has ended]
         agent-aaaaaaaaaaab general-purpose running in process 7, not in yours: Part
         agent-aaaaaaaaaaab general-purpose running in process 7, not in yours
         [it works for somebody else, who can stop it: nothing was stopped]
         agent-aaaaaaaaaaab is still running, in process 7; wait for it, or stop it first"#]].assert_eq(&told_of_one_elsewhere(Some(Holder::Other { pid: 7 })).await);
     expect![[r#"
         agent-aaaaaaaaaaab general-purpose running, it seems: process 7, which has it, cannot be seen from here
-        [agent-aaaaaaaaaaab works for somebody else: its report is not delivered to you; TaskOutput has it when it has ended]
+        [agent-aaaaaaaaaaab works for somebody else: its report is not delivered to you; TaskOutput has it once it has ended]
         agent-aaaaaaaaaaab general-purpose running, it seems: process 7, which has it, cannot be seen from here: Part
         agent-aaaaaaaaaaab general-purpose running, it seems: process 7, which has it, cannot be seen from here
         [it works for somebody else, who can stop it: nothing was stopped]
         agent-aaaaaaaaaaab may still be running: process 7, which has it, cannot be seen from here (another container, or no /proc); stop it there, or take the task over if you know that it is gone"#]].assert_eq(&told_of_one_elsewhere(Some(Holder::OutOfSight { pid: 7 })).await);
     expect![[r#"
         agent-aaaaaaaaaaab general-purpose interrupted: the process that ran it is gone
-        [nobody runs agent-aaaaaaaaaaab: no report of it comes, unless a person has it go on]
+        [nobody runs agent-aaaaaaaaaaab: there is no report unless a person resumes it]
         [no sub-agent is running]
         agent-aaaaaaaaaaab general-purpose interrupted: the process that ran it is gone
         [it is not at work: nothing was stopped]

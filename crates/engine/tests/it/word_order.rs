@@ -55,7 +55,7 @@ async fn of_several_words_to_one_that_has_ended_the_first_has_it_go_on_and_it_re
     assert_eq!(Told::of(&site.journal, outcome.task_id).breaches(true), [""; 0]);
     assert_eq!(heard(&site), IN_ORDER);
     expect![[r#"
-        agent-aaaaaaaaaaab goes on with it in the background; its report is delivered to you
+        agent-aaaaaaaaaaab resumes with it in the background; its report is delivered to you
         delivered: agent-aaaaaaaaaaab reads it at its next turn, unless it ends before
         delivered: agent-aaaaaaaaaaab reads it at its next turn, unless it ends before
         delivered: agent-aaaaaaaaaaab reads it at its next turn, unless it ends before"#]]

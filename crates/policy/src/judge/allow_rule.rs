@@ -52,7 +52,7 @@ pub(super) fn for_gaps(gaps: &[Gap<'_>], root: Option<&Path>) -> Result<Vec<Stri
         match gap {
             Gap::Command(part) => rules.push(for_part(part).ok_or_else(|| format!("no rule can name {gap}"))?),
             Gap::Misplaced(_) => {
-                return Err(format!("rules name programs from the workspace root, and {gap} is not there"));
+                return Err(format!("rules name programs relative to the workspace root, and {gap} is not there"));
             }
             // A rule for a directory covers its contents.
             Gap::Write(path) if written.iter().any(|written| path.starts_with(written)) => {}

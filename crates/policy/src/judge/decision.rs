@@ -95,7 +95,7 @@ impl fmt::Display for Ground {
                 uncovered.as_ref().map_or(Ok(()), |uncovered| write!(f, ", {uncovered}"))
             }
             Why::Denied => write!(f, "denied by {owner}: its rule `{rule}`"),
-            Why::Planning => write!(f, "denied by {owner}: its mode is plan, in which nothing is changed"),
+            Why::Planning => write!(f, "denied by {owner}: its mode is plan, which allows no changes"),
             Why::AskedFor => write!(f, "needs approval; the rule `{rule}` of {owner} asks for it"),
             Why::Unmentioned if remedies.is_empty() => write!(f, "needs approval; no rule of {owner} allows it"),
             Why::Unmentioned => {
@@ -107,7 +107,7 @@ impl fmt::Display for Ground {
             Why::UnmentionedAtStart => {
                 write!(
                     f,
-                    "needs approval; this task was started without it, and what is allowed since is for new tasks"
+                    "needs approval; it was not allowed when this task started, and rules added since are for new tasks"
                 )
             }
             Why::WouldAsk { asked } => write!(f, "denied by {owner}, which never asks: {asked}"),

@@ -18,7 +18,7 @@ use crate::rule::{RuleError, ToolKind};
 
 /// A layer of a grant, with its rules prepared.
 #[derive(Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "as in the layer that it is made of")]
+#[expect(clippy::struct_excessive_bools, reason = "mirrors `GrantLayer`")]
 pub(super) struct Layer {
     owner: String,
     admitted: Option<RuleList>,

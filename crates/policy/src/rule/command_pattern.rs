@@ -19,7 +19,7 @@ impl CommandPattern {
         let prefix = text.strip_suffix(":*").or_else(|| text.strip_suffix(" *"));
         let said = prefix.unwrap_or(text);
         if said.contains('*') {
-            return Err("`*` stands for further words only, at the end: `git diff:*`");
+            return Err("`*` is supported only at the end, for further words: `git diff:*`");
         }
         let as_written = || said.split_whitespace().map(str::to_owned).collect();
         let words: Vec<String> = known_words(said).unwrap_or_else(as_written);

@@ -33,7 +33,7 @@ impl Glob {
                 '*' => Token::AnyRun,
                 '?' => Token::AnyCharacter,
                 '[' => class(&mut rest)?,
-                '{' | '}' => return Err("`{a,b}` is not understood; write one rule for each, or `\\{` for a brace"),
+                '{' | '}' => return Err("`{a,b}` is not supported; write one rule for each, or `\\{` for a brace"),
                 '\\' => Token::Character(rest.next().ok_or("it ends in a lone `\\`")?),
                 other => Token::Character(other),
             });

@@ -16,7 +16,7 @@ pub(crate) enum HostPattern {
 
 impl HostPattern {
     pub(crate) fn parse(text: &str) -> Result<Self, &'static str> {
-        const FORM: &str = "a host is written `domain:example.com`, or `domain:*.example.com` for all below it";
+        const FORM: &str = "write a host as `domain:example.com`, or `domain:*.example.com` for its subdomains";
         let said = text.strip_prefix("domain:").ok_or(FORM)?;
         let (below, host) = said.strip_prefix("*.").map_or((false, said), |host| (true, host));
         let host = normal_host(host).filter(|host| !host.contains('*')).ok_or(FORM)?;

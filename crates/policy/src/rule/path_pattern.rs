@@ -36,7 +36,7 @@ pub(crate) enum Segment {
 impl PathPattern {
     pub(crate) fn parse(text: &str) -> Result<Self, &'static str> {
         if text.starts_with('!') {
-            return Err("`!` is not understood; what is to be let through belongs into another rule");
+            return Err("`!` is not supported; write another rule for the exception");
         }
         let (base, rest) = start(text)?;
         let mut segments = Vec::new();
@@ -94,7 +94,7 @@ fn start(text: &str) -> Result<(Base, &str), &'static str> {
     }
     if let Some(rest) = text.strip_prefix('~') {
         let is_own = rest.is_empty() || rest.starts_with('/');
-        let other = "only one's own `~/` is understood; write `\\~` for a name that begins so";
+        let other = "only your own `~/` is supported; write `\\~` for a name that begins with `~`";
         return if is_own { Ok((Base::Home, rest)) } else { Err(other) };
     }
     let inner_slash = text.trim_end_matches('/').contains('/') && !text.starts_with("**/");

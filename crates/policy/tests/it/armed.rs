@@ -79,7 +79,7 @@ fn a_line_that_can_execute_anything_is_denied_if_any_command_is() {
     expect_test::expect![[r#"
         denied by user settings: its rule `Bash(git push:*)` could be about it, since `-ix` can make `git` run something else
         denied by user settings: its rule `Bash(git push:*)` could be about it, since `python3` runs what it reads
-        denied by user settings: its rule `Bash(git push:*)` could be about it, since what `prlimit` would run is not clear
+        denied by user settings: its rule `Bash(git push:*)` could be about it, since it is not clear what `prlimit` would run
         denied by user settings: its rule `Bash(git push:*)`"#]]
     .assert_eq(&["git rebase -ix id", "python3", "prlimit ls", "git -c a=b push"].map(said).join("\n"));
 }
@@ -193,6 +193,6 @@ fn a_line_that_can_write_anywhere_is_denied_if_an_edit_is() {
     let said = |line: &str| ground(judge([denying(&["Edit(/a)"])]).decide("Bash", &command(line))).to_string();
     expect_test::expect![[r#"
         denied by user settings: its rule `Edit(/a)` could be about it, since `-O` can make `curl` write other files
-        denied by user settings: its rule `Edit(/a)` could be about it, since which files `split` writes is not known"#]]
+        denied by user settings: its rule `Edit(/a)` could be about it, since `split` may write unknown files"#]]
     .assert_eq(&["curl -O https://a.b/c", "split f"].map(said).join("\n"));
 }

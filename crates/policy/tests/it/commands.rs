@@ -124,7 +124,7 @@ fn a_refusal_says_why_no_rule_helps() {
     let said = |directory: &str, line: &str| ground(judge.decide("Bash", &command_in(directory, line)));
     for (directory, line, why) in [
         ("", "a; b; c; d; e", "it would take 5 of them"),
-        ("sub", "./run", "rules name programs from the workspace root, and `./run` is not there"),
+        ("sub", "./run", "rules name programs relative to the workspace root, and `./run` is not there"),
         ("", "cat \"it's\"", "no rule can name `cat 'it's'`"),
         ("", "> f", "it names no command"),
         ("", "env FOO=1 cargo test", "it sets the variable `FOO`"),
@@ -137,7 +137,7 @@ fn a_refusal_says_why_no_rule_helps() {
     let obscure = said("", "ls $x");
     assert!(obscure.remedies.is_empty());
     expect_test::expect![
-        "needs approval; no rule of user settings allows it, since it has a word that is only known when it runs"
+        "needs approval; no rule of user settings allows it, since it has a word that is known only when it runs"
     ]
     .assert_eq(&obscure.to_string());
 }

@@ -37,7 +37,7 @@ fn each_ground_is_a_sentence() {
         denied by agent explore: its tools are Read, Grep
         denied by agent broad: its tools are mcp__s0, mcp__s1, mcp__s2, mcp__s3, mcp__s4, mcp__s5, mcp__s6, mcp__s7, mcp__s8, mcp__s9, mcp__s10, mcp__s11 and 3 more
         denied by user settings: its rule `Bash(rm:*)`
-        denied by user settings: its mode is plan, in which nothing is changed
+        denied by user settings: its mode is plan, which allows no changes
         needs approval; the rule `Bash(git push:*)` of user settings asks for it
         needs approval; `Edit(src/a.rs)` under [permissions] allow, or --allow 'Edit(src/a.rs)', would allow it
         needs approval; `Edit(/it's.rs)` under [permissions] allow, or --allow 'Edit(/it'\''s.rs)', would allow it

@@ -480,7 +480,7 @@ fn a_command_line_gives_an_agent_no_more_than_its_tools() {
         denied by agent explore: its tools are Bash(git log:*), Bash(git diff:*), which do not cover `git push`
         denied by agent explore: its tools are Bash(git log:*), Bash(git diff:*), which do not cover a write to `/people/me/project/f`
         denied by agent explore: its tools are Bash(git log:*), Bash(git diff:*), which do not cover `git log --output=f`
-        denied by agent explore: its tools are Bash(git log:*), Bash(git diff:*), and no pattern covers it, since it has a word that is only known when it runs"#]]
+        denied by agent explore: its tools are Bash(git log:*), Bash(git diff:*), and no pattern covers it, since it has a word that is known only when it runs"#]]
     .assert_eq(&["git log; git push", "git log > f", "git log --output=f", "git log $x"].map(said).join("\n"));
     let writes = tools(&["Bash(git log:*)", "Write"]);
     assert_eq!(verdict(writes, "Bash", &command("git log > f")), Allow);

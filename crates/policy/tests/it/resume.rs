@@ -75,7 +75,7 @@ fn no_new_rule_is_suggested_for_a_call_not_allowed_at_the_start() {
         assert_eq!(ground.remedies, [""; 0]);
         assert_eq!(
             ground.to_string(),
-            "needs approval; this task was started without it, and what is allowed since is for new tasks"
+            "needs approval; it was not allowed when this task started, and rules added since are for new tasks"
         );
     }
     assert!(!ground(in_mode(Mode::Default)).remedies.is_empty(), "said today as it was then, it can be said otherwise");

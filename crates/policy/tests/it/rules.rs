@@ -78,25 +78,25 @@ fn an_invalid_rule_says_why() {
         `Read( src/** )` is no rule: its pattern begins or ends with a blank
         `Read Write` is no rule: it should begin with a tool's name; write `Tool` or `Tool(pattern)`
         `Rea\u{7}d` is no rule: it has a control character
-        `*` is no rule: `*` in a name is understood only at the end of MCP tools: `mcp__server__*`
-        `Re*` is no rule: `*` in a name is understood only at the end of MCP tools: `mcp__server__*`
-        `mcp__*__query` is no rule: `*` in a name is understood only at the end of MCP tools: `mcp__server__*`
+        `*` is no rule: `*` in a tool's name is supported only for MCP tools, at the end: `mcp__server__*`
+        `Re*` is no rule: `*` in a tool's name is supported only for MCP tools, at the end: `mcp__server__*`
+        `mcp__*__query` is no rule: `*` in a tool's name is supported only for MCP tools, at the end: `mcp__server__*`
         `mcp__` is no rule: it should begin with a tool's name; write `Tool` or `Tool(pattern)`
-        `Read(!src/**)` is no rule: `!` is not understood; what is to be let through belongs into another rule
+        `Read(!src/**)` is no rule: `!` is not supported; write another rule for the exception
         `Read(../other/**)` is no rule: `..` leads nowhere in a pattern; write `//` and the path from the file system's root
         `Read(src/**.rs)` is no rule: `**` must stand alone between slashes
-        `Read(src/{a,b}/**)` is no rule: `{a,b}` is not understood; write one rule for each, or `\{` for a brace
+        `Read(src/{a,b}/**)` is no rule: `{a,b}` is not supported; write one rule for each, or `\{` for a brace
         `Read(src/[ab)` is no rule: a `[` is not closed; write `\[` for a bracket
         `Read(src/[z-a])` is no rule: a range in `[…]` runs backwards
         `Read(src\)` is no rule: it ends in a lone `\`
         `Read(~other/x)` is no rule: only one's own `~/` is understood; write `\~` for a name that begins so
-        `Bash(git * main)` is no rule: `*` stands for further words only, at the end: `git diff:*`
-        `Bash(:* x)` is no rule: `*` stands for further words only, at the end: `git diff:*`
-        `WebFetch(example.com)` is no rule: a host is written `domain:example.com`, or `domain:*.example.com` for all below it
-        `WebFetch(domain:)` is no rule: a host is written `domain:example.com`, or `domain:*.example.com` for all below it
-        `WebFetch(domain:exam ple.com)` is no rule: a host is written `domain:example.com`, or `domain:*.example.com` for all below it
-        `WebFetch(domain:example.com/path)` is no rule: a host is written `domain:example.com`, or `domain:*.example.com` for all below it
-        `WebFetch(domain:*example.com)` is no rule: a host is written `domain:example.com`, or `domain:*.example.com` for all below it
+        `Bash(git * main)` is no rule: `*` is supported only at the end, for further words: `git diff:*`
+        `Bash(:* x)` is no rule: `*` is supported only at the end, for further words: `git diff:*`
+        `WebFetch(example.com)` is no rule: write a host as `domain:example.com`, or `domain:*.example.com` for its subdomains
+        `WebFetch(domain:)` is no rule: write a host as `domain:example.com`, or `domain:*.example.com` for its subdomains
+        `WebFetch(domain:exam ple.com)` is no rule: write a host as `domain:example.com`, or `domain:*.example.com` for its subdomains
+        `WebFetch(domain:example.com/path)` is no rule: write a host as `domain:example.com`, or `domain:*.example.com` for its subdomains
+        `WebFetch(domain:*example.com)` is no rule: write a host as `domain:example.com`, or `domain:*.example.com` for its subdomains
         `TodoWrite(x)` is no rule: TodoWrite takes no pattern
         `TaskOutput(x)` is no rule: TaskOutput takes no pattern
         `mcp__db__query(select)` is no rule: mcp__db__query takes no pattern

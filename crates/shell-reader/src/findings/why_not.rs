@@ -43,13 +43,13 @@ impl fmt::Display for WhyNot {
             Self::TooLong => write!(f, "it is longer than {MAX_BYTES} bytes"),
             Self::TooManyParts => write!(f, "it has more than {MAX_PARTS} commands"),
             Self::Unread(what) => write!(f, "it has {what}"),
-            Self::UnknownWord => f.write_str("it has a word that is only known when it runs"),
+            Self::UnknownWord => f.write_str("it has a word that is known only when it runs"),
             Self::Respelled(word) => write!(f, "`{}` is spelled in an unusual way", printable(word)),
             Self::Builtin(name) => write!(f, "`{name}` can run or change anything that follows"),
             Self::Variable(name) => write!(f, "it sets the variable `{}`", printable(name)),
-            Self::Directory => f.write_str("the directory that it would run in is not known"),
-            Self::File => f.write_str("a file that it would write is not known"),
-            Self::Wrapper(name) => write!(f, "what `{name}` would run is not clear"),
+            Self::Directory => f.write_str("the directory it would run in is unknown"),
+            Self::File => f.write_str("a file it would write is unknown"),
+            Self::Wrapper(name) => write!(f, "it is not clear what `{name}` would run"),
             Self::Runs { program, word: Some(word) } => {
                 write!(f, "`{}` can make `{}` run something else", printable(word), printable(program))
             }
@@ -58,7 +58,7 @@ impl fmt::Display for WhyNot {
                 write!(f, "`{}` can make `{}` write other files", printable(word), printable(program))
             }
             Self::Spills { program, word: None } => {
-                write!(f, "which files `{}` writes is not known", printable(program))
+                write!(f, "`{}` may write unknown files", printable(program))
             }
         }
     }

@@ -37,7 +37,7 @@ pub(super) fn read_compound(parser: &mut Parser<'_>) -> Reading<Option<Shape>> {
     } else if ["function", "select", "coproc"].iter().any(|word| parser.is_at_reserved(word)) {
         return Err(WhyNot::Unread("`function`, `select` or `coproc`"));
     } else if CLOSING.iter().chain(&["!", "in", "]]"]).any(|word| parser.is_at_reserved(word)) {
-        return Err(WhyNot::Unread("something out of place"));
+        return Err(WhyNot::Unread("something unexpected"));
     } else {
         return Ok(None);
     };
@@ -70,11 +70,11 @@ fn read_for(parser: &mut Parser<'_>) -> Reading<Shape> {
     parser.skip_blanks()?;
     let name = parser.source.run(|character| character.is_ascii_alphanumeric() || character == '_');
     if !name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_') {
-        return Err(WhyNot::Unread("a loop without a name"));
+        return Err(WhyNot::Unread("a `for` loop without a name"));
     }
     skip_newlines(parser)?;
     if !parser.eat_reserved("in") {
-        return Err(WhyNot::Unread("a loop over no words"));
+        return Err(WhyNot::Unread("a `for` loop without words"));
     }
     let mut words = Vec::new();
     loop {
@@ -85,7 +85,7 @@ fn read_for(parser: &mut Parser<'_>) -> Reading<Shape> {
         words.push(read_word(parser)?);
     }
     if !parser.source.eat(";") && !parser.source.looks_at("\n") {
-        return Err(WhyNot::Unread("something out of place"));
+        return Err(WhyNot::Unread("something unexpected"));
     }
     skip_newlines(parser)?;
     Ok(Shape::For { words, body: read_loop_body(parser)? })
@@ -115,13 +115,13 @@ fn read_case(parser: &mut Parser<'_>) -> Reading<Shape> {
         arms.push(read_list(parser)?);
         let ended = parser.source.eat(";;&") || parser.source.eat(";;") || parser.source.eat(";&");
         if !ended && !parser.is_at_reserved("esac") {
-            return Err(WhyNot::Unread("a choice that is not closed"));
+            return Err(WhyNot::Unread("an unclosed `case`"));
         }
     }
 }
 
 fn read_some_word(parser: &mut Parser<'_>) -> Reading<Spelled> {
-    if parser.is_at_word() { read_word(parser) } else { Err(WhyNot::Unread("a word missing")) }
+    if parser.is_at_word() { read_word(parser) } else { Err(WhyNot::Unread("a missing word")) }
 }
 
 /// Reads `[[ … ]]` on one line, without patterns, which have a grammar of their own.
@@ -132,7 +132,7 @@ fn read_test(parser: &mut Parser<'_>) -> Reading<Shape> {
     loop {
         parser.source.run(|character| character == ' ' || character == '\t');
         if parser.is_at_reserved("]]") && !complete {
-            return Err(WhyNot::Unread("a test that is not complete"));
+            return Err(WhyNot::Unread("an incomplete test"));
         }
         if parser.eat_reserved("]]") {
             return Ok(Shape::Test(words));
@@ -142,11 +142,11 @@ fn read_test(parser: &mut Parser<'_>) -> Reading<Shape> {
             continue;
         }
         if parser.source.looks_at("#") || !parser.is_at_word() || parser.source.peek().is_some_and(ends_word) {
-            return Err(WhyNot::Unread("a test that is not understood"));
+            return Err(WhyNot::Unread("an unsupported test"));
         }
         let word = read_word(parser)?;
         if word.word.text().is_some_and(|text| text == "=~" || COMPUTED.contains(&text)) {
-            return Err(WhyNot::Unread("a test that computes"));
+            return Err(WhyNot::Unread("an arithmetic test"));
         }
         let operator = |text: &str| text.starts_with('-') || ["!", "=", "==", "!="].contains(&text);
         complete = !word.bare_text().is_some_and(operator);

@@ -16,14 +16,14 @@ pub(super) fn read_expansion(parser: &mut Parser<'_>, quoting: Quoting, runs: &m
         }
         Some('{') => read_parameter(parser)?,
         Some('[') => return Err(WhyNot::Unread("arithmetic")),
-        Some('\\') => return Err(WhyNot::Unread("a backslash behind `$`")),
+        Some('\\') => return Err(WhyNot::Unread("a backslash after `$`")),
         Some('@' | '*' | '#' | '?' | '-' | '$' | '!' | '0'..='9') => {
             parser.source.take();
         }
         Some(next) if is_name(next) => {
             parser.source.run(is_name);
         }
-        Some('\'' | '"') if quoting == Quoting::Bare => return Err(WhyNot::Unread("an unusual text")),
+        Some('\'' | '"') if quoting == Quoting::Bare => return Err(WhyNot::Unread("an unusual string")),
         _ => return Ok(false),
     }
     Ok(true)
@@ -75,7 +75,7 @@ fn read_parameter(parser: &mut Parser<'_>) -> Reading<()> {
 
 /// Reads a substitution in backticks, starting at the first of them.
 pub(super) fn read_backticks(parser: &mut Parser<'_>, quoting: Quoting, runs: &mut Vec<List>) -> Reading<()> {
-    const UNCLOSED: WhyNot = WhyNot::Unread("backticks that are not closed");
+    const UNCLOSED: WhyNot = WhyNot::Unread("unclosed backticks");
     if !parser.pending.is_empty() {
         return Err(WhyNot::Unread("a substitution before the text of a here-document"));
     }

@@ -13,7 +13,7 @@ pub(super) fn read_delimiter(parser: &mut Parser<'_>, tabs: LeadingTabs) -> Read
     let closed = quote.is_none_or(|quote| parser.source.eat(quote));
     let ends = !parser.is_at_word() || parser.source.peek().is_none();
     if delimiter.is_empty() || !closed || !ends {
-        return Err(WhyNot::Unread("a here-document with an unusual end"));
+        return Err(WhyNot::Unread("a here-document with an unusual delimiter"));
     }
     parser.pending.push(PendingText { delimiter, quoted: quote.is_some(), tabs });
     Ok(())
@@ -53,10 +53,10 @@ fn read_text(parser: &mut Parser<'_>, pending: &PendingText) -> Reading<String> 
             return Ok(text);
         }
         if !has_next {
-            return Err(WhyNot::Unread("a here-document without its end"));
+            return Err(WhyNot::Unread("a here-document without its delimiter"));
         }
         if !pending.quoted && line.ends_with('\\') {
-            return Err(WhyNot::Unread("a here-document with a continued line"));
+            return Err(WhyNot::Unread("a here-document with a line continuation"));
         }
         text.push_str(line);
         text.push('\n');

@@ -17,7 +17,7 @@ pub(super) fn read_line(parser: &mut Parser<'_>) -> Reading<List> {
     match parser.source.peek() {
         None if parser.pending.is_empty() => Ok(list),
         None => Err(WhyNot::Unread("a here-document without its text")),
-        Some(_) => Err(WhyNot::Unread("something out of place")),
+        Some(_) => Err(WhyNot::Unread("something unexpected")),
     }
 }
 
@@ -54,7 +54,7 @@ pub(super) fn read_list(parser: &mut Parser<'_>) -> Reading<List> {
 /// Reads a non-empty list.
 pub(super) fn read_body(parser: &mut Parser<'_>) -> Reading<List> {
     let list = read_list(parser)?;
-    if list.is_empty() { Err(WhyNot::Unread("a command missing")) } else { Ok(list) }
+    if list.is_empty() { Err(WhyNot::Unread("a missing command")) } else { Ok(list) }
 }
 
 fn is_at_end_of_list(parser: &Parser<'_>) -> bool {
@@ -142,7 +142,7 @@ fn read_simple(parser: &mut Parser<'_>) -> Reading<Command> {
         }
     }
     if words.is_empty() && assignments.is_empty() && redirects.is_empty() {
-        return Err(WhyNot::Unread("a command missing"));
+        return Err(WhyNot::Unread("a missing command"));
     }
     Ok(Command { shape: Shape::Simple { assignments, words }, redirects })
 }
@@ -153,7 +153,7 @@ fn read_assignment(parser: &mut Parser<'_>, in_front: bool) -> Reading<Option<As
     let name = parser.source.run(|character| character.is_ascii_alphanumeric() || character == '_').to_owned();
     let is_name = in_front && name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
     if is_name && parser.source.looks_at("[") {
-        return Err(WhyNot::Unread("a part of an array that is set"));
+        return Err(WhyNot::Unread("an assignment to an array element"));
     }
     if !is_name || !(parser.source.eat("=") || parser.source.eat("+=")) {
         parser.source = before;

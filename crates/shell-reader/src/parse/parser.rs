@@ -88,7 +88,7 @@ impl<'a> Parser<'a> {
     /// Skips a required token: a reserved word, or `)`.
     pub(super) fn expect(&mut self, word: &'static str) -> Reading<()> {
         let found = if word == ")" { self.source.eat(word) } else { self.eat_reserved(word) };
-        if found { Ok(()) } else { Err(WhyNot::Unread("a command that is not closed")) }
+        if found { Ok(()) } else { Err(WhyNot::Unread("an unclosed command")) }
     }
 
     /// Skips blanks, continued lines and a comment.
@@ -100,7 +100,7 @@ impl<'a> Parser<'a> {
             }
             // Elsewhere the continuation would join the words on both sides.
             if !self.source.is_behind_blank() {
-                return Err(WhyNot::Unread("a line that is continued within a word"));
+                return Err(WhyNot::Unread("a line continuation within a word"));
             }
             self.source.eat("\\\n");
             if !self.source.rest().starts_with([' ', '\t']) {

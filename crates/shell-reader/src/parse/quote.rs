@@ -5,7 +5,7 @@ use super::parser::{Parser, Quoting, Reading};
 use super::word::{Draft, Spelling};
 use crate::findings::WhyNot;
 
-const UNCLOSED: WhyNot = WhyNot::Unread("quotes that are not closed");
+const UNCLOSED: WhyNot = WhyNot::Unread("unclosed quotes");
 
 pub(super) fn read_quotes(parser: &mut Parser<'_>, draft: &mut Draft) -> Reading<()> {
     draft.behind_quotes |= draft.quoted > 0;
@@ -83,7 +83,7 @@ pub(super) fn read_ansi_text(parser: &mut Parser<'_>) -> Reading<String> {
 }
 
 fn read_ansi_escape(parser: &mut Parser<'_>) -> Reading<char> {
-    const UNREAD: WhyNot = WhyNot::Unread("an escape that is not understood");
+    const UNREAD: WhyNot = WhyNot::Unread("an unsupported escape");
     Ok(match parser.source.take().ok_or(UNCLOSED)? {
         'n' => '\n',
         't' => '\t',

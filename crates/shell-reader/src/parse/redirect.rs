@@ -50,7 +50,7 @@ pub(super) fn read_redirect(parser: &mut Parser<'_>) -> Reading<Option<Redirect>
         return Ok(None);
     };
     if parser.source.at() - before.at() > MOST_DIGITS {
-        return Err(WhyNot::Unread("an open file with a long number"));
+        return Err(WhyNot::Unread("a file descriptor with a long number"));
     }
     if numbered && text.starts_with('&') {
         parser.source = before;
@@ -67,14 +67,14 @@ fn read_target(parser: &mut Parser<'_>, operator: Operator) -> Reading<Redirect>
     }
     parser.skip_blanks()?;
     if !parser.is_at_word() {
-        return Err(WhyNot::Unread("a redirect to nowhere"));
+        return Err(WhyNot::Unread("a redirect without a target"));
     }
     let word = read_word(parser)?;
     Ok(match operator {
         Operator::Read => Redirect::Read(word),
         Operator::String => Redirect::Text(word.runs),
         Operator::DuplicateInput | Operator::DuplicateOutput if is_number(&word) => Redirect::Duplicate,
-        Operator::DuplicateInput => return Err(WhyNot::Unread("an open file that is not known")),
+        Operator::DuplicateInput => return Err(WhyNot::Unread("an unknown file descriptor")),
         _ => Redirect::Write(word),
     })
 }

@@ -85,7 +85,7 @@ fn read_bare(parser: &mut Parser<'_>, next: char, draft: &mut Draft) -> Reading<
 fn read_escape(parser: &mut Parser<'_>, draft: &mut Draft) -> Reading<()> {
     parser.source.take();
     match parser.source.take() {
-        Some('\n') => return Err(WhyNot::Unread("a line that is continued within a word")),
+        Some('\n') => return Err(WhyNot::Unread("a line continuation within a word")),
         Some(next) if next.is_control() => return Err(WhyNot::Unread("a control character")),
         None => return Err(WhyNot::Unread("a backslash at its end")),
         Some(next) => {
@@ -107,7 +107,7 @@ fn read_dollar(parser: &mut Parser<'_>, draft: &mut Draft) -> Reading<()> {
             let text = read_ansi_text(parser)?;
             draft.text.push_str(&text);
         }
-        Some('"') => return Err(WhyNot::Unread("a text to be translated")),
+        Some('"') => return Err(WhyNot::Unread("a translated string")),
         _ if read_expansion(parser, Quoting::Bare, &mut draft.runs)? => draft.unknown = true,
         _ => draft.text.push('$'),
     }

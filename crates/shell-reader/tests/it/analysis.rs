@@ -68,7 +68,7 @@ fn analysis_lists_commands_directories_and_files() {
             "rm" ? in /w, run by "find"
             changes /w/x
             changes ?
-            not understood: it has a word that is only known when it runs
+            not understood: it has a word that is known only when it runs
         "#]],
     );
     check(
@@ -80,7 +80,7 @@ fn analysis_lists_commands_directories_and_files() {
             "id" in ?
             ~"cat" ? in ?
             writes /w/f
-            not understood: it has a word that is only known when it runs
+            not understood: it has a word that is known only when it runs
         "#]],
     );
 }
@@ -108,15 +108,15 @@ fn the_reason_for_not_understanding_a_line_is_given_in_words() {
     said.push(format!("many: {}", whole(&"ls;".repeat(201))));
     expect![[r#"
         "ls": 
-        "ls *": it has a word that is only known when it runs
+        "ls *": it has a word that is known only when it runs
         "c''at": `cat` is spelled in an unusual way
         "eval x": `eval` can run or change anything that follows
         "A=b ls": it sets the variable `A`
-        "cd $x": it has a word that is only known when it runs
-        "ls > $x": a file that it would write is not known
-        "timeout --x 5 ls": what `timeout` would run is not clear
+        "cd $x": it has a word that is known only when it runs
+        "ls > $x": a file it would write is unknown
+        "timeout --x 5 ls": it is not clear what `timeout` would run
         "echo ${x@P}": it has an expansion that could run something
-        "echo 'a": it has quotes that are not closed
+        "echo 'a": it has unclosed quotes
         "f() { ls; }": it has a function
         "ls\u{7}": it has a control character
         long: it is longer than 10000 bytes

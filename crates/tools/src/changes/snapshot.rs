@@ -93,7 +93,7 @@ impl TreeSnapshot {
         if let Some(cut) = listing.cut {
             self.lack = Some(match cut {
                 Cut::Full => "a directory has too many entries".to_owned(),
-                Cut::Halted(Halt::TimedOut) => format!("looking took more than {} s", MAX_TIME.as_secs()),
+                Cut::Halted(Halt::TimedOut) => format!("the check took more than {} s", MAX_TIME.as_secs()),
                 Cut::Halted(Halt::Cancelled) => "it was cancelled".to_owned(),
             });
         }

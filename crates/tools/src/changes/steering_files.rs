@@ -130,7 +130,7 @@ impl Steered {
         let more = if n_more > 0 { format!(" and {n_more} more") } else { String::new() };
         let (were, them) = if self.told.len() == 1 { ("was", "it") } else { ("were", "them") };
         let named = Some(named.join(", ")).filter(|named| !named.is_empty())?;
-        Some(format!("{named}{more} {were} made or changed while a command ran: look at {them} before you go on"))
+        Some(format!("{named}{more} {were} created or changed while a command ran: check {them} before you continue"))
     }
 }
 

@@ -24,5 +24,5 @@ pub(super) fn take_away(workspace: &Workspace, spill: &SpillDir, useless: &[Path
     let n_more = said.len().saturating_sub(MAX_NAMED);
     let more = if n_more > 0 { format!(", and {n_more} more") } else { String::new() };
     let named = said.get(..said.len().min(MAX_NAMED)).filter(|named| !named.is_empty())?.join(", ");
-    Some(format!("{named}{more}: it came while a command ran, git obeys it, and no command may make it"))
+    Some(format!("{named}{more}: it appeared while a command ran; git obeys it, and no command may create it"))
 }

@@ -106,19 +106,17 @@ impl Watch {
         told.extend(take_away(workspace, spill, &steered.useless));
         told.extend(steered.words().filter(|_| !is_out("told-names")));
         if self.was_repository && !is_repository(workspace, &after.repositories) {
-            told.push(
-                "the workspace was a repository and is none any more: look at `.git` before you use git".to_owned(),
-            );
+            told.push("the workspace is no longer a repository: check `.git` before you use git".to_owned());
         }
         if after.bare.iter().any(|base| !self.before.bare.contains(base)) {
             told.push(
-                "`HEAD`, `objects` and `refs` were made at the top, which git may take for a repository: look at them \
-                 before you use git"
+                "`HEAD`, `objects` and `refs` were created at the top, which git may take for a repository: check \
+                 them before you use git"
                     .to_owned(),
             );
         }
         let lack = self.before.repositories.lack.as_ref();
-        told.extend(lack.map(|lack| format!("not every repository in the tree was kept as it is ({lack})")));
+        told.extend(lack.map(|lack| format!("not every repository in the tree was protected ({lack})")));
         told
     }
 
@@ -136,8 +134,8 @@ impl Watch {
             }
             Err(lack) => {
                 notices.push(format!(
-                    "not all files were looked at ({lack}): which of them it changed is not listed, and repositories and \
-                     protected names deeper in the tree were not watched over"
+                    "not all files were checked ({lack}): changed files are not listed, and repositories and \
+                     protected names deeper in the tree were not watched"
                 ));
                 None
             }
@@ -148,7 +146,7 @@ impl Watch {
             let names = named_paths(&shared);
             notes.push(format!("shared: other tasks changed files at the same time, and these may be theirs: {names}"));
             notices.push(format!(
-                "shared: tasks changed files at the same time, and which of them changed these is not known: {names}"
+                "shared: tasks changed files at the same time, and it is unknown which of them changed these: {names}"
             ));
         }
         Aftermath { changed: changed.unwrap_or_default(), notes, notices }

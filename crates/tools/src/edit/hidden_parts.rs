@@ -28,7 +28,7 @@ pub(super) fn require_plain(path: &str, before: Option<&str>, after: &NewText) -
         EditKind::Wrote => "use Edit, and leave that part out of old_string and new_string",
         EditKind::Replaced { .. } => "leave that part out of old_string and new_string",
     };
-    refuse(&format!("`{mark}` only marks what is hidden from you, and would be written in its place; {advice}"))
+    refuse(&format!("`{mark}` only marks a hidden part, and would overwrite it; {advice}"))
 }
 
 /// Refuses replacements that reach into a secret. The model cannot know what they do, and the rest of the secret would

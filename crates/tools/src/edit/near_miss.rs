@@ -18,9 +18,7 @@ const MAX_SHOWN: usize = 8;
 /// Returns a hint for a model that searched for `wanted` in `text`, which does not contain it.
 pub(super) fn hint(text: &str, wanted: &str) -> String {
     if let Some(line) = without_numbers(wanted).and_then(|wanted| line_of(text, &wanted)) {
-        return format!(
-            "Without the line numbers that Read puts before each line it is at line {line}: leave them out."
-        );
+        return format!("Leave out the line numbers that Read adds; without them it is at line {line}.");
     }
     if let Some(line) = line_of(text, &unescaped(wanted)) {
         return format!(
@@ -159,11 +157,11 @@ mod tests {
     fn the_hint_names_line_numbers_copied_from_read() {
         check(
             "4\t    print(name);\n5\t}\n",
-            &expect!["Without the line numbers that Read puts before each line it is at line 4: leave them out."],
+            &expect!["Leave out the line numbers that Read adds; without them it is at line 4."],
         );
         check(
             "     8→    print(2);",
-            &expect!["Without the line numbers that Read puts before each line it is at line 8: leave them out."],
+            &expect!["Leave out the line numbers that Read adds; without them it is at line 8."],
         );
     }
 

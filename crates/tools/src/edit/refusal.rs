@@ -48,9 +48,9 @@ pub(super) fn not_known(path: &str, sight: Option<&KnownFile>, now: &FileText) -
             let diff = Diff::new(&seen, &now).unified(path, Sides::Both, MAX_DIFF_BYTES);
             format!("\nSince then:\n{}", diff.trim_end())
         }
-        None => " What is different is not known: too much was read to keep all of it.".to_owned(),
+        None => " The difference is unknown: too much was read to keep all of it.".to_owned(),
     };
-    unchanged(path, Fault::Conflict, &format!("it is no longer as you read it; Read it again, then edit.{what}"))
+    unchanged(path, Fault::Conflict, &format!("it has changed since you read it; Read it again, then edit.{what}"))
 }
 
 pub(super) fn unwritten(error: WriteError) -> ToolError {

@@ -62,7 +62,7 @@ pub(super) fn done(mut answer: Answer, change: &FileChange) -> ToolOutput {
 /// The diff of a possible change.
 pub(super) fn preview(change: &FileChange) -> String {
     if change.is_void() {
-        return format!("{} would stay as it is\n", change.path.display());
+        return format!("{} would stay unchanged\n", change.path.display());
     }
     unified(change, &Diff::new(change.before.original(), &change.after.text))
 }
@@ -92,7 +92,7 @@ fn show(answer: &mut Answer, diff: &Diff<'_>) {
         }
     }
     if hunks.len() > MAX_HUNKS {
-        answer.note(format!("{} changed places more are not shown", hunks.len() - MAX_HUNKS));
+        answer.note(format!("{} more changed places are not shown", hunks.len() - MAX_HUNKS));
     }
 }
 

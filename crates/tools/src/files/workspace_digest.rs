@@ -50,7 +50,7 @@ pub enum SnapshotError {
     #[error("the workspace could not be read within {max:?}")]
     TooLate { max: Duration },
 
-    #[error("`{}` could not be read as it is: it changed meanwhile, or the disk failed", path.display())]
+    #[error("`{}` could not be read consistently: it changed meanwhile, or the disk failed", path.display())]
     Unstable { path: PathBuf },
 }
 

@@ -56,7 +56,7 @@ pub trait Kin: Send + Sync {
 
     /// Posts a finding that all tasks of the tree can read.
     fn post(&self, _text: String) -> BoxFuture<'_, Result<(), Failure>> {
-        Box::pin(async { Err(Failure::new(FailureCode::NoTree, "there is no tree of tasks here that could read it")) })
+        Box::pin(async { Err(Failure::new(FailureCode::NoTree, "there are no other tasks here that could read it")) })
     }
 
     /// Returns findings of the whole tree, in number order. Reading `New` or `All` marks the notes as read.

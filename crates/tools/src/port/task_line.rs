@@ -17,7 +17,7 @@ pub fn line(glance: &Glance) -> String {
         Stand::Waits => format!("{task} {agent} {WAITING} for a slot"),
         Stand::Elsewhere { pid, is_seen: true } => format!("{task} {agent} {RUNNING} in process {pid}, not in yours"),
         Stand::Elsewhere { pid, is_seen: false } => {
-            format!("{task} {agent} {RUNNING}, it seems: process {pid}, which has it, cannot be seen from here")
+            format!("{task} {agent} {RUNNING}, it seems: its process {pid} cannot be seen from here")
         }
         Stand::Interrupted => format!("{task} {agent} {INTERRUPTED}: the process that ran it is gone"),
         Stand::Ended { outcome, .. } => head_line(outcome),

@@ -48,8 +48,8 @@ impl Background {
         call_cancel: &CancellationToken,
     ) -> Result<(Self, Option<KeeperMark>), ToolError> {
         let Ok(slot) = Arc::clone(&launcher.setup.background).try_acquire_owned() else {
-            let why =
-                "the command was not run: too many commands of this process run in the background; run it without";
+            let why = "the command was not run: too many commands of this process run in the background; run it in the \
+                 foreground";
             return Err(ToolError::new(None, why));
         };
         let cancel = CancellationToken::new();

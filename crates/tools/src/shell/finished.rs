@@ -62,7 +62,7 @@ impl FinishedCommand {
             },
             How::TimedOut => format!("timed out after {} and was ended", self.time.map(shown).unwrap_or_default()),
             How::Cancelled => "cancelled before it finished".to_owned(),
-            How::Lost => "how it ended is not known: what watched over it was killed from outside".to_owned(),
+            How::Lost => "how it ended is unknown: the process that watched it was killed".to_owned(),
         }
     }
 

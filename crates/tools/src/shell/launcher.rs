@@ -97,7 +97,7 @@ impl Launcher {
         match notices.len() {
             _ if notices.contains(&notice) => {}
             ..MAX_NOTICES => notices.push(notice),
-            MAX_NOTICES => notices.push("there was more to say of its commands, as their calls tell".to_owned()),
+            MAX_NOTICES => notices.push("there were more notices about its commands; their calls have them".to_owned()),
             _ => {}
         }
     }
@@ -214,7 +214,7 @@ impl Started {
         let (how, mut output) = match running.finish(caps, show) {
             Ok(Ended { how, output, .. }) => (how, output),
             Err(error) => {
-                notes.push(format!("its end could not be waited for: {error}"));
+                notes.push(format!("could not wait for its end: {error}"));
                 (How::Lost, OutputCount::default())
             }
         };

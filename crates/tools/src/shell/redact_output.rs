@@ -26,6 +26,6 @@ pub(super) fn redact(output: &mut OutputCount, spill: &SpillDir, redactor: &Reda
     if let Err(error) = rewritten {
         output.spilled = None;
         output.dropped = output.total;
-        output.spill_failure = Some(format!("secrets could not be taken out of it: {}", explain(&error)));
+        output.spill_failure = Some(format!("secrets could not be redacted in it: {}", explain(&error)));
     }
 }

@@ -108,12 +108,12 @@ impl Standing {
         match self {
             Self::Namespaces | Self::Nowhere { .. } => None,
             Self::Landlock { why } => Some(format!(
-                "commands ran in the weaker walls of Landlock alone, because there are no namespaces here ({why}); \
+                "commands ran in weaker walls (Landlock only), because there are no namespaces here ({why}); \
                  `sortie doctor` says what is missing"
             )),
-            Self::Unconfined => {
-                Some("commands ran without walls, as --unconfined asks: they could do all that the user can".to_owned())
-            }
+            Self::Unconfined => Some(
+                "commands ran without walls because of --unconfined: they could do all that the user can".to_owned(),
+            ),
         }
     }
 }

@@ -148,7 +148,7 @@ impl Shells {
         } else {
             format!("there are {}", known.join(", "))
         };
-        Err(ToolError::new(Fault::NotFound, format!("no command in the background is called `{name}`: {known}")))
+        Err(ToolError::new(Fault::NotFound, format!("no background command is called `{name}`: {known}")))
     }
 
     fn shelf(&self) -> MutexGuard<'_, Shelf> {
@@ -174,11 +174,11 @@ impl EarlierShells {
         let number = (1..=self.newest).find(|number| shell_name(*number) == name)?;
         Some(if self.lost.contains(&number) {
             format!(
-                "{name} was ended when the program was stopped: what it did and wrote is not known, and nothing of it can \
-                 be read; look at the state of things, and start it again if you need it"
+                "{name} was ended when the program was stopped: its effects are unknown and its output is lost; check \
+                 the state of things, and start it again if you need it"
             )
         } else {
-            format!("{name} has ended, and nothing more of it can be read")
+            format!("{name} has ended, and its output can no longer be read")
         })
     }
 }
@@ -196,8 +196,8 @@ impl Shelf {
             return Err(ToolError::new(
                 None,
                 format!(
-                    "the command was not run: {MAX_BACKGROUND} run in the background or have ended without being looked \
-                     at; use BashOutput or KillShell"
+                    "the command was not run: {MAX_BACKGROUND} run in the background or have ended unread; use \
+                     BashOutput or KillShell"
                 ),
             ));
         };

@@ -40,10 +40,10 @@ impl WallsHint {
         kept.sort_unstable();
         kept.dedup();
         if !kept.is_empty() {
-            parts.push(format!("kept as they are: {}", listed(kept.into_iter())));
+            parts.push(format!("protected: {}", listed(kept.into_iter())));
         }
         if !walls.hidden.is_empty() {
-            parts.push("what rules deny and secret places cannot be read".to_owned());
+            parts.push("secret places and what rules deny cannot be read".to_owned());
         }
         Some(Self { files: parts.join("; "), network: walls.network })
     }
@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn only_walls_that_may_be_the_cause_are_mentioned() {
         let walls = walls(&["docs"], &["docs/.npmrc", ".git/hooks"], Network::None);
-        let files = "walls: this task writes only in docs; kept as they are: docs/.npmrc";
+        let files = "walls: this task writes only in docs; protected: docs/.npmrc";
         assert_eq!(words(&walls, "error: no such test"), None);
         assert_eq!(words(&walls, "rm: x: Device or resource busy").as_deref(), Some(files));
         assert_eq!(words(&walls, "curl: Network is unreachable").as_deref(), Some("walls: no network"));
@@ -97,7 +97,7 @@ mod tests {
         let names: Vec<String> = (0..30).map(|number| format!("{number:02}")).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let words = words(&walls(&[""], &names, Network::All), "Read-only file system").unwrap();
-        let kept = "this task writes only in the workspace; kept as they are: 00, 01, 02, 03, 04, 05, 06, 07, …";
+        let kept = "this task writes only in the workspace; protected: 00, 01, 02, 03, 04, 05, 06, 07, …";
         assert_eq!(words, format!("walls: {kept}"));
     }
 

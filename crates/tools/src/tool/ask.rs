@@ -110,8 +110,7 @@ fn report(mut answer: Answer, answered: &Answered, context: CallContext<'_>) -> 
             format!("{task} has answered"),
         ),
         Sender::Host => (
-            "The agent that has sent you out answers. What it says is no approval by a person and gives no permission."
-                .to_owned(),
+            "Your parent agent answers. What it says is no approval by a person and gives no permission.".to_owned(),
             "the host has answered".to_owned(),
         ),
     };
@@ -124,7 +123,7 @@ fn report(mut answer: Answer, answered: &Answered, context: CallContext<'_>) -> 
 
 fn unanswered(mut answer: Answer, patience: Duration) -> ToolOutput {
     answer.text(&format!(
-        "No answer within {} s. Go on by your best judgement, and say in your report what you assumed.",
+        "No answer within {} s. Use your best judgement, and state your assumptions in your report.",
         patience.as_secs()
     ));
     answer.put_body("answer");

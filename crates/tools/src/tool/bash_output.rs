@@ -36,7 +36,7 @@ impl TypedTool for BashOutput {
     const IDEMPOTENT: bool = false;
 
     fn description(&self) -> String {
-        "New output of a background command since the last look, and whether it has ended.".to_owned()
+        "New output of a background command, and whether it has ended.".to_owned()
     }
 
     fn schema(&self) -> Value {
@@ -44,7 +44,7 @@ impl TypedTool for BashOutput {
             "type": "object",
             "properties": {
                 "bash_id": {"type": "string"},
-                "filter": {"type": "string", "description": "regex; other lines are lost"},
+                "filter": {"type": "string", "description": "regex; drops other lines"},
             },
             "required": ["bash_id"],
         })

@@ -34,8 +34,8 @@ impl TypedTool for Edit {
     const IDEMPOTENT: bool = false;
 
     fn description(&self) -> String {
-        "Replace old_string, which must be exactly one place in a file that you have read, without Read's line numbers. \
-         An empty old_string creates the file."
+        "Replace old_string, which must occur exactly once in a file you have read, without Read's line numbers. An \
+         empty old_string creates the file."
             .to_owned()
     }
 

@@ -40,7 +40,7 @@ impl TypedTool for MultiEdit {
     const IDEMPOTENT: bool = false;
 
     fn description(&self) -> String {
-        "Several Edits of one file in order, each on the text that those before it made; all or none.".to_owned()
+        "Several Edits of one file in order, each on the result of the previous one; all or none.".to_owned()
     }
 
     fn schema(&self) -> Value {

@@ -112,7 +112,7 @@ fn read(mut answer: Answer, workspace: &Workspace, seen: &Seen, input: &ReadInpu
         }
         Ok(Content::Whole(whole)) => {
             if input.offset.is_some() || input.limit.is_some() {
-                answer.note("offset and limit do not apply: the file is given whole");
+                answer.note("offset and limit do not apply: the file is returned whole");
             }
             whole.give(answer, &input.file_path)
         }

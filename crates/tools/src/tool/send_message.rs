@@ -43,8 +43,8 @@ impl TypedTool for SendMessage {
     const ORDER: Order = Order::Says;
 
     fn description(&self) -> String {
-        "Write to a sub-agent, which reads it at its next turn or, if it has ended, goes on with it; also to a sibling or \
-         your parent."
+        "Write to a sub-agent, which reads it at its next turn or, if it has ended, resumes with it; also to a \
+         sibling or your parent."
             .to_owned()
     }
 
@@ -82,7 +82,7 @@ impl TypedTool for SendMessage {
                 format!("delivered to {task}"),
             ),
             Receipt::Resumed { task } => (
-                format!("{task} goes on with it in the background; {}", report_line(context)),
+                format!("{task} resumes with it in the background; {}", report_line(context)),
                 format!("{task} resumed"),
             ),
         };
@@ -105,6 +105,6 @@ fn recipient(to: &str) -> Result<String, ToolError> {
         return Ok(PARENT.to_owned());
     }
     let task: Result<TaskId, _> = to.parse();
-    let unknown = |_| format!("nothing was sent: `{}` is neither the whole id of a task nor {PARENT}", words(to));
+    let unknown = |_| format!("nothing was sent: `{}` is neither a full task id nor {PARENT}", words(to));
     task.map(|task| task.to_string()).map_err(unknown).map_err(ToolError::arguments)
 }

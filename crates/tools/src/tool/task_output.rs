@@ -53,8 +53,8 @@ impl TypedTool for TaskOutput {
     const NEEDS_CHILDREN: bool = true;
 
     fn description(&self) -> String {
-        "Wait for sub-agents: reports of those that end, a digest of the others. Do not poll; reports of background \
-         tasks come by themselves."
+        "Wait for sub-agents: reports of those that end, a digest of the others. Do not poll; background reports are \
+         delivered to you."
             .to_owned()
     }
 

@@ -113,7 +113,7 @@ fn receipt(mut answer: Answer, stopped: &[Glance], context: CallContext<'_>) -> 
         answer.note(format!("{n_more} more below it were stopped, too"));
     }
     if has_cut {
-        answer.note("not all that was said so far is here; TaskOutput has it");
+        answer.note("the text so far is shown only in part; TaskOutput has it");
     }
     let word = stopped.first().map(|glance| glance.stand.status()).unwrap_or_default();
     let for_people = format!("{}, {word}", counted(stopped.len(), "task stopped", "tasks stopped"));

@@ -91,7 +91,7 @@ impl TypedTool for TodoWrite {
                 TodoStatus::Completed => 'x',
             };
             if !answer.line(&format!("[{mark}] {}", todo.content.trim())) {
-                answer.note("taken whole, repeated only in part");
+                answer.note("accepted in full, shown only in part");
                 break;
             }
         }
@@ -105,14 +105,14 @@ impl TypedTool for TodoWrite {
 
 fn problem(todos: &[Todo]) -> Option<String> {
     if todos.len() > MAX_TODOS {
-        return Some(format!("the list was not taken: {} todos, at most {MAX_TODOS}; merge some", todos.len()));
+        return Some(format!("the list was not accepted: {} todos, at most {MAX_TODOS}; merge some", todos.len()));
     }
     let at = todos.iter().position(|todo| {
         let content = todo.content.trim();
         content.is_empty() || content.chars().count() > MAX_CONTENT_CHARS
     })?;
     Some(format!(
-        "the list was not taken: the content of todo {} must have 1 to {MAX_CONTENT_CHARS} characters",
+        "the list was not accepted: the content of todo {} must have 1 to {MAX_CONTENT_CHARS} characters",
         at + 1
     ))
 }

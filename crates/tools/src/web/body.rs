@@ -33,7 +33,7 @@ pub(crate) enum BodyEnd {
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("the body is packed as `{coding}`, which was not asked for and cannot be read")]
+#[error("the body is compressed as `{coding}`, which was not requested and cannot be read")]
 pub(crate) struct UnknownCoding {
     coding: String,
 }
@@ -53,7 +53,7 @@ impl PageBody {
                 Ok(Ok(Some(chunk))) => match unpacker.write_all(&chunk) {
                     Ok(()) => {}
                     Err(_) if unpacker.is_full() => break BodyEnd::Cut { n_bytes: n_announced },
-                    Err(error) => break BodyEnd::Broken { reason: format!("it cannot be unpacked: {error}") },
+                    Err(error) => break BodyEnd::Broken { reason: format!("it cannot be decompressed: {error}") },
                 },
             }
         };
@@ -112,7 +112,7 @@ impl Unpacker {
             Self::Gzip(decoder) => match decoder.try_finish() {
                 Ok(()) => BodyEnd::Whole,
                 Err(_) if self.is_full() => BodyEnd::Cut { n_bytes: None },
-                Err(error) => BodyEnd::Broken { reason: format!("it cannot be unpacked: {error}") },
+                Err(error) => BodyEnd::Broken { reason: format!("it cannot be decompressed: {error}") },
             },
         }
     }

@@ -75,7 +75,7 @@ async fn replace_all_replaces_every_place_and_shows_some() {
         24	new
         25	25
         26	26
-        [2 changed places more are not shown]"#]]
+        [2 more changed places are not shown]"#]]
     .assert_eq(&shown);
 }
 
@@ -131,7 +131,7 @@ async fn a_text_that_does_not_match_changes_nothing_and_gets_a_hint() {
     check_refused(
         "3\t    print(name);\n4\t}",
         "x",
-        expect!["`main.rs` was not changed: old_string is not in the file. Without the line numbers that Read puts before each line it is at line 3: leave them out."],
+        expect!["`main.rs` was not changed: old_string is not in the file. Leave out the line numbers that Read adds; without them it is at line 3."],
     )
     .await;
     check_refused(
@@ -263,7 +263,7 @@ async fn a_person_sees_the_diff_and_nothing_happens_before_the_answer() {
     assert_eq!(project.preview("Edit", edit("a.txt", "three", "two")).await, None, "it could not be made");
     let same = std::fs::read_to_string(project.path("a.txt")).unwrap();
     let same = project.preview("Write", json!({"file_path": "a.txt", "content": same})).await.unwrap();
-    assert_eq!(same, "a.txt would stay as it is\n");
+    assert_eq!(same, "a.txt would stay unchanged\n");
     let new = project.preview("Write", json!({"file_path": "b", "content": "x\n"})).await.unwrap();
     assert_eq!(new, "--- /dev/null\n+++ b/b\n@@ -0,0 +1 @@\n+x\n");
     assert!(!project.path("b").exists());

@@ -62,7 +62,7 @@ async fn lines_of_an_image_cannot_be_requested_and_a_note_says_so() {
         let output = project.run("Read", arguments).await;
         assert_eq!(
             output.for_model,
-            "image/png, 1×1, 24 bytes\n[offset and limit do not apply: the file is given whole]"
+            "image/png, 1×1, 24 bytes\n[offset and limit do not apply: the file is returned whole]"
         );
         assert_eq!(output.attachments.len(), 1);
     }

@@ -40,7 +40,7 @@ async fn a_change_by_others_is_shown_and_has_to_be_read_before_the_next_edit() {
         let output = project.run("Edit", edit("one", "1")).await;
         assert_eq!(output.fault, Some(Fault::Conflict));
         expect![[r#"
-            `a.txt` was not changed: it is no longer as you read it; Read it again, then edit.
+            `a.txt` was not changed: it has changed since you read it; Read it again, then edit.
             Since then:
             --- a/a.txt
             +++ b/a.txt
@@ -116,7 +116,7 @@ async fn a_change_of_a_large_file_is_noticed_without_details() {
         .await;
     project.write("a.txt", text + "else\n");
     let refused = project.failed("Edit", edit("else", "x")).await;
-    expect!["`a.txt` was not changed: it is no longer as you read it; Read it again, then edit. What is different is not known: too much was read to keep all of it."]
+    expect!["`a.txt` was not changed: it has changed since you read it; Read it again, then edit. The difference is unknown: too much was read to keep all of it."]
         .assert_eq(&refused);
 }
 

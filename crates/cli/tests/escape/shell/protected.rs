@@ -23,7 +23,7 @@ const TOLD: [&str; 7] =
     [".mcp.json", ".envrc", ".npmrc", ".vscode/tasks.json", ".gitmodules", "src/.envrc", "src/.sortie/config.toml"];
 
 /// What a person is told of it.
-const LOOK: &str = "made or changed while a command ran: look at";
+const LOOK: &str = "created or changed while a command ran: check";
 
 /// A line that makes a file without saying its name.
 fn making(path: &str) -> String {

@@ -190,13 +190,13 @@ fn s35_a_repository_that_a_command_puts_in_the_place_of_another_is_not_left_ther
             "`.git/commondir` was taken away",
             "`new/.git` (git's own files) was made or changed",
             "`src/.git` (git's own files) was made or changed",
-            "the workspace was a repository and is none any more",
+            "the workspace is no longer a repository",
         ];
         let notices = after.of_type("outcome").next().unwrap()["notices"].to_string();
         for (told, answer) in told.iter().zip(&answers[1..]) {
             assert!(answer.text.contains(told) && notices.contains(told), "{told}: {answer:#?}: {notices}");
         }
-        assert!(notices.contains("`HEAD`, `objects` and `refs` were made at the top"), "{notices}");
+        assert!(notices.contains("`HEAD`, `objects` and `refs` were created at the top"), "{notices}");
         assert!(!world.path("workspace/.git/commondir").exists());
     });
 }

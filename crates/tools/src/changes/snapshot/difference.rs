@@ -43,7 +43,7 @@ impl TreeSnapshot {
         difference.appeared.sort_unstable();
         let is_less_seen = after.n_unlisted > self.n_unlisted;
         difference.note =
-            is_less_seen.then(|| "some directories can no longer be listed: changes in them are not told".into());
+            is_less_seen.then(|| "some directories can no longer be listed: changes in them are not reported".into());
         Ok(difference)
     }
 }

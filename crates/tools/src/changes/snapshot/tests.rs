@@ -57,7 +57,7 @@ fn a_snapshot_that_runs_out_of_time_says_so() {
     let (_root, workspace) = project(&["a"]);
     let before = TreeSnapshot::take_within(100, &workspace, &[PathBuf::new()], &Stop::after(Duration::ZERO));
     let lack = before.compare(&take(100, &workspace)).unwrap_err();
-    assert_eq!(lack, "looking took more than 2 s");
+    assert_eq!(lack, "the check took more than 2 s");
 }
 
 #[test]

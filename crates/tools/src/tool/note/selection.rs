@@ -53,7 +53,7 @@ pub(super) fn page(notes: &[Note]) -> Selection<'_> {
     let shown: Vec<&Note> = notes.iter().take_while(|note| room.takes(note)).collect();
     let left_out = notes
         .get(shown.len())
-        .map(|next| format!("{} more; offset {} goes on", notes.len() - shown.len(), next.number));
+        .map(|next| format!("{} more; continue with offset {}", notes.len() - shown.len(), next.number));
     Selection { shown, left_out }
 }
 

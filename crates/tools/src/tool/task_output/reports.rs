@@ -55,7 +55,7 @@ impl TaskReports {
         if self.n_chars > 0 && self.n_chars + n_chars > MAX_CHARS {
             let n_chars = grouped(outcome.text.chars().count() as u64);
             self.pieces.push(format!(
-                "{}\n(its report has {n_chars} characters and did not fit beside the others; ask for it alone)",
+                "{}\n(its report has {n_chars} characters and did not fit; ask for it alone)",
                 line(glance)
             ));
             return;
@@ -74,14 +74,13 @@ impl TaskReports {
         self.lacks.extend(match glance.stand {
             Stand::Waits | Stand::Works(_) | Stand::Ended { .. } => None,
             Stand::Elsewhere { .. } => Some(format!(
-                "{task} works for somebody else: its report is not delivered to you; TaskOutput has it when it has ended"
+                "{task} works for somebody else: its report is not delivered to you; TaskOutput has it once it has \
+                 ended"
             )),
             Stand::Interrupted if !kin.delivers() && glance.parent.is_none() => {
-                Some(format!("nobody runs {task}: no report of it comes before SendMessage has it go on"))
+                Some(format!("nobody runs {task}: there is no report until SendMessage resumes it"))
             }
-            Stand::Interrupted => {
-                Some(format!("nobody runs {task}: no report of it comes, unless a person has it go on"))
-            }
+            Stand::Interrupted => Some(format!("nobody runs {task}: there is no report unless a person resumes it")),
         });
     }
 
@@ -129,15 +128,14 @@ impl TaskReports {
         answer.text(&text);
         answer.put_body("tasks");
         if self.has_cut {
-            answer.note("a report was cut: with offset 0 you page it in full");
+            answer.note("a report was cut: page through it with offset 0");
         }
         self.notes.into_iter().for_each(|note| answer.note(note));
         self.lacks.into_iter().for_each(|lack| answer.note_lack(lack));
         if n_open > 0 {
             let have = if n_open == 1 { "has" } else { "have" };
             let then = if kin.delivers() {
-                "reports of your background tasks are delivered to you by themselves: go on with other work or end your \
-                 turn, do not poll"
+                "reports of your background tasks are delivered to you: do other work or end your turn, do not poll"
             } else {
                 "call TaskOutput again for their reports, with a longer timeout rather than often"
             };

@@ -155,14 +155,14 @@ async fn markdown(html: String, syntax: Syntax, target: Target, answer: &mut Ans
             answer.note_lack(format!("the rest of the page was not converted: {seconds} s were not enough"));
         }
         ConversionEnd::Within { element } => {
-            answer.note_lack(format!("<{element}> has no end, so that everything after it is left out"));
+            answer.note_lack(format!("<{element}> has no end, so everything after it is left out"));
         }
     }
     if markdown.n_hidden > 0 {
         answer.note(format!("{} left out", counted(markdown.n_hidden, "hidden element", "hidden elements")));
     }
     if markdown.text.is_empty() {
-        answer.note("the page has no text; what scripts would add to it is not seen");
+        answer.note("the page has no text; scripts are not run");
     }
     match markdown.title {
         Some(title) => format!("Title: {title}\n\n{}", markdown.text).trim_end().to_owned(),
@@ -173,7 +173,7 @@ async fn markdown(html: String, syntax: Syntax, target: Target, answer: &mut Ans
 /// Returns the small model's answer to the question; `None` if the page itself is to be shown.
 async fn reading(content: &str, question: &str, context: CallContext<'_>, answer: &mut Answer) -> Option<String> {
     let Some(assistant) = context.assistant else {
-        answer.note("the question was not put to anybody, because no model is set for that; this is the page itself");
+        answer.note("no model is set to answer the question; this is the page itself");
         return None;
     };
     match question::ask(assistant, content, question).await {

@@ -239,10 +239,7 @@ async fn a_task_has_sixteen_commands_and_drops_those_with_a_reported_end() {
     project.done("KillShell", json!({"shell_id": "bash_3"})).await;
     assert_eq!(start(&project, "true").await, "bash_17");
     let text = project.failed("BashOutput", json!({"bash_id": "bash_3"})).await;
-    assert!(
-        text.starts_with("no command in the background is called `bash_3`: there are bash_1, bash_2, bash_4, "),
-        "{text}"
-    );
+    assert!(text.starts_with("no background command is called `bash_3`: there are bash_1, bash_2, bash_4, "), "{text}");
     project.shells.unwrap().close().await;
 }
 
@@ -262,7 +259,7 @@ async fn names_continue_after_earlier_processes_and_the_fate_of_theirs_is_report
     let earlier = EarlierShells { newest: 2, lost: [2].into() };
     project.shells = project.shells.map(|shells| shells.after(earlier));
     let text = project.failed("BashOutput", json!({"bash_id": "bash_1"})).await;
-    assert_eq!(text, "bash_1 has ended, and nothing more of it can be read");
+    assert_eq!(text, "bash_1 has ended, and its output can no longer be read");
     for (tool, name) in [("BashOutput", "bash_id"), ("KillShell", "shell_id")] {
         let text = project.failed(tool, json!({name: "bash_2"})).await;
         assert!(text.starts_with("bash_2 was ended when the program was stopped: what it did"), "{text}");

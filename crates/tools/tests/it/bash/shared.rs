@@ -7,7 +7,7 @@ use super::life::until;
 use super::shell::{command, two_shells, wait_for};
 use crate::project::Project;
 
-const NOTICE: &str = "shared: tasks changed files at the same time, and which of them changed these is not known: ";
+const NOTICE: &str = "shared: tasks changed files at the same time, and it is unknown which of them changed these: ";
 
 /// Two tasks in one workspace.
 fn two_tasks() -> [Project; 2] {

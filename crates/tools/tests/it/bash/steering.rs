@@ -7,7 +7,7 @@ use super::life::until;
 use super::shell::{Reach, command, in_background, project, setup, shells_of, spill, wait_for};
 use crate::project::Project;
 
-const LOOK: &str = "made or changed while a command ran: look at";
+const LOOK: &str = "created or changed while a command ran: check";
 
 /// A project that git would take for a repository.
 fn repository(files: &[(&str, &str)]) -> Project {
@@ -20,7 +20,7 @@ async fn a_new_protected_name_is_reported_and_stays() {
     let project = project(&[(".gitignore", "hidden\n")]);
     let output = project.run("Bash", command("mkdir sub; echo x | tee .envrc sub/.npmrc > fine")).await;
     let told = format!(
-        "`.envrc` (what a shell runs), `sub/.npmrc` (the settings of a package manager) were {LOOK} them before you go on"
+        "`.envrc` (what a shell runs), `sub/.npmrc` (the settings of a package manager) were {LOOK} them before you continue"
     );
     assert_eq!(output.for_model, format!("[no output; changed: .envrc, fine, sub/.npmrc; {told}]"));
     assert_eq!(output.files_changed, [".envrc", "fine", "sub/.npmrc"]);
@@ -56,7 +56,7 @@ async fn a_protected_name_at_the_top_is_reported_in_a_huge_tree() {
     }
     let text =
         project.done("Bash", command("touch .envrc; mkdir -p .config/fish; touch .config/fish/x many/.envrc")).await;
-    assert!(text.contains("not all files were looked at ("), "{text}");
+    assert!(text.contains("not all files were checked ("), "{text}");
     let told = "`.config/fish` (what a shell runs), `.envrc` (what a shell runs) were";
     assert!(text.contains(told) && !text.contains("many/"), "{text}");
 }
@@ -129,7 +129,7 @@ async fn files_that_git_creates_for_another_working_tree_stay() {
 async fn a_commondir_that_leads_nowhere_is_taken_away_as_well() {
     let project = repository(&[]);
     let text = project.done("Bash", command("echo nowhere > .git/commondir")).await;
-    assert!(text.contains("`.git/commondir` was taken away") && !text.contains("none any more"), "{text}");
+    assert!(text.contains("`.git/commondir` was taken away") && !text.contains("no longer a repository"), "{text}");
     assert!(!project.path(".git/commondir").exists());
 }
 
@@ -157,7 +157,7 @@ async fn without_walls_a_useless_file_is_reported_and_not_taken_away() {
 async fn a_destroyed_repository_and_a_bare_one_at_the_top_are_reported() {
     let project = repository(&[]);
     let text = project.done("Bash", command("mkdir objects refs; cp .git/HEAD .; rm .git/HEAD")).await;
-    assert!(text.contains("the workspace was a repository and is none any more"), "{text}");
-    assert!(text.contains("`HEAD`, `objects` and `refs` were made at the top"), "{text}");
+    assert!(text.contains("the workspace is no longer a repository"), "{text}");
+    assert!(text.contains("`HEAD`, `objects` and `refs` were created at the top"), "{text}");
     assert_eq!(project.done("Bash", command("true")).await, "[no output]", "it is told once");
 }

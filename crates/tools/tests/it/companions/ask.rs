@@ -43,7 +43,7 @@ async fn without_an_answer_in_time_the_task_continues() {
     let began = Instant::now();
     let text = family.project().done("Ask", json!({"question": "Which one?"})).await;
     assert_eq!(began.elapsed().as_secs(), 300);
-    expect!["No answer within 300 s. Go on by your best judgement, and say in your report what you assumed."]
+    expect!["No answer within 300 s. Use your best judgement, and state your assumptions in your report."]
         .assert_eq(&text);
     assert_eq!(family.done(), ["ask call-1 Parent 300s: Which one?"]);
 }

@@ -17,7 +17,7 @@ async fn the_receipt_says_when_the_message_will_be_read() {
     *family.receipt.lock().unwrap() = Some(Receipt::Resumed { task: id('a') });
     let arguments = json!({"to": "Parent", "message": " Go on. ", "summary": "more work"});
     let text = project.done("SendMessage", arguments).await;
-    expect!["agent-aaaaaaaaaaaa goes on with it in the background; its report is delivered to you"].assert_eq(&text);
+    expect!["agent-aaaaaaaaaaaa resumes with it in the background; its report is delivered to you"].assert_eq(&text);
     assert_eq!(
         family.done(),
         ["send call-1 agent-aaaaaaaaaaaa: Look in docs, too.", "send call-1 parent:  Go on. "],
@@ -32,7 +32,7 @@ async fn an_invalid_message_is_not_sent() {
     *family.receipt.lock().unwrap() = Some(Receipt::Delivered { task: id('a') });
     for (to, said) in [(" ", ""), ("agent-aaa", "agent-aaa"), ("everybody", "everybody")] {
         let refused = project.failed("SendMessage", json!({"to": to, "message": "hello"})).await;
-        assert_eq!(refused, format!("nothing was sent: `{said}` is neither the whole id of a task nor parent"));
+        assert_eq!(refused, format!("nothing was sent: `{said}` is neither a full task id nor parent"));
     }
     let send = |message: String| json!({"to": "parent", "message": message});
     assert_eq!(project.failed("SendMessage", send(" \n".to_owned())).await, "nothing was sent: the message is empty");

@@ -8,8 +8,8 @@ use tokio::time::Instant;
 
 use super::family::{Family, ended, glance, id, mark, outcome, read, works};
 
-const DO_NOT_POLL: &str = "reports of your background tasks are delivered to you by themselves: go on with other work or \
-                           end your turn, do not poll]";
+const DO_NOT_POLL: &str =
+    "reports of your background tasks are delivered to you: do other work or end your turn, do not poll]";
 
 #[tokio::test(start_paused = true)]
 async fn reports_are_returned_between_marks_and_count_as_read() {
@@ -49,7 +49,7 @@ async fn extras_of_a_report_are_returned_with_it() {
         [report mark-1]
         Half.
         [end mark-1]
-        [a report was cut: with offset 0 you page it in full]"]]
+        [a report was cut: page through it with offset 0]"]]
     .assert_eq(&output.for_model);
 }
 
@@ -72,7 +72,7 @@ async fn tasks_that_have_not_ended_in_time_get_a_digest() {
         [report mark-1]
         Done.
         [end mark-1]
-        [nobody runs agent-cccccccccccc: no report of it comes, unless a person has it go on; 2 of 4 have not ended; reports of your background tasks are delivered to you by themselves: go on with other work or end your turn, do not poll]"]]
+        [nobody runs agent-cccccccccccc: there is no report unless a person resumes it; 2 of 4 have not ended; reports of your background tasks are delivered to you: do other work or end your turn, do not poll]"]]
     .assert_eq(&output.for_model);
     assert_eq!(output.mail.reports, [mark('d')]);
     assert!(!output.failed);
@@ -169,7 +169,7 @@ async fn a_report_that_does_not_fit_with_the_others_stays_unread() {
     let output = project.run("TaskOutput", json!({"task_ids": [id('a'), id('b'), id('c'), id('d')]})).await;
     assert_eq!(output.mail.reports, [mark('a'), mark('b'), mark('d')]);
     let said = "agent-cccccccccccc explore completed, 2 calls, 100 tokens, 1.5 s\n\
-                (its report has 10,000 characters and did not fit beside the others; ask for it alone)";
+                (its report has 10,000 characters and did not fit; ask for it alone)";
     assert!(output.for_model.contains(said), "{}", output.for_model.replace("word ", ""));
     assert!(output.for_model.chars().count() < 24_500);
     let alone = project.run("TaskOutput", json!({"task_id": id('c')})).await;

@@ -41,7 +41,7 @@ async fn a_partly_shown_text_stays_unread() {
     *family.stopped.lock().unwrap() = vec![cancelled('a', &"word ".repeat(1000), Some(mark('a')))];
     let output = family.project().run("TaskStop", json!({"task_id": id('a')})).await;
     assert!(output.mail.is_empty());
-    let end = "word word…\n[end mark-1]\n[not all that was said so far is here; TaskOutput has it]";
+    let end = "word word…\n[end mark-1]\n[the text so far is shown only in part; TaskOutput has it]";
     assert!(output.for_model.ends_with(end) && output.for_model.len() < 2300, "{}", output.for_model);
 }
 

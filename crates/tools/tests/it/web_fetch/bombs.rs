@@ -220,8 +220,8 @@ async fn a_badly_compressed_body_is_reported() {
     let packed = encoder.finish().unwrap();
     for (body, expected) in [
         (packed.clone(), ": 200, text/plain, 6 bytes\npacked"),
-        (packed[..packed.len() - 4].to_vec(), "packed\n[the rest is missing: it cannot be unpacked: "),
-        (b"not packed".to_vec(), "was not fetched: it cannot be unpacked: invalid gzip header"),
+        (packed[..packed.len() - 4].to_vec(), "packed\n[the rest is missing: it cannot be decompressed: "),
+        (b"not packed".to_vec(), "was not fetched: it cannot be decompressed: invalid gzip header"),
     ] {
         let bytes = gzip(&body);
         let server = Server::start(move |_, out| out.write_all(&bytes));
@@ -233,5 +233,5 @@ async fn a_badly_compressed_body_is_reported() {
         out.write_all(&page)
     });
     let text = Web::of(&server).failed(&server.url("/")).await;
-    assert!(text.contains("packed as `br`, which was not asked for and cannot be read"), "{text}");
+    assert!(text.contains("packed as `br`, which was not requested and cannot be read"), "{text}");
 }

@@ -157,8 +157,8 @@ async fn every_omission_is_noted() {
         assert!(text.contains(expected), "{expected}: {}", &text[text.len().saturating_sub(200)..]);
     }
     for (html, note) in [
-        ("<p>a<svg><p>b", "a\n[<svg> has no end, so that everything after it is left out]"),
-        ("<script>render()</script>", "[the page has no text; what scripts would add to it is not seen]"),
+        ("<p>a<svg><p>b", "a\n[<svg> has no end, so everything after it is left out]"),
+        ("<script>render()</script>", "[the page has no text; scripts are not run]"),
     ] {
         let server = Server::with("text/html", html);
         let text = Web::of(&server).done(&server.url("/")).await;

@@ -78,7 +78,7 @@ async fn without_a_small_model_the_page_itself_is_returned() {
     for silence in ["", " \n"] {
         let assistant = Scripted::new(Ok(silence));
         let text = web.run(arguments.clone(), false, Some(&assistant)).await.for_model;
-        let note = "[the question was not answered (the model said nothing); this is the page itself]";
+        let note = "[the question was not answered (the model returned nothing); this is the page itself]";
         assert!(text.ends_with(&format!("\nthe page\n{note}")), "{text}");
     }
 }
