@@ -1,8 +1,8 @@
 //! The proxy through which commands reach hosts: plain HTTP, and tunnels (`CONNECT`) for TLS.
 //!
-//! Each connection is for one host. The grant judges its name, the guard of `WebFetch` its addresses, and the
-//! connection goes to an address that passed. Ports are not judged. A tunnel must begin with TLS for that very host;
-//! what is said inside it is not seen, so that a server which answers for many hosts can be asked for another of them.
+//! Each connection is for one host. The grant judges its name and the guard of `WebFetch` its addresses; the connection
+//! goes to an address that passed. Ports are not judged. A tunnel must begin with TLS for that very host. Its contents
+//! are not visible, so a server of many hosts can be asked for another one inside it.
 
 mod body;
 mod client_hello;
@@ -31,29 +31,30 @@ use crate::port::shell_reach::ShellReach;
 use crate::web::guard::Guard;
 use crate::web::web_rules::WebRules;
 
-/// Connections of one command at the same time. More of them wait until others end.
+/// Maximum number of concurrent connections of one command. Others wait.
 const MAX_CONNECTIONS: usize = 64;
 
-/// After a connection could not be taken, which is mostly for want of descriptors.
+/// Pause after a failed accept, mostly for lack of file descriptors.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// What a connection may stay silent for, in both directions, before it is ended.
+/// Idle timeout of a connection, in both directions.
 const IDLE: Duration = Duration::from_mins(5);
 
-/// A proxy at work. Dropped, it ends, and all its connections with it.
+/// A running proxy. Dropping it ends it with all its connections.
 pub(crate) struct ProxyGuard {
     door: Arc<Dialer>,
     _serving: AbortOnDropHandle<()>,
 }
 
 impl ProxyGuard {
-    /// What was not reached so far, and why: each once, in order, and bounded. Clients often keep it to themselves.
+    /// Returns the failed connections with their reasons, in order, bounded and without repeats. Clients often do not
+    /// show them.
     pub(crate) fn refused(&self) -> Vec<String> {
         self.door.refused()
     }
 }
 
-/// Answers the connections that come in here, on the current runtime, for a command with this reach.
+/// Serves the connections to this listener, on the current runtime, for a command with this reach.
 pub(crate) fn serve(
     listener: std::net::TcpListener,
     reach: Arc<dyn ShellReach>,
@@ -71,7 +72,7 @@ fn start(listener: std::net::TcpListener, door: Dialer) -> io::Result<ProxyGuard
 }
 
 async fn accept_all(listener: TcpListener, door: Arc<Dialer>) {
-    // Dropped with this, it ends them all.
+    // Dropped with this future, which ends all connections.
     let mut connections = JoinSet::new();
     loop {
         while connections.try_join_next().is_some() {}
@@ -89,20 +90,20 @@ async fn accept_all(listener: TcpListener, door: Arc<Dialer>) {
     }
 }
 
-/// What tells programs of a proxy at this port of the command's own network.
+/// Returns the environment variables for a proxy at this port of the command's own network.
 ///
-/// The loopback of that network is the command's own, so that servers which it starts itself are not asked for here;
-/// unless this machine's may be reached: then its names mean that, as in `WebFetch`.
+/// The loopback of that network belongs to the command, so it reaches servers it starts itself directly. If this
+/// machine's loopback may be reached, its names mean that, as in `WebFetch`.
 pub(crate) fn variables(port: u16, reach: &dyn ShellReach, web: &WebRules) -> Vec<(String, String)> {
     const PROXIED: [&str; 6] = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"];
     const DIRECT: [&str; 2] = ["NO_PROXY", "no_proxy"];
-    /// As programs name them, and as grants do.
+    /// Names in programs and in grants.
     const LOOPBACK: [(&str, &str); 3] = [("localhost", "localhost"), ("127.0.0.1", "127.0.0.1"), ("::1", "[::1]")];
     let is_own = |(name, host): &(&str, &str)| reach.may_reach(host).is_err() || !web.names_inside(name);
     let own: Vec<&str> = LOOPBACK.into_iter().filter(is_own).map(|(name, _)| name).collect();
     let proxied = PROXIED.map(|name| (name, format!("http://127.0.0.1:{port}")));
     let direct = DIRECT.map(|name| (name, own.join(",")));
-    // Without it, what is built into Node looks at none of the others.
+    // Without it, Node's built-in clients ignore all the others.
     let node = [("NODE_USE_ENV_PROXY", "1".to_owned())];
     proxied.into_iter().chain(direct).chain(node).map(|(name, value)| (name.to_owned(), value)).collect()
 }

@@ -1,18 +1,18 @@
 //! The body of a request: exactly the bytes that belong to it.
 //!
-//! A second request behind it, which nobody has judged, never reaches the server.
+//! An unjudged second request after it never reaches the server.
 
 use std::io::{self, ErrorKind};
 
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, AsyncWrite, AsyncWriteExt, copy_buf};
 
-/// The longest line between chunks.
+/// Maximum length of a line between chunks.
 const MAX_LINE_BYTES: usize = 4 << 10;
 
-/// Lines after the last chunk; they are dropped.
+/// Maximum number of lines after the last chunk; they are dropped.
 const MAX_TRAILERS: usize = 100;
 
-/// Where a body ends.
+/// The end of a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Framing {
     Empty,
@@ -20,8 +20,7 @@ pub(super) enum Framing {
     Chunked,
 }
 
-/// Sends a body on. An error if it ends too early or is not framed as it should be; the server then has not seen its
-/// end.
+/// Forwards a body. An error if it ends too early or is badly framed; the server then has not seen its end.
 pub(super) async fn send<R, W>(framing: Framing, from: &mut R, to: &mut W) -> io::Result<()>
 where
     R: AsyncBufRead + Unpin,
@@ -43,7 +42,7 @@ where
     if n_sent == n_bytes { Ok(()) } else { Err(ErrorKind::UnexpectedEof.into()) }
 }
 
-/// Chunks are framed anew, so that no server can read their frames in another way.
+/// Frames chunks anew, so that no server can read the frames differently.
 async fn chunks<R, W>(from: &mut R, to: &mut W) -> io::Result<()>
 where
     R: AsyncBufRead + Unpin,
@@ -69,7 +68,7 @@ where
     Err(ErrorKind::InvalidData.into())
 }
 
-/// A line, without its end.
+/// Reads a line without its end.
 async fn line(from: &mut (impl AsyncBufRead + Unpin)) -> io::Result<Vec<u8>> {
     let mut line = Vec::new();
     (&mut *from).take(MAX_LINE_BYTES as u64).read_until(b'\n', &mut line).await?;
@@ -77,7 +76,7 @@ async fn line(from: &mut (impl AsyncBufRead + Unpin)) -> io::Result<Vec<u8>> {
     text.map(<[u8]>::to_vec).ok_or_else(|| ErrorKind::InvalidData.into())
 }
 
-/// The size in the line before a chunk, which may have extensions; they are dropped.
+/// Returns the size from the line before a chunk. Drops its extensions.
 fn chunk_size(line: &[u8]) -> Option<u64> {
     let text = str::from_utf8(line).ok()?;
     let digits = text.split_once(';').map_or(text, |(digits, _)| digits.trim_end_matches([' ', '\t']));

@@ -1,21 +1,21 @@
-//! `ClientHello`: the server name with which a TLS connection begins, from the client's first record.
+//! `ClientHello`: the server name at the start of a TLS connection, from the client's first record.
 //!
-//! It reads only what leads to the name, and only what every server must read in the same way.
+//! It parses only the way to the name, and only what every server must read in the same way.
 
 /// The first bytes of a record: a handshake, and the version's major number.
 const TLS: [u8; 2] = [22, 3];
 const CLIENT_HELLO: usize = 1;
 const SERVER_NAME: usize = 0;
-/// Extensions that hide the server's name, or another one behind it: encrypted hello, and the draft before it.
+/// Extensions that hide the server's name or another one behind it: encrypted hello, and the draft before it.
 const HIDING: [usize; 2] = [0xfe0d, 0xffce];
 
 const RECORD_HEADER: usize = 5;
 const MAX_RECORD_BYTES: usize = 1 << 14;
 
-/// The server that a client asks for.
+/// The server that a client requests.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct ClientHello {
-    /// In lower case. None where the client names no server.
+    /// In lower case; `None` if the client names no server.
     pub(super) server_name: Option<String>,
 }
 
@@ -29,7 +29,7 @@ pub(super) enum ClientHelloError {
     Hidden,
 }
 
-/// Reads what a client has sent so far; nothing if that is not all of its hello.
+/// Parses the bytes a client has sent so far; `None` if its hello is incomplete.
 pub(super) fn parse(bytes: &[u8]) -> Result<Option<ClientHello>, ClientHelloError> {
     if !bytes.iter().zip(TLS).all(|(&byte, wanted)| byte == wanted) {
         return Err(ClientHelloError::NotTls);
@@ -57,7 +57,7 @@ fn client_hello(record: &[u8]) -> Result<ClientHello, ClientHelloError> {
     Ok(ClientHello { server_name })
 }
 
-/// The extensions of a hello that fills the record.
+/// Returns the extensions of a hello that fills the record.
 fn extensions(record: &[u8]) -> Option<Vec<(usize, &[u8])>> {
     let mut record = Reader(record);
     if record.number(1)? != CLIENT_HELLO {
@@ -74,7 +74,7 @@ fn extensions(record: &[u8]) -> Option<Vec<(usize, &[u8])>> {
     (hello.is_empty() && record.is_empty()).then_some(extensions)
 }
 
-/// The one name in the content of the extension.
+/// Returns the only name in the extension's content.
 fn server_name(content: &[u8]) -> Option<String> {
     const HOST_NAME: usize = 0;
     let mut content = Reader(content);
@@ -96,12 +96,12 @@ impl<'a> Reader<'a> {
         Some(taken)
     }
 
-    /// A number of so many bytes.
+    /// Reads a number of this many bytes.
     fn number(&mut self, n_bytes: usize) -> Option<usize> {
         Some(self.take(n_bytes)?.iter().fold(0, |number, &byte| number << 8 | usize::from(byte)))
     }
 
-    /// What comes behind its own length, which has so many bytes.
+    /// Reads the bytes after a length field of this many bytes.
     fn list(&mut self, n_length_bytes: usize) -> Option<&'a [u8]> {
         let n_bytes = self.number(n_length_bytes)?;
         self.take(n_bytes)
@@ -117,7 +117,7 @@ mod tests {
     use super::*;
     use crate::proxy::tests::{ServerName, greeting};
 
-    /// So many bytes of length, and the content.
+    /// A length field of this many bytes, and the content.
     fn list(n_length_bytes: usize, content: &[u8]) -> Vec<u8> {
         [&content.len().to_be_bytes()[8 - n_length_bytes..], content].concat()
     }
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_is_found_in_what_a_real_client_sends() {
+    fn the_name_is_found_in_a_real_clients_hello() {
         let named = |name: &str| Ok(Some(ClientHello { server_name: Some(name.to_owned()) }));
         assert_eq!(parse(&greeting("Some.Example", ServerName::Sent)), named("some.example"));
         assert_eq!(parse(&greeting("some.example", ServerName::Withheld)), Ok(Some(ClientHello { server_name: None })));
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hello_is_read_when_all_of_it_is_there() {
+    fn a_hello_is_parsed_once_it_is_complete() {
         let whole = greeting("some.example", ServerName::Sent);
         for n_bytes in 0..whole.len() {
             assert_eq!(parse(&whole[..n_bytes]), Ok(None), "{n_bytes}");
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_one_name_or_none_or_it_is_refused() {
+    fn a_hello_with_more_than_one_name_is_refused() {
         let other = extension(16, b"other");
         let some = || names(&[name(0, "some.example")]);
         for (extensions, expected) in [
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_one_whole_hello_in_one_record_is_refused() {
+    fn anything_but_one_whole_hello_in_one_record_is_refused() {
         let body = body(&[names(&[name(0, "some.example")])]);
         let whole = [&[1], &*list(3, &body)].concat();
         let (first, second) = whole.split_at(60);

@@ -1,4 +1,4 @@
-//! One client connection: its request is read, its host is judged, and its bytes are forwarded.
+//! One client connection: reads its request, judges its host and forwards its bytes.
 
 use std::time::Duration;
 
@@ -13,10 +13,10 @@ use super::request_head;
 use super::request_head::HeadError;
 use super::{forward, tunnel};
 
-/// What a client may take to say what it wants.
+/// Maximum time for a client to send its request head.
 const HEAD_WITHIN: Duration = Duration::from_secs(10);
 
-/// Serves one connection to its end. One request, or one tunnel.
+/// Serves one connection to its end: one request, or one tunnel.
 pub(super) async fn serve<C: AsyncRead + AsyncWrite + Unpin + Send>(mut client: C, door: &Dialer) {
     let replied = match converse(&mut client, door).await {
         Ok(()) => Ok(()),

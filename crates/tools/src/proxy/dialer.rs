@@ -1,4 +1,4 @@
-//! `Dialer`: connects to hosts that may be reached, at exactly the address that was checked.
+//! `Dialer`: connects to permitted hosts, at exactly the address that was checked.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,13 +12,13 @@ use crate::port::shell_reach::ShellReach;
 use crate::web::guard::{Guard, GuardError};
 use crate::web::target::Target;
 
-/// What finding an address and connecting to it may take, all in all.
+/// Maximum time to find an address and connect to it, in total.
 const WITHIN: Duration = Duration::from_secs(30);
 
-/// What connecting to one address may take before the next one is tried.
+/// Maximum time to connect to one address before trying the next.
 const EACH_WITHIN: Duration = Duration::from_secs(10);
 
-/// Connects one command to the hosts that it may reach, and remembers those that it may not.
+/// Connects one command to the hosts it may reach, and records failed connections.
 pub(super) struct Dialer {
     reach: Arc<dyn ShellReach>,
     guard: Guard,
@@ -43,8 +43,8 @@ impl Dialer {
         Self { reach, guard, refusals: Refusals::default() }
     }
 
-    /// Connects to a target, if it may be reached. A name that may not be is not even looked up: a lookup alone would
-    /// carry it out.
+    /// Connects to a target, if it may be reached. Otherwise its name is not even looked up: a lookup alone would leak
+    /// it.
     pub(super) async fn open(&self, target: &Target) -> Result<TcpStream, DialError> {
         let opened = match self.reach.may_reach(target.host()) {
             Err(why) if !is_out("granted-hosts") => Err(DialError::Refused { host: target.host().to_owned(), why }),
@@ -72,7 +72,7 @@ impl Dialer {
         Err(failure)
     }
 
-    /// Remembers what was not reached.
+    /// Records a failed connection.
     pub(super) fn refuse(&self, words: &str) {
         self.refusals.add(words);
     }
@@ -83,7 +83,7 @@ impl Dialer {
 }
 
 impl DialError {
-    /// Whether somebody has decided it, rather than that it failed.
+    /// True if the connection was refused, not just failed.
     pub(super) fn is_refusal(&self) -> bool {
         use GuardError::{NoAddress, NotFound};
         let failed = |error: &GuardError| matches!(error, NotFound { .. } | NoAddress { .. });
@@ -102,10 +102,10 @@ async fn dial(address: SocketAddr) -> std::io::Result<TcpStream> {
     Ok(stream)
 }
 
-/// More of them say nothing new, and each is read by a model.
+/// Maximum number of recorded refusals: a model reads each, and more say nothing new.
 const MAX_REFUSALS: usize = 16;
 
-/// Each refusal once, in order.
+/// Refusals in order, without repeats.
 #[derive(Default)]
 struct Refusals(Mutex<Refused>);
 
@@ -140,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_is_named_once_and_too_many_are_not_but_it_is_said() {
+    fn each_refusal_is_listed_once_up_to_a_bound_with_a_note() {
         let refusals = Refusals::default();
         for number in (0..MAX_REFUSALS).chain(0..MAX_REFUSALS) {
             refusals.add(&number.to_string());

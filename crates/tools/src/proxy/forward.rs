@@ -10,18 +10,18 @@ use super::body;
 use super::body::Framing;
 use super::idle_stream::IdleStream;
 
-/// What follows a head.
+/// The body after a head.
 pub(super) struct Body {
-    /// What the client has sent along with the head.
+    /// Bytes that the client sent together with the head.
     pub(super) rest: Vec<u8>,
     pub(super) framing: Framing,
 }
 
-/// The server has ended the connection without a word.
+/// The server closed the connection without an answer.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct NoAnswer;
 
-/// Sends head and body on, and the answer back, until the server ends it or nothing is said for long.
+/// Forwards head and body, and the answer back, until the server ends it or the connection is idle for too long.
 pub(super) async fn carry<C, S>(client: &mut C, server: S, head: &[u8], body: Body) -> Result<(), NoAnswer>
 where
     C: AsyncRead + AsyncWrite + Unpin,
@@ -36,11 +36,11 @@ where
             Ok(()) => body::send(body.framing, &mut rest, &mut to_server).await,
             Err(error) => Err(error),
         };
-        // A server that waits for the rest of a body learns that none comes. One that has gone needs no word.
+        // A server that waits for the rest of a body learns that none is coming. One that has gone does not care.
         if sent.is_err() {
             drop(to_server.shutdown().await);
         }
-        // A server may answer before it has read all, and goes on answering afterwards.
+        // A server may answer before it has read everything, and continue afterwards.
         pending::<Infallible>().await
     };
     tokio::select! {

@@ -1,4 +1,4 @@
-//! `IdleStream`: a stream that knows when a byte last passed, so that silent connections can be ended.
+//! `IdleStream`: a stream that records when a byte last passed, so that silent connections can be ended.
 
 use std::io;
 use std::pin::Pin;
@@ -9,13 +9,13 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, sleep_until};
 
-/// A stream that knows when a byte last passed.
+/// A stream that records when a byte last passed.
 pub(super) struct IdleStream<S> {
     stream: S,
     last: Last,
 }
 
-/// When something last went through.
+/// The time of the last byte.
 #[derive(Clone)]
 pub(super) struct Last(Arc<Mutex<Instant>>);
 
@@ -27,7 +27,7 @@ impl<S> IdleStream<S> {
 }
 
 impl Last {
-    /// Returns when nothing has gone through for this long.
+    /// Returns once nothing has passed for this long.
     pub(super) async fn is_over(&self, idle: Duration) {
         loop {
             let until = *self.moment() + idle;
@@ -90,7 +90,7 @@ mod tests {
     const IDLE: Duration = Duration::from_secs(10);
 
     #[tokio::test(start_paused = true)]
-    async fn what_goes_through_in_either_direction_puts_the_end_off() {
+    async fn bytes_in_either_direction_postpone_the_end() {
         let (near, mut far) = duplex(64);
         let (mut near, last) = IdleStream::new(near);
         let begin = Instant::now();

@@ -1,4 +1,4 @@
-//! `Reply`: the proxy's own answer to a request that it refuses, and the polite end of a connection.
+//! `Reply`: the proxy's own answer to a request that it refuses, and the graceful end of a connection.
 
 use std::io;
 use std::time::Duration;
@@ -10,11 +10,11 @@ use super::dialer::DialError;
 use super::request::RequestError;
 use super::request_head::HeadError;
 
-/// How long, and for how many bytes, a client is listened to that is not heard any more.
+/// Time and bytes for draining a client before closing.
 const PARTING: Duration = Duration::from_secs(2);
 const PARTING_BYTES: u64 = 1 << 20;
 
-/// An answer of the proxy's own.
+/// The proxy's own answer.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Reply {
     status: &'static str,
@@ -65,11 +65,11 @@ impl From<DialError> for Reply {
     }
 }
 
-/// Ends a connection. What the client still sends is taken: closed over it, the connection would be reset, and the
-/// client could lose what it has not read yet.
+/// Closes a connection after draining it. Closing with unread data would reset it, and the client could lose data it
+/// has not read yet.
 pub(super) async fn part(mut client: impl AsyncRead + AsyncWrite + Unpin) {
     if client.shutdown().await.is_ok() {
-        // How it ends is all the same.
+        // Its result does not matter.
         drop(timeout(PARTING, copy(&mut client.take(PARTING_BYTES), &mut sink())).await);
     }
 }

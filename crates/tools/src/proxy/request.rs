@@ -1,25 +1,25 @@
-//! `Request`: the host by which a request is judged, and the head that is sent on.
+//! `Request`: the host by which a request is judged, and the head to forward.
 //!
-//! Host, framing and `Connection` are written anew, so that the server cannot read them differently. All other
-//! headers for the server are passed on.
+//! Host, framing and `Connection` are written anew, so that the server cannot read them differently. All other headers
+//! for the server are forwarded.
 
 use super::body::Framing;
 use super::request_head::{Header, RequestHead, Version};
 use crate::web::target::Target;
 
-/// Longer ones are no names.
+/// A longer authority is not a name.
 const MAX_AUTHORITY_BYTES: usize = 260;
 
 const HTTP_PORT: u16 = 80;
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Request {
-    /// Host and port alone.
+    /// Only host and port.
     pub(super) target: Target,
     pub(super) way: Way,
 }
 
-/// How the server is to be talked to.
+/// The way to reach the server.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Way {
     Tunnel,
@@ -68,7 +68,7 @@ impl Request {
     }
 }
 
-/// The host of an `http` URL, and what comes behind it.
+/// Splits an `http` URL into its host and the rest.
 fn parts(url: &str) -> Option<(&str, &str)> {
     const SCHEME: &str = "http://";
     let is_http = url.get(..SCHEME.len()).is_some_and(|start| start.eq_ignore_ascii_case(SCHEME));
@@ -76,12 +76,12 @@ fn parts(url: &str) -> Option<(&str, &str)> {
     Some(rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len())))
 }
 
-/// Reads `host:port`; the port may only be left out where there is one that is meant then.
+/// Reads `host:port`. The port may be omitted only if there is a default.
 fn authority(text: &str, default_port: Option<u16>) -> Result<Target, RequestError> {
     plain_target(text, default_port).ok_or_else(|| RequestError::Authority { given: text.chars().take(100).collect() })
 }
 
-/// Only plain names and addresses: nothing that a reader of URLs would have to decode or could take for something else.
+/// Accepts only plain names and addresses: nothing that a URL parser would have to decode or could misread.
 fn plain_target(text: &str, default_port: Option<u16>) -> Option<Target> {
     let brackets_end = text.find(']').map_or(0, |at| at + 1);
     let host_end = text[brackets_end..].find(':').map_or(text.len(), |at| brackets_end + at);
@@ -101,7 +101,7 @@ fn plain_target(text: &str, default_port: Option<u16>) -> Option<Target> {
     Target::parse(&format!("http://{host}:{port}/")).ok().filter(|_| port > 0)
 }
 
-/// A `Host` header that says another host than the request is a request for two.
+/// Refuses a `Host` header that differs from the request's host.
 fn check_host(head: &RequestHead, target: &Target) -> Result<(), RequestError> {
     let Some(said) = only(head, "host")? else { return Ok(()) };
     match authority(&said, Some(target.port())) {
@@ -126,14 +126,14 @@ fn framing(head: &RequestHead) -> Result<Framing, RequestError> {
     }
 }
 
-/// The value of a header that may be there once.
+/// Returns the value of a header that may occur only once.
 fn only(head: &RequestHead, name: &'static str) -> Result<Option<String>, RequestError> {
     let mut values = head.values(name);
     let value = values.next().map(|value| String::from_utf8_lossy(value).into_owned());
     if values.next().is_some() { Err(RequestError::Repeated { name }) } else { Ok(value) }
 }
 
-/// The head that the server gets.
+/// Builds the head for the server.
 fn sent_on(head: &RequestHead, target: &Target, path: &str, framing: Framing) -> Vec<u8> {
     let root = if path.starts_with('/') { "" } else { "/" };
     let host = match target.port() {
@@ -154,12 +154,12 @@ fn sent_on(head: &RequestHead, target: &Target, path: &str, framing: Framing) ->
     sent
 }
 
-/// The headers that a `Connection` header names.
+/// Returns the headers named by a `Connection` header.
 fn named(value: &[u8]) -> Vec<String> {
     String::from_utf8_lossy(value).split(',').map(|name| name.trim().to_ascii_lowercase()).collect()
 }
 
-/// Whether a header is between client and proxy alone, or one that the proxy writes itself.
+/// True if a header is only between client and proxy, or written by the proxy itself.
 fn is_between(header: &Header, named: &[String]) -> bool {
     const BETWEEN: [&str; 8] =
         ["connection", "content-length", "host", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade"];
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn the_host_is_the_one_that_is_written_in_its_one_form() {
+    fn the_host_is_read_in_its_canonical_form() {
         for (line, host, port) in [
             ("CONNECT Example.com:443", "example.com", 443),
             ("CONNECT example.com.:8443", "example.com", 8443),
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_plain_request_for_one_host_is_refused() {
+    fn anything_but_a_plain_request_for_one_host_is_refused() {
         let mut text = String::new();
         for line in [
             "GET /",
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_header_must_say_the_host_that_is_judged() {
+    fn a_host_header_must_name_the_judged_host() {
         for (line, said, fits) in [
             ("GET http://a.example/", "a.example", true),
             ("GET http://a.example/", "A.example.:80", true),
@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn the_server_gets_a_path_and_nothing_that_was_meant_for_the_proxy() {
+    fn the_server_gets_a_path_and_nothing_meant_for_the_proxy() {
         let headers = [
             ("Host", "a.example:8080"),
             ("User-Agent", "test"),

@@ -1,14 +1,14 @@
 //! `RequestHead`: the head of a request, as bytes and as lines.
 //!
-//! It is strict on purpose: a head that two readers could read in two ways is refused, never repaired. The meaning
-//! of the lines is not known here.
+//! It is strict on purpose: a head that two readers could read in two ways is refused, never repaired. This module does
+//! not know the meaning of the lines.
 
 use tokio::io::{AsyncRead, AsyncReadExt};
 
 const MAX_BYTES: usize = 32 << 10;
 const MAX_HEADERS: usize = 100;
 
-/// What is read at once.
+/// Bytes per read.
 const STEP_BYTES: usize = 4 << 10;
 
 #[derive(Debug, PartialEq, Eq)]
@@ -50,7 +50,7 @@ pub(super) enum HeadError {
     Gone(#[from] std::io::Error),
 }
 
-/// Reads a head, and no more than was sent along with it, which comes second. `None` from a client that sent nothing.
+/// Reads a head, and returns the bytes received after it as well. `None` if the client sent nothing.
 pub(super) async fn read(client: &mut (impl AsyncRead + Unpin)) -> Result<Option<(RequestHead, Vec<u8>)>, HeadError> {
     let mut bytes = Vec::new();
     let mut n_scanned = 0;
@@ -73,7 +73,7 @@ pub(super) async fn read(client: &mut (impl AsyncRead + Unpin)) -> Result<Option
     }
 }
 
-/// Where the head ends, if it does. All before `from` has been looked at.
+/// Returns the end of the head, if complete. Everything before `from` has been examined.
 fn end(bytes: &[u8], from: usize) -> Result<Option<usize>, HeadError> {
     for at in from..bytes.len() {
         let follows_return = at > 0 && bytes[at - 1] == b'\r';
@@ -91,10 +91,10 @@ fn end(bytes: &[u8], from: usize) -> Result<Option<usize>, HeadError> {
 }
 
 impl RequestHead {
-    /// Reads all lines of a head up to the empty one.
+    /// Parses all lines of a head up to the empty one.
     fn parse(bytes: &[u8]) -> Result<Self, HeadError> {
         let text = bytes.strip_suffix(b"\r\n\r\n").unwrap_or(bytes);
-        // There is no CR but at the end of a line.
+        // CR occurs only at line ends.
         let mut lines = text.split(|&byte| byte == b'\r').map(|line| line.strip_prefix(b"\n").unwrap_or(line));
         let first = lines.next().unwrap_or_default();
         let (method, target, version) =
@@ -109,7 +109,7 @@ impl RequestHead {
         Ok(Self { method: method.to_owned(), target: target.to_owned(), version, headers })
     }
 
-    /// The values of all headers of this name.
+    /// Returns the values of all headers with this name.
     pub(super) fn values(&self, name: &str) -> impl Iterator<Item = &[u8]> {
         self.headers.iter().filter(move |header| header.is(name)).map(|header| header.value.as_slice())
     }
@@ -131,7 +131,7 @@ fn request_line(line: &[u8]) -> Option<(&str, &str, Version)> {
 impl Header {
     fn parse(line: &[u8]) -> Option<Self> {
         let colon = line.iter().position(|&byte| byte == b':')?;
-        // A name with a space before its colon, or a line that goes on with the one before, is no token.
+        // A name with a space before its colon, or a continuation line, is not a token.
         let name = str::from_utf8(&line[..colon]).ok().filter(|name| is_token(name.as_bytes()))?;
         Some(Self { name: name.to_owned(), value: line[colon + 1..].trim_ascii().to_owned() })
     }
@@ -150,12 +150,12 @@ impl Version {
     }
 }
 
-/// What methods and names of headers are made of.
+/// True for the characters of methods and header names.
 fn is_token(text: &[u8]) -> bool {
     !text.is_empty() && text.iter().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(byte))
 }
 
-/// The start of a line that somebody sent.
+/// Formats the start of a received line.
 fn shown(line: &[u8]) -> String {
     const MAX_CHARS: usize = 100;
     String::from_utf8_lossy(line).chars().take(MAX_CHARS).collect()
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_head_is_a_request_line_and_headers_and_what_follows_is_kept() {
+    async fn a_head_is_a_request_line_and_headers_and_later_bytes_are_kept() {
         let (head, rest) = read_all(
             b"PUT http://a/b?c HTTP/1.1\r\nHost:a\r\nX-Note: \t caf\xc3\xa9 \xff\t\r\nEmpty:\r\n\r\nbody\r\n\r\n",
         )
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_could_be_read_in_two_ways_is_refused() {
+    async fn an_ambiguous_head_is_refused() {
         let mut text = String::new();
         for bytes in [
             &b"GET / HTTP/1.1\n\n"[..],
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_client_that_sends_nothing_asks_for_nothing() {
+    async fn a_client_that_sends_nothing_requests_nothing() {
         assert!(read_all(b"").await.unwrap().is_none());
     }
 }

@@ -1,4 +1,4 @@
-//! The proxy over real sockets, with names that are looked up here.
+//! The proxy over real sockets, with a scripted name lookup.
 
 mod hostile;
 mod plain;
@@ -22,14 +22,14 @@ use crate::port::future::BoxFuture;
 use crate::port::shell_reach::{NetworkReach, Repositories, Writable};
 use crate::web::lookup::Lookup;
 
-/// Whether a client of TLS names the server.
+/// The presence of a server name in a TLS hello.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum ServerName {
     Sent,
     Withheld,
 }
 
-/// The first bytes of a client of TLS to this server.
+/// The first bytes of a TLS client of this server.
 pub(super) fn greeting(server: &str, name: ServerName) -> Vec<u8> {
     let mut config = ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
         .with_safe_default_protocol_versions()
@@ -43,11 +43,11 @@ pub(super) fn greeting(server: &str, name: ServerName) -> Vec<u8> {
     bytes
 }
 
-/// Lets everything through but what begins with `evil`.
+/// Allows every host except those beginning with `evil`.
 #[derive(Default)]
 struct Reach {
     asked: Mutex<Vec<String>>,
-    /// Nothing gets through.
+    /// True if nothing is allowed.
     is_closed: bool,
 }
 
@@ -78,7 +78,7 @@ impl ShellReach for Reach {
     }
 }
 
-/// What names lead to: the first answer first, the last one for ever.
+/// Scripted answers for names: in order, the last one forever.
 #[derive(Default)]
 struct Names {
     answers: HashMap<&'static str, Vec<IpAddr>>,
@@ -98,7 +98,7 @@ impl Lookup for Names {
     }
 }
 
-/// A proxy at work, and what it asks.
+/// A running proxy, and the lookups it makes.
 struct Proxy {
     guard: ProxyGuard,
     address: SocketAddr,
@@ -107,7 +107,7 @@ struct Proxy {
 }
 
 impl Proxy {
-    /// Names with the addresses that they lead to one after the other, and the inner places that may be reached.
+    /// Names with their successive addresses, and the permitted inner places.
     fn start(names: &[(&'static str, &[&str])], private: &[&str]) -> Self {
         Self::start_with(names, &WebRules::new(private, &[]).unwrap())
     }
@@ -123,7 +123,7 @@ impl Proxy {
         Self { guard, address, reach, names }
     }
 
-    /// One for which `some.example` is on this machine.
+    /// A proxy for which `some.example` is on this machine.
     fn to_here() -> Self {
         Self::start(&[("some.example", &["127.0.0.1"])], &["127.0.0.1"])
     }
@@ -132,7 +132,7 @@ impl Proxy {
         TcpStream::connect(self.address).await.unwrap()
     }
 
-    /// Everything that comes back for these bytes.
+    /// Sends these bytes and returns everything that comes back.
     async fn ask(&self, bytes: impl AsRef<[u8]>) -> String {
         let mut client = self.connect().await;
         client.write_all(bytes.as_ref()).await.unwrap();
@@ -140,28 +140,28 @@ impl Proxy {
     }
 }
 
-/// Everything that still comes.
+/// Returns everything still to come.
 async fn rest(stream: &mut (impl tokio::io::AsyncRead + Unpin)) -> String {
     let mut bytes = Vec::new();
     stream.read_to_end(&mut bytes).await.unwrap();
     String::from_utf8(bytes).unwrap()
 }
 
-/// A place on this machine, which answers when a test does.
+/// A server on this machine, which answers when a test does.
 async fn server() -> (TcpListener, u16) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     (listener, port)
 }
 
-/// So many bytes, as text.
+/// Reads this many bytes as text.
 async fn exactly(stream: &mut TcpStream, n_bytes: usize) -> String {
     let mut bytes = vec![0; n_bytes];
     stream.read_exact(&mut bytes).await.unwrap();
     String::from_utf8(bytes).unwrap()
 }
 
-/// A head, up to its empty line.
+/// Reads a head, up to its empty line.
 async fn head_of(stream: &mut TcpStream) -> String {
     let mut head = String::new();
     while !head.ends_with("\r\n\r\n") {
@@ -171,7 +171,7 @@ async fn head_of(stream: &mut TcpStream) -> String {
 }
 
 #[test]
-fn programs_are_told_of_the_proxy_and_that_loopback_is_their_own() {
+fn the_environment_names_the_proxy_and_exempts_loopback() {
     let variables = variables(8080, &Reach::default(), &WebRules::default());
     let text: Vec<_> = variables.into_iter().map(|(name, value)| format!("{name}={value}\n")).collect();
     expect![[r#"
@@ -189,7 +189,7 @@ fn programs_are_told_of_the_proxy_and_that_loopback_is_their_own() {
 }
 
 #[test]
-fn loopback_is_this_machines_where_grant_and_settings_let_it_be_reached() {
+fn loopback_means_this_machine_if_grant_and_settings_allow_it() {
     let direct = |reach: &dyn ShellReach, private: &[&str]| {
         let web = WebRules::new(private.iter().copied(), []).unwrap();
         variables(8080, reach, &web).into_iter().find(|(name, _)| name == "NO_PROXY").unwrap().1

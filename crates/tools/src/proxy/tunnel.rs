@@ -1,7 +1,7 @@
-//! A TLS tunnel between a client and a server, into which the proxy cannot look.
+//! A TLS tunnel between a client and a server, which the proxy cannot read.
 //!
-//! It begins with the name of the server, which must be the host that was judged. Otherwise one server of a large
-//! provider would open the way to all its others.
+//! It begins with the name of the server, which must be the judged host. Otherwise one server of a large provider would
+//! open the way to all its others.
 
 use std::io::{self, ErrorKind};
 use std::time::Duration;
@@ -21,14 +21,14 @@ const ESTABLISHED: &[u8] = b"HTTP/1.1 200 Connection established\r\n\r\n";
 /// A fatal alert of TLS: access denied.
 const DENIED: [u8; 7] = [21, 3, 3, 0, 2, 2, 49];
 
-/// What a client may take to begin with TLS.
+/// Maximum time for a client to begin TLS.
 const HELLO_WITHIN: Duration = Duration::from_secs(10);
 
-/// What is read at once of a hello, and of what follows.
+/// Bytes per read of a hello, and of the data after it.
 const STEP_BYTES: usize = 4 << 10;
 const BUFFER_BYTES: usize = 16 << 10;
 
-/// Why a tunnel carries nothing.
+/// The reason why a tunnel is refused.
 #[derive(Debug, thiserror::Error)]
 enum TunnelError {
     #[error("{0}")]
@@ -43,7 +43,8 @@ enum TunnelError {
     Gone(#[from] io::Error),
 }
 
-/// Opens a tunnel to a server and carries it to its end. The server hears nothing before the client's hello is judged.
+/// Opens a tunnel to a server and serves it to its end. The server receives nothing before the client's hello is
+/// judged.
 pub(super) async fn carry<C, S>(client: &mut C, server: S, rest: Vec<u8>, target: &Target, door: &Dialer)
 where
     C: AsyncRead + AsyncWrite + Unpin,
@@ -54,20 +55,20 @@ where
         Err(_) => Err(TunnelError::Late),
     };
     match begun {
-        // How a tunnel ends is the business of those who talk through it.
+        // The result of a tunnel only concerns its two ends.
         Ok(hello) => drop(relay(client, server, &hello).await),
         Err(TunnelError::Gone(_)) => {}
         Err(error) => {
             door.refuse(&format!("the tunnel to `{}` was ended: {error}", target.host()));
             if !matches!(error, TunnelError::ClientHello(ClientHelloError::NotTls) | TunnelError::Late) {
-                // A client that is gone needs no word.
+                // A client that has gone does not care.
                 drop(client.write_all(&DENIED).await);
             }
         }
     }
 }
 
-/// Tells the client that it may talk, and reads what it begins with: all of its hello, which has been judged.
+/// Tells the client that the tunnel is open, and reads its whole hello, which is then judged.
 async fn begin<C: AsyncRead + AsyncWrite + Unpin>(
     client: &mut C,
     rest: Vec<u8>,
@@ -87,7 +88,7 @@ async fn begin<C: AsyncRead + AsyncWrite + Unpin>(
     }
 }
 
-/// TLS names no server where that is an address.
+/// Checks the server name. TLS names no server if the target is an address.
 fn check(hello: ClientHello, target: &Target) -> Result<(), TunnelError> {
     match (hello.server_name, target.literal()) {
         (None, Some(_)) => Ok(()),
@@ -97,7 +98,7 @@ fn check(hello: ClientHello, target: &Target) -> Result<(), TunnelError> {
     }
 }
 
-/// Carries bytes both ways until both sides have ended, or nothing is said for long.
+/// Forwards bytes both ways until both sides have ended or the connection is idle for too long.
 async fn relay<C, S>(client: &mut C, server: S, hello: &[u8]) -> io::Result<()>
 where
     C: AsyncRead + AsyncWrite + Unpin,

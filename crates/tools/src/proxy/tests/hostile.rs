@@ -1,4 +1,4 @@
-//! Clients that take their time, or never end. The clock is stopped: it goes on only where nothing else can happen.
+//! Clients that are slow or never finish. The clock is paused and advances only if nothing else can happen.
 
 use tokio::io::{DuplexStream, duplex};
 use tokio::time::Instant;
@@ -12,7 +12,7 @@ fn door() -> Dialer {
     Dialer::new(Arc::new(Reach::default()), Guard::new(WebRules::default()).with_lookup(Arc::new(Names::default())))
 }
 
-/// Sends these bytes over and over, one each second, until nobody takes them.
+/// Sends these bytes again and again, one each second, until the other end closes.
 async fn trickle(client: &mut (impl tokio::io::AsyncWrite + Unpin), bytes: &[u8]) {
     for byte in bytes.iter().cycle() {
         if client.write_all(&[*byte]).await.is_err() {
@@ -23,7 +23,7 @@ async fn trickle(client: &mut (impl tokio::io::AsyncWrite + Unpin), bytes: &[u8]
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_head_that_comes_drop_by_drop_is_not_waited_for() {
+async fn a_head_that_arrives_drop_by_drop_times_out() {
     let (client, near) = duplex(1 << 10);
     let (mut from_proxy, mut to_proxy) = tokio::io::split(client);
     let begin = Instant::now();
@@ -35,13 +35,12 @@ async fn a_head_that_comes_drop_by_drop_is_not_waited_for() {
     let ((text, waited), (), ()) = tokio::join!(hearing, serving, trickle(&mut to_proxy, b"GET http://a/"));
     assert!(text.starts_with("HTTP/1.1 408 Request Timeout\r\n"), "{text}");
     assert_eq!(waited, Duration::from_secs(10));
-    // Cut off at once, a client that still sends could lose the answer; so it is listened to for a moment, and no
-    // longer.
+    // A client that still sends could lose the answer if cut off at once; so it is drained for a moment, and no longer.
     let listened = Duration::from_secs(12)..=Duration::from_secs(13);
     assert!(listened.contains(&begin.elapsed()), "{:?}", begin.elapsed());
 }
 
-/// The ends of a tunnel to `some.example`, and how long it stood.
+/// Runs a tunnel to `some.example`. Returns how long it stayed open, and the refusals.
 async fn tunnel(first: &[u8], talk: impl AsyncFnOnce(&mut DuplexStream, &mut DuplexStream)) -> (Duration, Vec<String>) {
     let ((mut client, mut near), (server, mut far)) = (duplex(1 << 16), duplex(1 << 16));
     let (door, begin) = (door(), Instant::now());
@@ -55,7 +54,7 @@ async fn tunnel(first: &[u8], talk: impl AsyncFnOnce(&mut DuplexStream, &mut Dup
 }
 
 #[tokio::test(start_paused = true)]
-async fn tls_that_comes_drop_by_drop_is_not_waited_for() {
+async fn tls_that_arrives_drop_by_drop_times_out() {
     let (stood, told) = tunnel(b"", async |client, _| {
         for byte in greeting("some.example", ServerName::Sent).into_iter().take(20) {
             client.write_all(&[byte]).await.unwrap();
@@ -69,7 +68,7 @@ async fn tls_that_comes_drop_by_drop_is_not_waited_for() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_tunnel_in_which_nothing_is_said_is_ended() {
+async fn an_idle_tunnel_is_ended() {
     let hello = greeting("some.example", ServerName::Sent);
     let (stood, told) = tunnel(&hello, async |_, server| {
         sleep(IDLE / 2).await;
@@ -81,7 +80,7 @@ async fn a_tunnel_in_which_nothing_is_said_is_ended() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_that_does_not_answer_is_not_waited_for_for_ever() {
+async fn a_server_that_does_not_answer_times_out() {
     let ((_client, mut near), (server, _far)) = (duplex(1 << 10), duplex(1 << 10));
     let begin = Instant::now();
     let body = forward::Body { rest: Vec::new(), framing: Framing::Empty };
@@ -90,7 +89,7 @@ async fn a_server_that_does_not_answer_is_not_waited_for_for_ever() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn more_connections_than_there_may_be_wait_until_others_end() {
+async fn connections_beyond_the_limit_wait_until_others_end() {
     let proxy = Proxy::to_here();
     let mut silent = Vec::new();
     for _ in 0..MAX_CONNECTIONS {
@@ -103,7 +102,7 @@ async fn more_connections_than_there_may_be_wait_until_others_end() {
 }
 
 #[tokio::test]
-async fn a_client_hears_why_its_head_was_too_long() {
+async fn a_client_is_told_that_its_head_is_too_long() {
     let proxy = Proxy::to_here();
     let head = format!("GET http://some.example/ HTTP/1.1\r\nA: {}\r\n\r\n", "a".repeat(300_000));
     let answer = proxy.ask(head).await;
@@ -125,7 +124,7 @@ async fn a_proxy_that_is_dropped_ends_all_its_connections() {
     let mut bytes = Vec::new();
     stream.read_to_end(&mut bytes).await.unwrap();
     client.read_to_end(&mut bytes).await.unwrap();
-    // One that was not taken yet is reset.
+    // A connection that was not accepted yet is reset.
     silent.read_to_end(&mut bytes).await.ok();
     assert!(TcpStream::connect(address).await.is_err(), "somebody still listens");
 }

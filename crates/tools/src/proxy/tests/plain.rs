@@ -1,10 +1,11 @@
-//! Plain requests: who is asked, what the server gets, and what the client hears.
+//! Plain requests: the lookups, the request that the server gets, and the answer for the client.
 
 use super::*;
 
 const ANSWER: &str = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\nConnection: close\r\n\r\nhere";
 
-/// Sends bytes for `some.example`, answers them there after so many bytes of body, and returns all that arrived.
+/// Sends bytes for `some.example`, answers them there after this many bytes of body, and returns everything that
+/// arrived.
 async fn arrived(request: &str, n_body_bytes: usize) -> String {
     let (listener, port) = server().await;
     let proxy = Proxy::to_here();
@@ -24,7 +25,7 @@ async fn arrived(request: &str, n_body_bytes: usize) -> String {
 }
 
 #[tokio::test]
-async fn a_request_reaches_the_host_that_it_names_and_the_answer_comes_back() {
+async fn a_request_reaches_the_host_it_names_and_the_answer_returns() {
     let request = "GET http://Some.Example:PORT/a?b HTTP/1.1\r\nHost: some.example:PORT\r\nProxy-Authorization: secret\r\n\
                    Accept: */*\r\n\r\n";
     assert_eq!(
@@ -49,7 +50,7 @@ async fn a_second_request_on_the_connection_reaches_nobody() {
 }
 
 #[tokio::test]
-async fn a_body_may_come_long_after_its_head() {
+async fn a_body_may_arrive_long_after_its_head() {
     let (listener, port) = server().await;
     let proxy = Proxy::to_here();
     let mut client = proxy.connect().await;
@@ -66,7 +67,7 @@ async fn a_body_may_come_long_after_its_head() {
 }
 
 #[tokio::test]
-async fn a_server_learns_that_the_rest_of_a_body_does_not_come() {
+async fn a_server_learns_that_the_rest_of_a_body_is_missing() {
     let (listener, port) = server().await;
     let proxy = Proxy::to_here();
     let request = format!("PUT http://some.example:{port}/ HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n");
@@ -80,7 +81,7 @@ async fn a_server_learns_that_the_rest_of_a_body_does_not_come() {
 }
 
 #[tokio::test]
-async fn a_host_that_the_grant_refuses_is_not_even_looked_up_and_the_rule_is_told() {
+async fn a_host_refused_by_the_grant_is_not_looked_up_and_the_rule_is_named() {
     let proxy = Proxy::start(&[("evil.example", &["127.0.0.1"])], &["127.0.0.1"]);
     for _ in 0..2 {
         proxy.ask("CONNECT evil.example:443 HTTP/1.1\r\n\r\n").await;
@@ -103,7 +104,7 @@ async fn a_host_that_the_grant_refuses_is_not_even_looked_up_and_the_rule_is_tol
 }
 
 #[tokio::test]
-async fn an_inner_address_is_not_reached_however_it_is_written() {
+async fn an_inner_address_is_not_reached_in_any_spelling() {
     let (listener, port) = server().await;
     let proxy = Proxy::start(&[("inner.example", &["127.0.0.1"]), ("mapped.example", &["::ffff:127.0.0.1"])], &[]);
     for host in ["127.0.0.1", "127.1", "2130706433", "0x7f.1", "[::1]", "[::ffff:127.0.0.1]", "169.254.169.254", "0"] {
@@ -122,7 +123,7 @@ async fn an_inner_address_is_not_reached_however_it_is_written() {
 }
 
 #[tokio::test]
-async fn a_server_of_our_own_is_not_reached_even_if_its_place_is_allowed() {
+async fn our_own_server_is_not_reached_even_if_its_place_is_allowed() {
     let (_listener, port) = server().await;
     let own = format!("127.0.0.1:{port}");
     let rules = WebRules::new(["127.0.0.1"], [own.as_str()]).unwrap();
@@ -148,7 +149,7 @@ async fn a_connection_goes_to_the_address_that_was_checked() {
 }
 
 #[tokio::test]
-async fn what_fails_is_told_apart_from_what_is_refused() {
+async fn failures_are_distinguished_from_refusals() {
     let (listener, port) = server().await;
     // Nobody listens there: the port is held at another address.
     let proxy = Proxy::start(&[("some.example", &["127.0.0.1"]), ("shut.example", &["127.0.0.77"])], &["127.0.0.0/8"]);
@@ -170,7 +171,7 @@ async fn what_fails_is_told_apart_from_what_is_refused() {
 }
 
 #[tokio::test]
-async fn a_request_that_can_be_read_in_two_ways_is_answered_and_goes_nowhere() {
+async fn an_ambiguous_request_is_answered_and_not_forwarded() {
     let proxy = Proxy::to_here();
     for request in [
         "GET http://some.example/ HTTP/1.1\r\nHost: evil.example\r\n\r\n",

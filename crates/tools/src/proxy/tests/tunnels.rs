@@ -1,11 +1,12 @@
-//! Tunnels: what they begin with, and that they carry the rest as it is.
+//! Tunnels: they begin with a checked hello and carry the rest unchanged.
 
 use super::*;
 
 const ESTABLISHED: &str = "HTTP/1.1 200 Connection established\r\n\r\n";
 const DENIED: [u8; 7] = [21, 3, 3, 0, 2, 2, 49];
 
-/// Begins a tunnel with these bytes. What the server got, what the client got after the tunnel stood, and what is told.
+/// Begins a tunnel with these bytes. Returns what the server got, what the client got once the tunnel was open, and the
+/// refusals.
 async fn ended(host: &str, first: &[u8]) -> (Vec<u8>, Vec<u8>, Vec<String>) {
     let (listener, port) = server().await;
     let proxy = Proxy::to_here();
@@ -26,7 +27,7 @@ async fn a_tunnel_carries_bytes_both_ways_until_both_sides_have_ended() {
     let proxy = Proxy::to_here();
     let mut client = proxy.connect().await;
     let hello = greeting("some.example", ServerName::Sent);
-    // As some clients do, without waiting.
+    // Some clients do this, without waiting.
     let head = format!("CONNECT some.example:{port} HTTP/1.1\r\nHost: some.example:{port}\r\n\r\n").into_bytes();
     client.write_all(&[head, hello[..10].to_vec()].concat()).await.unwrap();
     assert_eq!(head_of(&mut client).await, ESTABLISHED);
@@ -51,7 +52,7 @@ async fn a_tunnel_carries_bytes_both_ways_until_both_sides_have_ended() {
 }
 
 #[tokio::test]
-async fn a_tunnel_to_one_host_is_none_to_another() {
+async fn a_tunnel_to_one_host_does_not_reach_another() {
     let mut text = String::new();
     for (server, name) in [
         ("other.example", ServerName::Sent),
@@ -71,7 +72,7 @@ async fn a_tunnel_to_one_host_is_none_to_another() {
 }
 
 #[tokio::test]
-async fn a_tunnel_carries_nothing_but_tls() {
+async fn a_tunnel_carries_only_tls() {
     let plain = b"GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n";
     let (at_server, at_client, told) = ended("some.example", plain).await;
     assert_eq!((at_server.as_slice(), at_client.as_slice()), (&[][..], &[][..]));
