@@ -53,7 +53,7 @@ fn s22_a_rule_for_a_program_does_not_cover_what_arms_it() {
     assert_eq!(allowed(&["Bash(sed -i:*)"], "sed -i s/a/b/ f"), Allow, "the rule names what arms it");
     assert_eq!(allowed(&["Bash(sed -i:*)"], "sed -i s/a/b/e f"), Ask, "and not the rest");
     assert_eq!(allowed(&["Bash(xargs:*)", "Bash(ls:*)"], "xargs ls"), Ask, "more words follow");
-    assert_eq!(allowed(&["Bash(sudo:*)"], "sudo ls"), Ask, "what it runs needs a rule, too");
+    assert_eq!(allowed(&["Bash(sudo:*)"], "sudo ls"), Ask, "the command that it runs also needs a rule");
     assert_eq!(allowed(&["Bash(sudo:*)", "Bash(ls)"], "sudo ls"), Allow);
     assert_eq!(allowed(&["Bash(ls)"], "sudo ls"), Ask);
     assert_eq!(allowed(&["Bash(ls)"], "ls; nice ls"), Allow);

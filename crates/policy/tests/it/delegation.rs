@@ -23,8 +23,8 @@ fn a_child_that_asks_for_a_wider_mode_does_not_get_it() {
         ..GrantLayer::new("agent greedy")
     };
     let child = narrow(&parent, greedy);
-    assert_eq!(verdict(&child, "Edit", &path("a")), Verdict::Ask, "what asked still asks");
-    assert_eq!(verdict(&child, "Bash", &command("ls")), Verdict::Deny, "what the parent has not, the child has not");
+    assert_eq!(verdict(&child, "Edit", &path("a")), Verdict::Ask, "the parent asks, so the child asks");
+    assert_eq!(verdict(&child, "Bash", &command("ls")), Verdict::Deny, "the child lacks what the parent lacks");
 }
 
 #[test]

@@ -53,7 +53,7 @@ fn international_names_and_addresses_have_one_form() {
     assert!(permits("WebFetch(domain:bücher.example)", "xn--bcher-kva.example"));
     assert!(permits("WebFetch(domain:xn--bcher-kva.example)", "BÜCHER.example"));
     assert!(permits("WebFetch(domain:127.0.0.1)", "127.0.0.1"));
-    assert!(permits("WebFetch(domain:127.0.0.1)", "0x7f.1"), "the same address, written otherwise");
+    assert!(permits("WebFetch(domain:127.0.0.1)", "0x7f.1"), "another spelling of the address");
     assert!(permits("WebFetch(domain:[::1])", "[0:0:0:0:0:0:0:1]"));
     assert!(permits("WebFetch(domain:::1)", "[::1]"));
     assert!(!permits("WebFetch(domain:127.0.0.1)", "127.0.0.2"));

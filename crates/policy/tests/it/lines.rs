@@ -84,7 +84,7 @@ fn s18_a_line_over_the_cap_is_never_allowed_and_refused_under_a_deny_rule() {
     let words = format!("echo {}", "x".repeat(10_000));
     assert_eq!(denied(&["Bash(rm:*)"], &words), Deny);
     assert_eq!(allowed(&["Bash(echo:*)"], &words), Ask);
-    assert_eq!(allowed(&["Bash"], &words), Allow, "who allows every command allows this one");
+    assert_eq!(allowed(&["Bash"], &words), Allow, "a rule for every command covers this one");
     let deep = "(".repeat(5_000);
     assert_eq!(allowed(&["Bash(rm:*)"], &deep), Ask);
 }

@@ -23,7 +23,7 @@ fn a_tightened_policy_binds_and_a_loosened_one_does_not_widen() {
     assert_eq!(verdict(&loosened, "Edit", &path("a")), Verdict::Allow);
     assert_eq!(verdict(&loosened, "Bash", &command("ls")), Verdict::Deny);
     let asked = intersect(&stored(&grant([in_mode(Mode::Default), tools(&["Edit"])])), &[in_mode(Mode::Bypass)]);
-    assert_eq!(verdict(&asked, "Edit", &path("a")), Verdict::Ask, "what it was asked about then is asked about now");
+    assert_eq!(verdict(&asked, "Edit", &path("a")), Verdict::Ask, "a call that asked then still asks");
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn no_new_rule_is_suggested_for_a_call_not_allowed_at_the_start() {
             "needs approval; it was not allowed when this task started, and rules added since are for new tasks"
         );
     }
-    assert!(!ground(in_mode(Mode::Default)).remedies.is_empty(), "said today as it was then, it can be said otherwise");
+    assert!(!ground(in_mode(Mode::Default)).remedies.is_empty(), "a layer of today can suggest a rule");
 }
 
 #[test]

@@ -89,7 +89,7 @@ fn an_invalid_rule_says_why() {
         `Read(src/[ab)` is no rule: a `[` is not closed; write `\[` for a bracket
         `Read(src/[z-a])` is no rule: a range in `[…]` runs backwards
         `Read(src\)` is no rule: it ends in a lone `\`
-        `Read(~other/x)` is no rule: only one's own `~/` is understood; write `\~` for a name that begins so
+        `Read(~other/x)` is no rule: only your own `~/` is supported; write `\~` for a name that begins with `~`
         `Bash(git * main)` is no rule: `*` is supported only at the end, for further words: `git diff:*`
         `Bash(:* x)` is no rule: `*` is supported only at the end, for further words: `git diff:*`
         `WebFetch(example.com)` is no rule: write a host as `domain:example.com`, or `domain:*.example.com` for its subdomains
@@ -109,7 +109,7 @@ fn an_invalid_rule_says_why() {
 #[test]
 fn letters_that_only_look_plain_are_an_error() {
     for text in ["Rеad", "Вash", "Ｒead", "Re\u{200B}ad", "Reаd(src/**)", "mcp__sеrver"] {
-        assert!(error(text).contains("in no tool's name"), "{text}: {}", error(text));
+        assert!(error(text).contains("not allowed in a tool's name"), "{text}: {}", error(text));
     }
 }
 

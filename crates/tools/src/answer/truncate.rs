@@ -48,7 +48,7 @@ pub(crate) fn marked(shown: &str, n_bytes: impl Display) -> String {
     format!("{shown}{space}[cut; {n_bytes} bytes in all]")
 }
 
-/// Returns a line or, if it is long, the part around the byte found by `find`, with the number of characters left out
+/// Returns a line or, if it is long, the part around the byte found by `find`. Adds the number of characters left out
 /// on each side. If the word there is too long to show, its length takes its place.
 pub(crate) fn around(line: &str, find: impl FnOnce() -> usize) -> String {
     let n_chars = line.chars().count();

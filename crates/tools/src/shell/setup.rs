@@ -148,7 +148,7 @@ mod tests {
         let weaker = standing(Tier::Landlock);
         assert_eq!(weaker.tier(), Ok(Tier::Landlock));
         let notice = weaker.notice().unwrap();
-        assert!(notice.contains("Landlock alone") && notice.contains("user namespaces are off"), "{notice}");
+        assert!(notice.contains("Landlock only") && notice.contains("user namespaces are off"), "{notice}");
         assert_eq!(notice.matches("sortie doctor").count(), 1, "{notice}");
     }
 

@@ -163,7 +163,7 @@ async fn an_empty_old_string_creates_a_missing_file_and_fills_an_empty_one() {
     assert_eq!(output.diff.unwrap(), "--- /dev/null\n+++ b/new/dir/a.txt\n@@ -0,0 +1,2 @@\n+one\n+two\n");
     assert_eq!(project.text("new/dir/a.txt"), "one\ntwo\n");
     project.done("Edit", edit("new/dir/a.txt", "one", "1")).await;
-    assert_eq!(project.text("new/dir/a.txt"), "1\ntwo\n", "what the task made itself it need not read");
+    assert_eq!(project.text("new/dir/a.txt"), "1\ntwo\n", "a task need not read its own file");
     project.done("Edit", edit("empty", "", "full")).await;
     assert_eq!(project.text("empty"), "full");
 }

@@ -30,8 +30,7 @@ async fn a_mark_is_never_written_in_place_of_the_secret_it_hides() {
     ] {
         let output = project.run(tool, arguments).await;
         assert_eq!((output.failed, output.fault), (true, Some(Fault::Arguments)), "{tool}: {}", output.for_model);
-        let why =
-            format!("was not changed: `{MARK}` only marks what is hidden from you, and would be written in its place");
+        let why = format!("was not changed: `{MARK}` only marks a hidden part, and would overwrite it");
         assert!(output.for_model.contains(&why) && output.for_model.contains(advice), "{tool}: {}", output.for_model);
     }
     assert_eq!(project.text("cfg"), SECRET);

@@ -91,7 +91,7 @@ async fn the_content_counts_and_not_the_time_of_the_last_change() {
     project.write("a.txt", "six\n");
     File::options().write(true).open(project.path("a.txt")).unwrap().set_modified(modified).unwrap();
     let text = project.failed("Edit", edit("six", "ten")).await;
-    assert!(text.contains("no longer as you read it"), "{text}");
+    assert!(text.contains("it has changed since you read it"), "{text}");
 }
 
 #[tokio::test]

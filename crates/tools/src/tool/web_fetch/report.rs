@@ -225,8 +225,8 @@ fn put(answer: &mut Answer, text: &PageText, content: &str) {
     answer.put("content", || shown.into());
 }
 
-/// Returns how much of a text fits into an object, as JSON with the URL and within its line limit, so that nobody has
-/// to cut it again.
+/// Returns how much of a text fits into an object, so that nobody has to cut it again. Counts it as JSON with the URL,
+/// and within the line limit.
 fn fitting_in_object(text: &str, url: &str) -> usize {
     let most = MAX_ITEM_BYTES.saturating_sub(url.len());
     let (mut n_bytes, mut n_lines) = (0, 0);

@@ -111,7 +111,7 @@ async fn a_useless_file_in_the_own_repository_is_taken_away_and_kept_for_people(
         assert_eq!(fs::read_to_string(place).unwrap(), "evil\n");
         assert_eq!(fs::metadata(place).unwrap().permissions().mode() & 0o777, 0o754);
     }
-    assert!(output.for_model.ends_with("git obeys it, and no command may make it]"), "{}", output.for_model);
+    assert!(output.for_model.ends_with("git obeys it, and no command may create it]"), "{}", output.for_model);
     assert_eq!(output.files_changed, [""; 0]);
     assert_eq!(project.shells.unwrap().notices().len(), 1);
 }

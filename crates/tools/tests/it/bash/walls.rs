@@ -129,7 +129,7 @@ async fn the_outcome_says_that_commands_ran_without_walls() {
     assert!(outside.exists());
     let notices = shells.notices();
     assert_eq!(notices.len(), 1, "{notices:?}");
-    assert!(notices[0].starts_with("commands ran without walls, as --unconfined asks"), "{notices:?}");
+    assert!(notices[0].starts_with("commands ran without walls because of --unconfined"), "{notices:?}");
 }
 
 #[tokio::test]

@@ -115,8 +115,8 @@ async fn notes_from_an_offset_are_read_page_by_page() {
         let page = project.done("Note", json!({ "offset": offset })).await;
         assert!(page.chars().count() < 6300, "{page}");
         read += &page;
-        let Some((_, rest)) = page.split_once("more; offset ") else { break };
-        offset = rest.trim_end_matches(" goes on]").parse().unwrap();
+        let Some((_, rest)) = page.split_once("more; continue with offset ") else { break };
+        offset = rest.trim_end_matches("]").parse().unwrap();
     }
     assert!((0..60).all(|n| read.matches(&format!(": {n:02} xx")).count() == 1), "{read}");
     assert_eq!(project.done("Note", json!({"offset": 60})).await, "[there are no notes from offset 60 on]");

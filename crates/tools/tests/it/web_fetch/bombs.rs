@@ -233,5 +233,5 @@ async fn a_badly_compressed_body_is_reported() {
         out.write_all(&page)
     });
     let text = Web::of(&server).failed(&server.url("/")).await;
-    assert!(text.contains("packed as `br`, which was not requested and cannot be read"), "{text}");
+    assert!(text.contains("compressed as `br`, which was not requested and cannot be read"), "{text}");
 }
