@@ -180,10 +180,10 @@ async fn of_a_child_that_runs_elsewhere_it_is_said_where_and_that_its_report_doe
         [it works for somebody else, who can stop it: nothing was stopped]
         agent-aaaaaaaaaaab is still running, in process 7; wait for it, or stop it first"#]].assert_eq(&told_of_one_elsewhere(Some(Holder::Other { pid: 7 })).await);
     expect![[r#"
-        agent-aaaaaaaaaaab general-purpose running, it seems: process 7, which has it, cannot be seen from here
+        agent-aaaaaaaaaaab general-purpose running, it seems: its process 7 cannot be seen from here
         [agent-aaaaaaaaaaab works for somebody else: its report is not delivered to you; TaskOutput has it once it has ended]
-        agent-aaaaaaaaaaab general-purpose running, it seems: process 7, which has it, cannot be seen from here: Part
-        agent-aaaaaaaaaaab general-purpose running, it seems: process 7, which has it, cannot be seen from here
+        agent-aaaaaaaaaaab general-purpose running, it seems: its process 7 cannot be seen from here: Part
+        agent-aaaaaaaaaaab general-purpose running, it seems: its process 7 cannot be seen from here
         [it works for somebody else, who can stop it: nothing was stopped]
         agent-aaaaaaaaaaab may still be running: process 7, which has it, cannot be seen from here (another container, or no /proc); stop it there, or take the task over if you know that it is gone"#]].assert_eq(&told_of_one_elsewhere(Some(Holder::OutOfSight { pid: 7 })).await);
     expect![[r#"

@@ -124,7 +124,7 @@ async fn what_is_written_before_a_stop_is_told_as_unread_and_what_is_written_aft
     let stopped = "it was stopped by agent-aaaaaaaaaaaa";
     assert_eq!(notices(&outputs[2]), [unread, stopped]);
     assert_eq!(notices(&outputs[4]), [stopped], "by then it had read what came: {}", outputs[4]);
-    assert!(outputs[5].starts_with(&format!("{CHILD} goes on with it")), "{outputs:#?}");
+    assert!(outputs[5].starts_with(&format!("{CHILD} resumes with it")), "{outputs:#?}");
 }
 
 /// Writes, half a second after the start, to one that somebody else stops at once.

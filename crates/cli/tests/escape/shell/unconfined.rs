@@ -10,7 +10,7 @@ use crate::calls::{delegated, main_agent};
 use crate::terminal::terminal;
 use crate::world::{PROMPT, World, as_each_user};
 
-const NOTICE: &str = "commands ran without walls, as --unconfined asks";
+const NOTICE: &str = "commands ran without walls because of --unconfined";
 
 /// All that a person sees of a run of a sub-agent's command.
 fn shown(world: &World, args: &[&str]) -> String {
