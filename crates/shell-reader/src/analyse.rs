@@ -1,4 +1,4 @@
-//! The walk through a line. It tracks the working directory as the shell would and records everything that could run.
+//! The walk through a line: it tracks the directory as the shell would and records everything that could run.
 
 mod location;
 mod simple_command;

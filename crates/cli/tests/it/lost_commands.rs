@@ -50,10 +50,7 @@ fn a_command_that_was_lost_in_the_background_is_told_once_and_its_name_is_nobody
     );
     assert!(notices.contains("files that they changed may be missing from files_changed"), "{notices}");
     let sent = last_sent(&server, "QUESTION");
-    assert!(
-        sent.contains("bash_1 was ended when the program was stopped: its effects are unknown"),
-        "{sent}"
-    );
+    assert!(sent.contains("bash_1 was ended when the program was stopped: its effects are unknown"), "{sent}");
     assert!(sent.contains("bash_2 runs in the background"), "{sent}");
 
     let task = outcome["task_id"].as_str().unwrap();
