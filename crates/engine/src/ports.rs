@@ -1,4 +1,4 @@
-//! The outside world as the engine needs it: time, ids, approvals, hooks, blocking work and redaction.
+//! The outside world as the engine sees it: time, ids, approvals, hooks, blocking work and redaction.
 
 pub(crate) mod approval;
 pub(crate) mod approval_queue;

@@ -1,7 +1,7 @@
-//! Asking a person: one question at a time, bound to exactly the call that it is about.
+//! Approvals: one question to a person at a time, bound to the exact call that it is about.
 //!
-//! The engine decides when to ask and what an answer covers. How a question looks, and where an answer for good is
-//! written down, is the approver's business.
+//! The engine decides when to ask and what an answer covers. The approver decides how a question looks and where a
+//! lasting answer is stored.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -11,66 +11,64 @@ use sortie_policy::{Judge, Places, Rule};
 use sortie_protocol::{Grant, GrantLayer, Resource, TaskId};
 use sortie_tools::BoxFuture;
 
-/// Whoever can be asked whether a call may run.
+/// A person, or a stand-in, who decides whether a call may run.
 pub trait Approver: Send + Sync {
-    /// Whether there is anybody to ask. Where nobody is, what would have to be asked is refused at once.
+    /// True if there is somebody to ask. Otherwise a call that needs approval is refused at once.
     fn is_present(&self) -> bool {
         true
     }
 
-    /// Asks once, and waits as long as the person takes. The engine asks one question at a time; where it must give up
-    /// (the task was stopped, its time is over), it drops the future.
+    /// Asks once, and waits as long as the person takes. The engine asks one question at a time. It drops the future
+    /// when the task is stopped or runs out of time.
     fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Approval>;
 
-    /// The task of a question that is being asked was let go into the background meanwhile: from now on it waits so
-    /// long.
+    /// Shortens the wait for an open question, because its task has moved into the background meanwhile.
     fn hurry(&self, _question: &Question, _within: Duration) {}
 
-    /// Puts an agent's own question to the person, who may answer in any words; `None` if nobody does. It is dropped
+    /// Puts an agent's own question to the person, who may answer in any words; `None` if nobody answers. It is dropped
     /// like [`ask`](Self::ask).
     fn inquire<'a>(&'a self, _inquiry: &'a Inquiry<'a>) -> BoxFuture<'a, Option<String>> {
         Box::pin(std::future::ready(None))
     }
 }
 
-/// An agent's own question, with who asks.
+/// An agent's own question, and the agent that asks it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inquiry<'a> {
     pub task: TaskId,
     pub title: &'a str,
-    /// Names of the agents from the main one down to the one that asks.
+    /// Names of the agents from the main agent down to the one that asks.
     pub chain: &'a [String],
     pub question: &'a str,
-    /// How long the agent waits for an answer.
+    /// Time that the agent waits for an answer.
     pub within: Duration,
     /// Set before the question is dropped because it was answered elsewhere.
     pub answered: &'a OnceLock<()>,
 }
 
-/// All that a person needs to know to answer.
+/// Everything that a person needs to know to answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
     pub task: TaskId,
     pub title: String,
-    /// How long the task waits for an answer; `None` is as long as it takes.
+    /// Time that the task waits for an answer; `None` is without limit.
     pub within: Option<Duration>,
-    /// Names of the agents from the main one down to the one that asks.
+    /// Names of the agents from the main agent down to the one that asks.
     pub chain: Vec<String>,
     pub tool: String,
     /// Exactly what would run.
     pub arguments: String,
-    /// What the call would change, as a unified diff, where the tool can tell.
+    /// The call's change as a unified diff, if the tool can compute it.
     pub preview: Option<String>,
-    /// What is allowed by [`Approval::Tree`]; none where no rules could say it, so that only this call can be allowed.
+    /// Rules that [`Approval::Tree`] allows. Empty if no rule can express it, so that only this call can be allowed.
     pub rules: Vec<String>,
-    /// What [`Approval::Always`] stands for, in words that mean the same in every project; `None` where no allow rule
-    /// would settle it, because a rule asks whatever is allowed, or where it should be written by hand.
+    /// The rule that [`Approval::Always`] stands for, worded so that it means the same in every project. `None` if no
+    /// allow rule would settle it, because another rule always asks, or if it should be written by hand.
     pub lasting_rule: Option<String>,
-    /// Rules that would settle it for good and are written by hand alone: those for commands, since one yes would let
-    /// every other project run a script of its own by the same words, and those for tools that somebody else may change
-    /// under the same name.
+    /// Lasting rules that a person has to write by hand. Rules for commands: one yes would let any other project run
+    /// its own script under the same words. Rules for tools that somebody else may change under the same name.
     pub by_hand: Vec<String>,
-    /// Why it has to be asked.
+    /// The reason for asking.
     pub ground: String,
 }
 
@@ -78,19 +76,19 @@ pub struct Question {
 pub enum Approval {
     /// This call, with these arguments.
     Once,
-    /// Also what the question's rules cover, for all agents of this task tree.
+    /// This call, and everything that the question's rules cover, for all agents of this task tree.
     Tree,
-    /// The same for good. The approver has written down the lasting rule.
+    /// Everything that the question's rules cover, for good. The approver has stored the lasting rule.
     Always,
     No {
-        /// In the person's words, for the agent.
+        /// The person's own words, for the agent.
         reason: Option<String>,
     },
     /// There is nobody to ask.
     Nobody,
 }
 
-/// Where there is nobody to ask.
+/// An approver for programs without a person to ask.
 #[derive(Debug, Clone, Copy)]
 pub struct NoApprover;
 
@@ -104,12 +102,12 @@ impl Approver for NoApprover {
     }
 }
 
-/// What a person has approved for one task tree, beyond single calls.
+/// Approvals that a person has given to one task tree, beyond single calls.
 #[derive(Debug, Default)]
 pub(crate) struct Approvals {
-    /// `None` until something was approved.
+    /// `None` until something is approved.
     approved: Mutex<Option<Approved>>,
-    /// What tools that somebody else may change were when they were approved, by name.
+    /// Digests of changeable tools at the time of their approval, by tool name.
     pins: Mutex<HashMap<String, String>>,
 }
 
@@ -120,12 +118,12 @@ struct Approved {
 }
 
 impl Approvals {
-    /// Whether nothing was approved for the whole tree.
+    /// True if nothing was approved for the whole tree.
     pub(crate) fn is_empty(&self) -> bool {
         self.approved.lock().unwrap_or_else(PoisonError::into_inner).is_none()
     }
 
-    /// Adds rules; one that cannot be read adds nothing.
+    /// Adds rules. If any of them is invalid, none is added.
     pub(crate) fn add(&self, added: &[String], places: &Places) {
         let mut approved = self.approved.lock().unwrap_or_else(PoisonError::into_inner);
         let mut rules = approved.take().map(|approved| approved.rules).unwrap_or_default();
@@ -135,14 +133,14 @@ impl Approvals {
         *approved = judge.ok().map(|judge| Approved { rules, judge });
     }
 
-    /// Binds what was approved of a tool to what it is now.
+    /// Binds the approval of a tool to its present definition.
     pub(crate) fn pin(&self, tool: &str, pin: Option<&str>) {
         if let Some(pin) = pin {
             self.pins.lock().unwrap_or_else(PoisonError::into_inner).insert(tool.to_owned(), pin.to_owned());
         }
     }
 
-    /// Returns whether a call of this tool is covered.
+    /// Returns true if an approval covers a call of this tool.
     pub(crate) fn cover(&self, tool: PinnedTool<'_>, resource: &Resource) -> bool {
         let PinnedTool { name: tool, pin } = tool;
         let is_other = |pin: &str| {
@@ -157,7 +155,7 @@ impl Approvals {
     }
 }
 
-/// A tool by name, with the digest of its definition where it is a server's.
+/// A tool by name, with the digest of its definition if a server offers it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PinnedTool<'a> {
     pub(crate) name: &'a str,
@@ -165,7 +163,7 @@ pub(crate) struct PinnedTool<'a> {
 }
 
 impl<'a> PinnedTool<'a> {
-    /// A tool of this program, which nobody can change.
+    /// A tool of this program, which nobody else can change.
     pub(crate) fn builtin(name: &'a str) -> Self {
         Self { name, pin: None }
     }

@@ -1,6 +1,6 @@
 //! The queue of questions to a person: one is open at a time, the others wait in order.
 
-/// The questions of one engine, which wait for their turn.
+/// The queue of one engine.
 #[derive(Default)]
 pub(crate) struct ApprovalQueue {
     turn: tokio::sync::Mutex<()>,

@@ -1,8 +1,8 @@
-//! Waiting for what blocks, away from the threads that run tasks.
+//! Blocking work, kept away from the threads that run tasks.
 
 use sortie_protocol::{Failure, FailureCode};
 
-/// Reads on a thread that may wait.
+/// Runs blocking work on a thread of its own.
 pub(crate) async fn blocking<T: Send + 'static>(
     read: impl FnOnce() -> Result<T, Failure> + Send + 'static,
 ) -> Result<T, Failure> {

@@ -1,4 +1,4 @@
-//! What the engine needs from the world besides models, tools and the journal: the time of day, and fresh names.
+//! The time of day, and fresh ids.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -10,11 +10,11 @@ pub trait Clock: Send + Sync {
     fn now(&self) -> Timestamp;
 }
 
-/// Fresh names.
+/// Source of fresh ids.
 pub trait Ids: Send + Sync {
     fn task(&self) -> TaskId;
 
-    /// A short word that nobody can guess, to fence a report with.
+    /// A short word that nobody can guess, as a fence around a report.
     fn mark(&self) -> String;
 }
 

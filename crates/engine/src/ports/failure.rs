@@ -1,4 +1,4 @@
-//! Failures of the journal, as a caller reads them.
+//! Journal errors, turned into failures for a caller.
 
 use sortie_journal::JournalError;
 use sortie_protocol::{Failure, FailureCode};

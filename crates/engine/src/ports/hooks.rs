@@ -1,66 +1,67 @@
-//! Users' own programs at the seams of a task's life: before it starts, when it has ended, when it asks a person.
+//! Hooks: users' own programs that run before a task starts, when it has ended, and when it asks a person.
 //!
-//! The engine says when; what is run, and how, is the other side's business. Nothing here can fail a task but a veto:
-//! a hook that does not work is told of, and the task goes on. Outside, an ending is told at least once, with its id.
+//! The engine decides when a hook runs; the implementation decides what runs and how. Only a veto can fail a task: a
+//! broken hook is reported, and the task continues. The outside world learns of each ending at least once, with its id.
 
 use sortie_protocol::{Failure, FailureCode, Job, TaskOutcome};
 use sortie_tools::BoxFuture;
 
 use crate::Question;
 
-/// Whoever wants to know what becomes of tasks.
+/// Receiver of a task's events: its start, its ending and its questions.
 pub trait Hooks: Send + Sync {
-    /// Whether nobody listens, so that nothing needs to be told.
+    /// True if there are no hooks, so that the engine can skip them.
     fn is_empty(&self) -> bool {
         false
     }
 
-    /// Tells of a leg that is about to start, and waits for what is said to it. The job's prompt is what is asked now.
-    /// Where the engine must give up (the task was stopped, its time is over), it drops the future.
+    /// Announces a leg that is about to start, and waits for the verdict. The job's prompt is this leg's prompt. The
+    /// engine drops the future when the task is stopped or runs out of time.
     fn before_start<'a>(&'a self, job: &'a Job, leg: u32) -> BoxFuture<'a, Verdict>;
 
-    /// Tells of the ending of a leg. Returns at once: nobody waits for what is done about it.
+    /// Announces the ending of a leg. Returns at once; nobody waits for the hooks.
     fn ended(&self, job: &Job, leg: u32, outcome: &TaskOutcome);
 
-    /// Tells that a task waits for a person. Returns at once.
+    /// Announces that a task waits for a person. Returns at once.
     fn asks(&self, job: &Job, asking: &Asking<'_>);
 
-    /// Who is told something at this moment, as people know them; one as often as it is told.
+    /// Names of the hooks that run at this moment, as people know them; one entry for each run.
     fn under_way(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// Waits until all that was told has been dealt with, and says what went wrong since the last time. To be called
-    /// before the program ends: what is still under way then is lost with it.
+    /// Waits until all hooks have finished, and returns what went wrong since the last time. To be called before the
+    /// program ends, which would cut off hooks that still run.
     fn settled(&self) -> BoxFuture<'_, Vec<String>>;
 }
 
-/// What is said to a start.
+/// The hooks' decision about a start.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Verdict {
-    /// Why the task must not start, in words that may be read by a model.
+    /// The reason why the task must not start. A model may read it.
     pub veto: Option<String>,
-    /// Hooks that did not work. For the outcome, which models read, too: in our words, never in those of a program.
+    /// Notices about broken hooks, for the outcome. Models read it, too, so the words are ours and never those of a
+    /// program.
     pub notices: Vec<String>,
 }
 
 impl Verdict {
-    /// The rejection that a veto is.
+    /// Returns the failure that a veto stands for.
     pub fn failure(&self) -> Option<Failure> {
         let reason = self.veto.as_ref()?;
         Some(Failure::new(FailureCode::Vetoed, format!("a hook did not let the task start: {reason}")))
     }
 }
 
-/// What a person is asked.
+/// A question to a person, as hooks see it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Asking<'a> {
     pub tool: &'a str,
-    /// Exactly what would run, as JSON; of an agent's own question, that.
+    /// Exactly what would run, as JSON; or the text of an agent's own question.
     pub arguments: &'a str,
-    /// What would allow it from now on; none where it is not about permission.
+    /// Rules that would allow it from now on; none if it is not about permission.
     pub rules: &'a [String],
-    /// Why it has to be asked.
+    /// The reason for asking.
     pub ground: &'a str,
 }
 
@@ -71,7 +72,7 @@ impl<'a> From<&'a Question> for Asking<'a> {
     }
 }
 
-/// Where nobody listens.
+/// No hooks at all.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoHooks;
 

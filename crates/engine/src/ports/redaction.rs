@@ -1,15 +1,14 @@
-//! Secrets in what tools return: taken out once, at the gate, so that history, journal, events and displays hold the
-//! same bytes, and none of them a key.
+//! Redaction of secrets in tool outputs: once, at the gate, so that history, journal, events and displays hold the same
+//! bytes and no key.
 
 use serde_json::Value;
 use sortie_mutant::is_out;
 use sortie_policy::{Redacted, Redactor};
 use sortie_protocol::{Payload, ToolOutput};
 
-/// The same output with a mark in the place of each secret. Attachments are left as they are.
+/// Returns the output with each secret replaced by a mark. Attachments stay as they are.
 ///
-/// So is an answer in a form of its own: it tells of a task whose own tools have passed this way, and its bytes are the
-/// contract's.
+/// So does a verbatim answer: the tools of the task behind it have passed this way, and its bytes are the contract's.
 pub(crate) fn without_secrets(output: ToolOutput, redactor: &Redactor) -> ToolOutput {
     if output.verbatim {
         return output;
@@ -32,7 +31,7 @@ pub(crate) fn without_secrets(output: ToolOutput, redactor: &Redactor) -> ToolOu
     }
 }
 
-/// The same text with a mark in the place of each secret.
+/// Returns the text with each secret replaced by a mark.
 pub(crate) fn redacted(redactor: &Redactor, text: String) -> String {
     match redactor.redact(&text) {
         Redacted { count: 0, .. } => text,

@@ -1,11 +1,11 @@
-//! Reads a small file of the workspace.
+//! Reads of small files in the workspace.
 
 use std::io::Read as _;
 
 use sortie_sandbox::{AccessError, Workspace};
 
-/// The file's first `most` bytes: as many as that mean that there may be more. `None` where there is no file; the error
-/// says in words why an existing one was not read.
+/// Reads at most the first `most` bytes of a file; a result of that length means that there may be more. `None` if
+/// there is no such file. The error says why an existing file could not be read.
 pub(crate) fn read_bounded(workspace: &Workspace, path: &str, most: usize) -> Result<Option<Vec<u8>>, String> {
     let file = match workspace.open_file(path) {
         Ok(file) => file,

@@ -3,7 +3,7 @@
 /// Longest line; the rest is cut.
 const MAX_LINE_CHARS: usize = 300;
 
-/// Joins a text into one bounded line. Line breaks would let one description speak for another.
+/// Joins a text into one bounded line. Line breaks would let one description pose as another.
 pub(crate) fn one_line(description: &str) -> String {
     let words: Vec<&str> = description.split_whitespace().collect();
     let line = words.join(" ");
