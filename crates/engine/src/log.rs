@@ -1,4 +1,5 @@
-//! Writing a task's facts to the journal, and the views made from them: latest activity, progress file, notes, cost.
+//! The writer of a task's facts to the journal, and the views made from them: latest activity, progress file, notes,
+//! cost.
 
 pub(crate) mod activity;
 pub(crate) mod cost;

@@ -1,4 +1,4 @@
-//! What a running task did last, for whoever asks meanwhile. A glance, not a record: the log is that.
+//! Latest activity of a running task, for status queries. A glance, not a record: the log is that.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -6,10 +6,10 @@ use sortie_policy::neutral;
 use sortie_protocol::Fact;
 use tokio::time::Instant;
 
-/// Of what a call is about.
+/// Longest description of a call.
 const MAX_CHARS: usize = 60;
 
-/// A task at a glance.
+/// Latest activity of one task.
 #[derive(Debug, Default)]
 pub(crate) struct LatestActivity {
     glimpse: Mutex<ActivitySnapshot>,
@@ -17,10 +17,10 @@ pub(crate) struct LatestActivity {
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ActivitySnapshot {
-    /// When it got to work here.
+    /// Time at which the task started to work in this process.
     pub(crate) admitted: Option<Instant>,
     pub(crate) turn: u32,
-    /// In a few words; empty before it did anything.
+    /// A few words; empty before the task did anything.
     pub(crate) last: String,
 }
 
@@ -51,7 +51,7 @@ impl LatestActivity {
     }
 }
 
-/// A glance is one harmless line.
+/// Returns a text as one short line, safe for a terminal.
 fn short(text: &str) -> String {
     let end = |most| text.char_indices().nth(most).map_or(text.len(), |(at, _)| at);
     let line = neutral::line(&text[..end(MAX_CHARS)]);

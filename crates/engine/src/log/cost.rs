@@ -1,5 +1,5 @@
-//! What a task has cost, folded from its log: by model, how much of its input repeats what was sent before, and how far
-//! the estimates before its calls were off. Of the task alone: whoever wants a tree adds up.
+//! The cost of one task, from its log: by model, how much of its input repeats earlier input, and how far estimates
+//! were off. Descendants are not included; the caller adds them up.
 
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
@@ -7,33 +7,32 @@ use std::ops::AddAssign;
 use sortie_journal::{Journal, JournalError};
 use sortie_protocol::{Fact, ModelChoice, TaskId, Usage};
 
-/// The costs of a task, or of several.
+/// The cost of one task, or the sum of several.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CostStatement {
-    /// What each model was paid for; `turns` are calls that were answered.
+    /// Usage by model; `turns` counts calls that were answered.
     pub models: BTreeMap<ModelChoice, Usage>,
-    /// Input of all calls but each task's first.
+    /// Input of all calls except each task's first.
     pub following_tokens: u64,
-    /// How much of that repeats the request before, since requests only grow: what a cache of prefixes can serve.
+    /// The part of it that repeats the previous request, since requests only grow: a prefix cache can serve this part.
     pub repeated_tokens: u64,
-    /// Input of the calls whose size was estimated before they were made.
+    /// Input of the calls whose size was estimated in advance.
     pub measured_tokens: u64,
-    /// By how much those estimates were off, too high or too low.
+    /// Total error of those estimates, too high or too low.
     pub misjudged_tokens: u64,
 }
 
 impl CostStatement {
-    /// Reads a task's log. Where that is damaged, what is known from before the damage counts, and the damage comes
-    /// with it.
+    /// Reads a task's log. If the log is damaged, returns the cost up to the damage, together with the error.
     pub fn read(journal: &dyn Journal, task: TaskId) -> (Self, Result<(), JournalError>) {
         let mut reading = Reading::default();
         let read = journal.read_each(task, 1, &mut |event| reading.see(event.fact));
-        // Behind the damage there may be the answer of the last call.
+        // The damaged part may hold the answer of the last call.
         let bill = if read.is_ok() { reading.end() } else { reading.bill };
         (bill, read)
     }
 
-    /// All models together.
+    /// Sum over all models.
     pub fn usage(&self) -> Usage {
         let mut sum = Usage::default();
         for usage in self.models.values() {
@@ -55,15 +54,15 @@ impl AddAssign<&Self> for CostStatement {
     }
 }
 
-/// A log that is being read.
+/// Fold state while a log is read.
 #[derive(Default)]
 struct Reading {
     bill: CostStatement,
     model: Option<ModelChoice>,
-    /// What was held back for the call that has no answer yet, and what it was estimated to read.
+    /// Reservation and estimated input of a call that has no answer yet.
     called: Usage,
     estimated: u64,
-    /// What the call before had to read, and what the first one had.
+    /// Input of the previous call, and of the first one.
     before: Option<u64>,
     first: Option<u64>,
 }
@@ -88,12 +87,12 @@ impl Reading {
             }
             Fact::ModelRetried { usage, .. } => self.pay(Usage { turns: 0, ..usage }),
             Fact::Compacted { usage, .. } => {
-                // The answer of the call that wrote the summary, if one was asked for.
+                // This call wrote the summary, if one was requested.
                 if !usage.is_nothing() {
                     self.called = Usage::default();
                 }
                 self.pay(Usage { turns: 0, ..usage });
-                // How it begins stays: prompt, tools and brief.
+                // A compaction keeps the beginning: prompt, tools and brief.
                 self.before = self.first;
             }
             Fact::Assisted { model, usage } => {
@@ -115,7 +114,7 @@ impl Reading {
         self.model = Some(model);
     }
 
-    /// A call without an answer may have used all that was held back for it.
+    /// A call without an answer may have used its whole reservation.
     fn lose_call(&mut self) {
         let called = std::mem::take(&mut self.called);
         self.pay(called);
@@ -127,7 +126,7 @@ impl Reading {
         }
     }
 
-    /// An answered call had so much to read.
+    /// Compares the input of an answered call with the estimate and with the previous call.
     fn compare(&mut self, input: u64) {
         let bill = &mut self.bill;
         if let Some(before) = self.before.replace(input) {

@@ -1,5 +1,5 @@
-//! What the tasks of one tree have noted for each other. The log holds all of it, also what other processes have
-//! written; this is the part that is read, and how far it was.
+//! Notes that the tasks of one tree leave for each other. The log holds all of them, from other processes as well; this
+//! is a cache, with the position up to which the log was read.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,59 +10,59 @@ use sortie_tools::{Note, Sought};
 
 use crate::ports::failure::journal_failure;
 
-/// Of more than these some are forgotten, though not by the log.
+/// Most notes that are kept in memory. The log keeps them all.
 const MAX_NOTES: usize = 500;
 
-/// So many events are read at once.
+/// Events read at a time.
 const PAGE: usize = 256;
 
-/// The boards of the trees that run here.
+/// The note boards of the trees that run here.
 #[derive(Default)]
 pub(crate) struct NoteBoards {
     note_boards: Mutex<HashMap<TaskId, Arc<NoteBoard>>>,
 }
 
-/// Empty before the first look.
+/// The notes of one tree; empty before the first look.
 #[derive(Default)]
 pub(crate) struct NoteBoard {
     read: Mutex<Option<Read>>,
 }
 
-/// What was read of a tree.
+/// The part of a tree's log that was read.
 struct Read {
     up_to: Position,
     tasks: HashMap<TaskId, KnownTask>,
-    /// In the order of their numbers.
+    /// In order of number.
     notes: VecDeque<Note>,
-    /// With those that are forgotten.
+    /// Number of all notes, including forgotten ones.
     n_notes: usize,
 }
 
 #[derive(Default)]
 struct KnownTask {
     agent: String,
-    /// Its last event that was read.
+    /// Number of the task's last event that was read.
     seq: u64,
-    /// How many of its notes are remembered.
+    /// Number of the task's notes that are kept.
     n_kept: usize,
-    /// How many notes of the tree there were when it looked last.
+    /// Number of the tree's notes at the task's last look.
     has_seen: usize,
 }
 
 impl NoteBoards {
-    /// The board of a tree.
+    /// Returns the board of a tree.
     pub(crate) fn of(&self, root: TaskId) -> Arc<NoteBoard> {
         let mut note_boards = self.note_boards.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(note_boards.entry(root).or_default())
     }
 
-    /// The tree runs here no longer.
+    /// Drops the board of a tree that no longer runs here.
     pub(crate) fn take_down(&self, root: TaskId) {
         self.note_boards.lock().unwrap_or_else(PoisonError::into_inner).remove(&root);
     }
 }
 
-/// The task that reads notes, and the root of its tree.
+/// A task that reads notes, and the root of its tree.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct NoteReader {
     pub(crate) root: TaskId,
@@ -70,8 +70,8 @@ pub(crate) struct NoteReader {
 }
 
 impl NoteBoard {
-    /// The notes on disk that one of the tree seeks. Reads what was written since the last look. When a task has looked
-    /// is not on record: one that goes on in another process is told of all as new.
+    /// Returns the notes that a task of the tree asks for, and reads what was written since the last look. Looks are
+    /// not in the log: a task that resumes in another process gets all notes as new.
     pub(crate) fn look(&self, journal: &dyn Journal, reader: NoteReader, sought: Sought) -> Result<Vec<Note>, Failure> {
         let NoteReader { root, task } = reader;
         let mut board = self.read.lock().unwrap_or_else(PoisonError::into_inner);
@@ -85,8 +85,8 @@ impl NoteBoard {
 }
 
 impl Read {
-    /// Reads the logs of a tree one by one: in the log of all, others may stand before it. Notes are put in the order
-    /// of their times.
+    /// Reads the logs of a tree one by one, since in the common log other trees may come first. Notes are sorted by
+    /// time.
     fn begin(journal: &dyn Journal, root: TaskId) -> Result<Self, JournalError> {
         let mut read = Self { up_to: journal.end()?, tasks: HashMap::new(), notes: VecDeque::new(), n_notes: 0 };
         let mut notes = Vec::new();
@@ -119,7 +119,7 @@ impl Read {
         }
     }
 
-    /// The note that an event is, unless it was read before.
+    /// Returns the note in an event, unless it was read before.
     fn hear(&mut self, Event { task_id: task, seq, fact, .. }: Event) -> Option<Note> {
         let known = self.tasks.entry(task).or_default();
         if seq <= known.seq {
@@ -136,7 +136,7 @@ impl Read {
         }
     }
 
-    /// Gives a note its number, and its place.
+    /// Adds a note and numbers it.
     fn add(&mut self, note: Note) {
         self.tasks.entry(note.task).or_default().n_kept += 1;
         self.notes.push_back(Note { number: self.n_notes, ..note });
@@ -146,7 +146,7 @@ impl Read {
         }
     }
 
-    /// Forgets the oldest note of whoever has most: one that talks a lot does not have the others forgotten.
+    /// Drops the oldest note of the task that has most, so that a talkative task does not push out the others.
     fn forget_one(&mut self) {
         let most = self.tasks.values().map(|known| known.n_kept).max();
         let has_most = |note: &Note| self.tasks.get(&note.task).map(|known| known.n_kept) == most;

@@ -1,7 +1,7 @@
-//! The file that tells a person what a task in the background does while it does it, and how it ended.
+//! The progress file of a background task: its activity as it happens, and its ending, for people to read.
 //!
-//! It is a display of the facts and nothing more: nobody reads it back, and a task does not fail because it cannot be
-//! written. `Narrator` finds the words, also for whoever follows a task in the journal.
+//! It only displays the facts: no program reads it back, and a task does not fail if it cannot be written. `Narrator`
+//! words it, for the progress file and for followers of the journal alike.
 
 mod narrator;
 #[cfg(test)]
@@ -19,22 +19,22 @@ fn name_of(task: TaskId) -> String {
     format!("{task}-output")
 }
 
-/// The growing output of one task.
+/// The growing progress file of one task.
 #[derive(Debug)]
 pub(crate) struct ProgressFile {
     file: GrowingFile,
     narrator: Mutex<Narrator>,
-    /// Why nothing more is written.
+    /// The reason why nothing more is written.
     failure: OnceLock<String>,
 }
 
 impl ProgressFile {
-    /// Opens the output of a task, behind whatever it has already. Its name begins with the task's id.
+    /// Opens the progress file of a task, and appends to an existing one. Its name begins with the task's id.
     pub(crate) fn open(directory: &SpillDir, task: TaskId) -> Result<Self, SpillError> {
         directory.growing(&name_of(task)).map(Self::of)
     }
 
-    /// The same, if the task was ever told of in one.
+    /// Opens the progress file if an earlier leg has one.
     pub(crate) fn reopen(directory: &SpillDir, task: TaskId) -> Result<Option<Self>, SpillError> {
         Ok(directory.grown(&name_of(task))?.map(Self::of))
     }
@@ -47,7 +47,7 @@ impl ProgressFile {
         self.file.path()
     }
 
-    /// Writes down what happened, in the order in which it is seen. A short write that nobody waits for the disk with.
+    /// Writes a fact down. A short write, which does not wait for the disk.
     pub(crate) fn see(&self, fact: &Fact, time: Timestamp) {
         if self.failure.get().is_some() {
             return;
@@ -63,7 +63,7 @@ impl ProgressFile {
         }
     }
 
-    /// What a person should know who looks for the output, if it could not be written to the end.
+    /// Explains why the file is incomplete, if it is.
     pub(crate) fn failure(&self) -> Option<&str> {
         self.failure.get().map(String::as_str)
     }

@@ -1,4 +1,4 @@
-//! Where a task's facts go: stamped with the task, its leg and the time, and into the journal.
+//! The writer of one task's facts: it adds task, leg and time, and appends to the journal.
 
 use std::sync::{Arc, OnceLock};
 
@@ -10,30 +10,30 @@ use crate::Clock;
 use crate::log::activity::LatestActivity;
 use crate::log::progress_file::ProgressFile;
 
-/// Which run of a task's loop writes, and for which of its legs.
+/// The attempt that writes a task's log, and the leg it writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct LegHold {
-    /// A takeover writes under a higher number, and shuts all lower ones out.
+    /// A takeover writes under a higher number, which shuts out all lower ones.
     pub(crate) attempt: u32,
     pub(crate) leg: u32,
 }
 
 impl LegHold {
-    /// Of a task that is new.
+    /// The first leg of a new task.
     pub(crate) const FIRST: Self = Self { attempt: 1, leg: 1 };
 }
 
-/// Keeps up with the log of a task that runs here.
+/// Observer that follows the log of a task in this process.
 pub(crate) trait Follower: Send + Sync {
-    /// Takes in a fact that the log has taken.
+    /// Receives a fact that the log has accepted.
     fn follow(&self, fact: Fact, time: Timestamp);
 
-    /// The follower itself, to be looked at.
+    /// The concrete follower, for tests.
     #[cfg(test)]
     fn as_any(&self) -> &dyn std::any::Any;
 }
 
-/// One task's way into the journal.
+/// One task's access to the journal.
 #[derive(Clone)]
 pub(crate) struct FactWriter {
     journal: Arc<dyn Journal>,
@@ -41,20 +41,20 @@ pub(crate) struct FactWriter {
     job: Arc<Job>,
     hold: LegHold,
     latest_activity: Arc<LatestActivity>,
-    /// For people who follow a task in the background.
+    /// Progress file for people who follow a background task.
     output: Arc<OnceLock<ProgressFile>>,
     follower: Arc<OnceLock<Arc<dyn Follower>>>,
 }
 
-/// Facts of several tasks that are recorded together: all of them or none.
+/// Facts of several tasks that are written together: all of them or none.
 #[derive(Default)]
 pub(crate) struct Batch {
     entries: Vec<Entry>,
     followed: Followed,
 }
 
-/// Facts under way into the log, for those that follow it. They hear of these when this is dropped, so that no fact is
-/// missed whose writer is dropped while it waits.
+/// Facts on their way into the log, for the followers. Followers receive them when this is dropped, so that no fact is
+/// missed if its writer is dropped while it waits.
 #[derive(Default)]
 struct Followed(Vec<(Arc<dyn Follower>, Fact, Timestamp)>);
 
@@ -67,7 +67,7 @@ impl Drop for Followed {
 }
 
 impl Batch {
-    /// Adds a fact of the task that this sink is of.
+    /// Adds a fact of the sink's task.
     pub(crate) fn add(&mut self, sink: &FactWriter, fact: Fact) {
         let followed = sink.follower.get().map(|follower| (Arc::clone(follower), fact.clone()));
         let entry = sink.entry(fact);
@@ -75,7 +75,7 @@ impl Batch {
         self.entries.push(entry);
     }
 
-    /// Records all of them.
+    /// Appends all facts to the journal.
     pub(crate) async fn append(self, journal: &dyn Journal, durability: Durability) -> Result<(), JournalError> {
         let Self { entries, mut followed } = self;
         if entries.is_empty() {
@@ -89,17 +89,17 @@ impl Batch {
     }
 }
 
-/// How a task is gone on with.
+/// Parameters of a resumption.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Takeover {
     pub(crate) prompt: Option<String>,
     pub(crate) notices: Vec<String>,
-    /// Nobody above has a part in it.
+    /// True if no task above takes part in this leg.
     pub(crate) alone: bool,
 }
 
 impl Takeover {
-    /// The fact that a task goes on so, with the configuration of this job.
+    /// Returns the fact that resumes the task, with this job's configuration.
     pub(crate) fn fact(self, job: &Job) -> Fact {
         let Self { prompt, notices, alone } = self;
         let alone = alone && job.parent.is_some();
@@ -107,21 +107,21 @@ impl Takeover {
     }
 }
 
-/// The word of a child in the log of the one who asked for it.
+/// A child's entry in the log of the task that started it.
 #[derive(Clone, Copy)]
 pub(crate) struct ParentEntry<'a> {
     pub(crate) sink: &'a FactWriter,
     pub(crate) call: &'a CallId,
-    /// Whether that call waits for the child's end.
+    /// True if that call waits for the child's end.
     pub(crate) waits: bool,
 }
 
-/// A child that goes over to the parent of a task that has ended before it.
+/// A background child of a task that has ended, handed to the task above.
 #[derive(Debug)]
 pub(crate) struct Orphan {
     pub(crate) child: TaskId,
     pub(crate) ended_leg: Option<u32>,
-    /// What it has asked, for the one who has it now.
+    /// Its open questions, for its new parent.
     pub(crate) messages: Vec<Fact>,
 }
 
@@ -138,29 +138,29 @@ impl FactWriter {
         }
     }
 
-    /// The same, before anything was written.
+    /// Returns this writer with another job, before anything was written.
     pub(crate) fn with_job(&self, job: Arc<Job>) -> Self {
         Self { job, ..self.clone() }
     }
 
-    /// From here on, all that the log takes is told to this one.
+    /// Sets the follower that receives all further facts.
     pub(crate) fn feed(&self, follower: Arc<dyn Follower>) {
         self.follower.set(follower).ok();
     }
 
-    /// Whoever keeps up with the log.
+    /// The follower of the log, for tests.
     #[cfg(test)]
     pub(crate) fn follower(&self) -> Option<Arc<dyn Follower>> {
         self.follower.get().cloned()
     }
 
-    /// What the task did last.
+    /// Latest activity of the task.
     pub(crate) fn latest_activity(&self) -> &LatestActivity {
         &self.latest_activity
     }
 
-    /// From here on what happens is told in a file, too, for people, unless it is already; behind what happened
-    /// `before`. What to say if it cannot be.
+    /// Starts the progress file, unless there is one, with the events `before` at its beginning. Returns a notice if it
+    /// cannot be written.
     pub(crate) fn tell_in(&self, reports: &SpillDir, before: &[Event]) -> Option<String> {
         if self.output.get().is_some() {
             return None;
@@ -176,7 +176,7 @@ impl FactWriter {
         None
     }
 
-    /// The same where an earlier leg was told in a file: whoever looks there finds what came of it.
+    /// Continues the progress file of an earlier leg, if there is one, so that its readers see the rest.
     pub(crate) fn tell_further(&self, reports: &SpillDir) -> Option<String> {
         match ProgressFile::reopen(reports, self.job.task) {
             Ok(output) => {
@@ -187,12 +187,12 @@ impl FactWriter {
         }
     }
 
-    /// Where it is told.
+    /// Path of the progress file.
     pub(crate) fn output_path(&self) -> Option<String> {
         self.output.get().map(|output| output.path().display().to_string())
     }
 
-    /// What to say of that file, if it is not whole.
+    /// Notice about an incomplete progress file.
     pub(crate) fn output_failure(&self) -> Option<String> {
         self.output.get().and_then(ProgressFile::failure).map(str::to_owned)
     }
@@ -205,22 +205,22 @@ impl FactWriter {
         self.hold.leg
     }
 
-    /// The attempt cannot go on: the journal has not taken what it would have to tell of.
+    /// Ends the attempt, because the journal has not accepted a fact that it needs.
     pub(crate) fn shut_out(&self, why: &JournalError) {
         self.journal.shut_out(self.job.task, self.hold.attempt, why);
     }
 
-    /// The attempt has ended, and the journal has not taken its ending.
+    /// Notes that the attempt has ended, though the journal has not accepted its ending.
     pub(crate) fn forsake(&self, why: &JournalError) {
         self.journal.forsake(self.job.task, self.hold.attempt, why);
     }
 
-    /// Records a fact in its place in the order.
+    /// Appends a fact in order.
     pub(crate) async fn append(&self, fact: Fact) -> Result<(), JournalError> {
         self.write(fact, Durability::Ordered).await
     }
 
-    /// Records a fact and waits until it is on disk.
+    /// Appends a fact and waits until it is on disk.
     pub(crate) async fn append_synced(&self, fact: Fact) -> Result<(), JournalError> {
         self.write(fact, Durability::Synced).await
     }
@@ -231,9 +231,9 @@ impl FactWriter {
         batch.append(self.journal.as_ref(), durability).await
     }
 
-    /// Records the beginning of a task, together with its parent's word of it: both or neither.
+    /// Writes the start of a task together with its parent's entry: both or neither.
     ///
-    /// One that was delegated from outside is on disk when this returns: whoever did so may be told its id and ask for
+    /// A task that was delegated from outside is on disk when this returns, since its caller may learn the id and query
     /// it at once.
     pub(crate) async fn begin(&self, parent: Option<ParentEntry<'_>>) -> Result<(), JournalError> {
         let is_from_outside = self.job.parent.is_none() && self.job.config.depth > 0;
@@ -244,23 +244,23 @@ impl FactWriter {
         batch.append(self.journal.as_ref(), durability).await
     }
 
-    /// Records that a task goes on, together with the word of it in the log of a parent that asked for it, and waits
-    /// until both are on disk: from here on no earlier attempt writes any more. Refused is what others have gone on
-    /// with since the log was read up to `read`.
+    /// Writes that a task resumes, together with the entry of a parent that asked for it, and waits until both are on
+    /// disk. From here on no earlier attempt can write. Fails if another process has resumed the task since the log was
+    /// read up to `read`.
     pub(crate) async fn resume(
         &self,
         takeover: Takeover,
         read: u64,
         parent: Option<ParentEntry<'_>>,
     ) -> Result<(), JournalError> {
-        // Who goes on with the task has taken this one in: it begins with what came of it.
+        // Not passed to the follower: the resumed record already includes it.
         let mut batch = Batch { entries: vec![self.takeover(takeover, read)], ..Batch::default() };
         self.start_at(parent, &mut batch);
         batch.append(self.journal.as_ref(), Durability::Synced).await
     }
 
-    /// Records the ending of a task, together with its delivery to the parent, who gets the orphans, and waits until
-    /// all of it is on disk.
+    /// Writes the ending of a task together with its delivery to the parent, who gets the orphans, and waits until all
+    /// of it is on disk.
     pub(crate) async fn end(
         &self,
         outcome: TaskOutcome,
@@ -285,24 +285,25 @@ impl FactWriter {
         }
     }
 
-    /// Tells the follower of a fact that the log has taken by another way.
+    /// Passes the follower a fact that reached the log by another way.
     pub(crate) fn tell_follower(&self, fact: Fact, time: Timestamp) {
         if let Some(follower) = self.follower.get() {
             follower.follow(fact, time);
         }
     }
 
-    /// A task is taken, from whoever had it: the first that a new attempt writes, where the log was read so far.
+    /// Returns the first entry of a new attempt. It takes the task over, unless the log has grown since it was read up
+    /// to `read`.
     pub(crate) fn takeover(&self, takeover: Takeover, read: u64) -> Entry {
         Entry { after: Some(read), ..self.entry(takeover.fact(&self.job)) }
     }
 
-    /// The word of this task's ending for the log of the parent whose call it answers.
+    /// Returns the fact of this task's ending for the log of the parent whose call it answers.
     pub(crate) fn word_of_end(&self, call: CallId) -> Fact {
         Fact::ChildEnded { call, child: self.job.task, child_leg: self.hold.leg }
     }
 
-    /// A fact as it is written in its place in the order.
+    /// Returns the entry of a fact, and shows the fact to the views.
     pub(crate) fn entry(&self, fact: Fact) -> Entry {
         self.latest_activity.see(&fact);
         let time = self.clock.now();

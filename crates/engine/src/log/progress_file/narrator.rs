@@ -1,4 +1,4 @@
-//! A task's facts in words for people: a line or a few for each, harmless for a terminal.
+//! A task's facts in words for people: a few lines at most for each, safe for a terminal.
 
 use sortie_contract::head_line;
 use sortie_policy::neutral;
@@ -6,22 +6,21 @@ use sortie_protocol::{
     Addressee, ApprovalAnswer, CallId, Fact, Job, Reply, Status, TaskId, TaskOutcome, Timestamp, ToolCall, ToolOutput,
 };
 
-/// What is shown of a text that stands in one line.
+/// Longest text shown within one line.
 const MAX_CHARS: usize = 200;
 
-/// Tells of one task, fact by fact, in the order of its log.
+/// Describes one task, fact by fact, in the order of its log.
 #[derive(Debug, Default)]
 pub struct Narrator {
-    /// A reply without calls. It is the report if the task ends now, and then it is told once.
+    /// A reply without calls. It is the report if the task ends now, and must not be printed twice.
     last_word: Option<String>,
-    /// The words for calls of the newest reply that have not started. One that never does is told with what became of
-    /// it.
+    /// Lines for calls of the newest reply that have not started. A call that never starts is printed with its output.
     untold: Vec<(CallId, String)>,
     noticed: Vec<String>,
 }
 
 impl Narrator {
-    /// The words for the next fact: whole lines, or nothing.
+    /// Returns the text for the next fact: whole lines, or nothing.
     pub fn tell(&mut self, fact: &Fact, time: Timestamp) -> String {
         let last_word = self.last_word.take().filter(|word| !is_told_by(fact, word));
         let before = last_word.map(|word| paragraph(&word)).unwrap_or_default();
@@ -82,7 +81,7 @@ impl Narrator {
             | Fact::ProcessStarted { .. }
             | Fact::Assisted { .. }
             | Fact::MailRead { .. }
-            // A notice tells of it.
+            // A notice covers it.
             | Fact::OutcomeGiven { .. }
             | Fact::Unknown => String::new(),
         }
@@ -103,7 +102,7 @@ impl Narrator {
         if let Some(error) = &outcome.error {
             text += &line(&format!("{}: {}", neutral::line(error.code.as_str()), neutral::line(&error.message)));
         }
-        // Those of a leg that follows are told anew.
+        // The next leg prints its notices anew.
         let noticed = std::mem::take(&mut self.noticed);
         for notice in outcome.notices.iter().filter(|notice| !noticed.contains(notice)) {
             text += &line(&format!("note: {}", neutral::line(notice)));
@@ -118,10 +117,10 @@ impl Narrator {
     }
 }
 
-/// Whether a reply need not be told, because the fact behind it does so.
+/// Returns true if a reply need not be printed, because the next fact repeats it.
 fn is_told_by(fact: &Fact, word: &str) -> bool {
     match fact {
-        // What was cut is whole in a file that the report names.
+        // A cut report names the file that has all of it.
         Fact::TaskEnded { outcome } => outcome.truncated || outcome.text.trim() == word.trim(),
         _ => false,
     }
@@ -164,7 +163,7 @@ fn names(tasks: &[TaskId]) -> String {
     names.join(", ")
 }
 
-/// A text of several lines, if there is anything in it.
+/// Returns a text of several lines; empty if it is blank.
 fn paragraph(text: &str) -> String {
     if text.trim().is_empty() { String::new() } else { line(&neutral::block(text.trim_end())) }
 }
@@ -173,9 +172,9 @@ fn line(text: &str) -> String {
     format!("{}\n", text.trim_end())
 }
 
-/// The beginning of a text, in one line.
+/// Returns the beginning of a text, in one line.
 fn short(text: &str) -> String {
-    // No more of a long text is looked at than could be shown.
+    // Looks at no more of a long text than it could show.
     let end = text.char_indices().nth(4 * MAX_CHARS).map_or(text.len(), |(at, _)| at);
     let text = neutral::line(&text[..end]) + if end < text.len() { "…" } else { "" };
     match text.char_indices().nth(MAX_CHARS) {

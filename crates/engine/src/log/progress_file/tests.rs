@@ -287,7 +287,7 @@ fn nothing_that_a_terminal_obeys_and_no_line_without_end_is_told() {
     assert!(text.lines().all(|line| line.chars().count() < 250), "{text}");
 }
 
-/// The outputs of tasks, and where they lie.
+/// A directory for progress files.
 fn reports() -> (tempfile::TempDir, SpillDir) {
     let home = tempfile::tempdir().unwrap();
     let directory = SpillDir::open(&home.path().join("reports")).unwrap();
