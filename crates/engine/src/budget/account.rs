@@ -1,7 +1,7 @@
-//! What a task and all below it have spent, changed and started, counted at every ancestor, so that no branch goes
-//! round a limit.
+//! Usage, changed files and started tasks of a task and its descendants, counted at every ancestor, so that no branch
+//! escapes a limit.
 //!
-//! Before a call is made, all that it may use is held back at every level; afterwards what it did use is booked there.
+//! Before a call, its maximum is reserved at every level; afterwards its real usage is booked there.
 
 mod aside;
 mod bid;
@@ -23,12 +23,12 @@ use self::bid::{Amount, Short, Stand};
 pub(crate) use self::bid::Bid;
 pub(crate) use self::lease::Lease;
 
-/// What a task with all below it has come to so far.
+/// Usage, changed files and started tasks of a task with its descendants so far.
 #[derive(Debug, Clone, Default)]
 pub struct Footprint {
     pub usage: Usage,
     pub files_changed: BTreeSet<String>,
-    /// Tasks that were started.
+    /// Number of started tasks.
     pub(crate) started: u32,
 }
 
@@ -45,38 +45,38 @@ pub(crate) struct Account {
     limits: Limits,
     book: Mutex<Book>,
     files_changed: Mutex<BTreeSet<String>>,
-    /// Tasks that it and its descendants have started.
+    /// Number of tasks that the task and its descendants have started.
     started: AtomicU32,
     above: Option<Arc<Account>>,
     tree: Arc<Tree>,
 }
 
-/// Of a task with its descendants.
+/// Amounts of a task with its descendants.
 #[derive(Default)]
 struct Book {
     spent: Usage,
-    /// For their calls under way.
+    /// Reserved for their calls under way.
     held: Amount,
-    /// For the task's own report.
+    /// Reserved for the task's own report.
     set_aside: Amount,
-    /// In how many ways the task waits now: for others, or for tokens.
+    /// Number of reasons for which the task waits now: for others, or for tokens.
     rests: u32,
-    /// Set aside by descendants that are at work, and may soon give it back.
+    /// Set aside by descendants at work, which may soon give it back.
     working: Amount,
-    /// Set aside by descendants that rest: who waited for these might wait for itself.
+    /// Set aside by descendants that wait. Waiting for these could deadlock.
     resting: Amount,
 }
 
-/// What the accounts of a tree share.
+/// State shared by the accounts of a tree.
 #[derive(Default)]
 struct Tree {
-    /// Whoever bids looks at several accounts, and is alone in doing so.
+    /// Held by a bidder, because it looks at several accounts.
     turn: Mutex<()>,
     given_back: Notify,
 }
 
 impl Book {
-    /// What descendants have set aside that rest, or those that do not.
+    /// Returns the amount set aside by resting descendants, or by working ones.
     fn below(&mut self, rests: u32) -> &mut Amount {
         if rests > 0 { &mut self.resting } else { &mut self.working }
     }
@@ -91,7 +91,8 @@ impl Account {
         Self::restored(limits, Footprint::default(), Some(Arc::clone(above)))
     }
 
-    /// Of a task that goes on: what it and all below it have used stands in the log, and is booked above already.
+    /// Account of a resumed task. Its usage so far, with that of its descendants, is in the log and already booked
+    /// above.
     pub(crate) fn restored(limits: Limits, so_far: Footprint, above: Option<Arc<Self>>) -> Arc<Self> {
         let Footprint { usage: spent, files_changed, started } = so_far;
         let tree = above.as_ref().map(|above| Arc::clone(&above.tree)).unwrap_or_default();
@@ -100,8 +101,8 @@ impl Account {
         Arc::new(Self { limits, book, files_changed, started, above, tree })
     }
 
-    /// Holds back what a call may use, here and at every ancestor, or says which limit forbids it. While others hold
-    /// what it needs, it waits.
+    /// Reserves the maximum of a call, here and at every ancestor, or returns the limit that forbids it. Waits while
+    /// others hold what it needs.
     pub(crate) async fn reserve(self: &Arc<Self>, bid: Bid) -> Result<Lease, Limit> {
         let _rest = self.rest();
         loop {
@@ -113,7 +114,7 @@ impl Account {
         }
     }
 
-    /// The same at once; `None` while others hold what it needs.
+    /// Reserves without waiting; `None` while others hold what it needs.
     pub(crate) fn offer(self: &Arc<Self>, bid: &Bid) -> Option<Result<Lease, Limit>> {
         match self.bid(bid) {
             Ok(lease) => Some(Ok(lease)),
@@ -122,9 +123,9 @@ impl Account {
         }
     }
 
-    /// The same for a call beside those of the task's own conversation.
+    /// Reserves for a call outside the task's own conversation.
     pub(crate) async fn reserve_beside(self: &Arc<Self>, bid: Bid) -> Result<Lease, Limit> {
-        // As if a task below this one asked, that has no report to write: what is set aside for the task's own stays.
+        // Bids like a child without a report to write, so that the amount for the task's own report stays.
         let (beside, bid) = (Self::below(self, Limits::default()), Bid { is_report: true, ..bid });
         if let Some(reserved) = beside.offer(&bid) {
             return reserved;
@@ -152,7 +153,7 @@ impl Account {
         Ok(Lease { account, bid: *bid, reserved, max_output: Some(output), short_of })
     }
 
-    /// How long the reply may be, and the limit that keeps it from being longer.
+    /// Returns the longest possible reply, and the limit that bounds it.
     fn room(&self, bid: &Bid) -> Result<(u64, Option<Limit>), Short> {
         self.levels().try_fold((bid.max_output, None), |room, level| {
             let here = bid.room(&level.stand())?;
@@ -160,7 +161,7 @@ impl Account {
         })
     }
 
-    /// How much a report of this task may make its model read so that it can be paid.
+    /// Returns the largest input of a report that this account can still pay for.
     pub(crate) fn most_input(&self, report: &Bid) -> u64 {
         let _turn = self.turn();
         let before = self.set_aside(Amount::default());
@@ -169,10 +170,10 @@ impl Account {
         most.unwrap_or(u64::MAX)
     }
 
-    /// A call that held so much has used so much; after it the task's report needs so much.
+    /// Replaces a call's reservation with its usage, and sets aside what the task's report needs after it.
     fn give_back(&self, held: Amount, usage: Usage, for_report: Amount) {
         {
-            // Before anybody else can have what is given back.
+            // Keeps others from taking what is given back before the report's share is set aside.
             let _turn = self.turn();
             for level in self.levels() {
                 let mut book = level.book();
@@ -184,12 +185,12 @@ impl Account {
         self.tree.given_back.notify_waiters();
     }
 
-    /// Whether anything bounds the tokens or the money of this task.
+    /// True if a limit bounds the tokens or the cost of this task.
     pub(crate) fn is_limited(&self) -> bool {
         self.levels().any(|level| level.limits.max_tokens.is_some() || level.limits.max_cost.is_some())
     }
 
-    /// A limit on money means nothing for a model whose price nobody knows.
+    /// Fails if cost is limited and the model's price is unknown.
     pub(crate) fn check_prices(&self, model: &ModelChoice, prices: &Prices) -> Result<(), Failure> {
         if prices.are_known() || self.levels().all(|level| level.limits.max_cost.is_none()) {
             return Ok(());
@@ -202,7 +203,7 @@ impl Account {
         Err(Failure::new(FailureCode::UnknownPrice, message))
     }
 
-    /// The limit that has been passed, here or above: what was tried in vain may have used more than was held back.
+    /// Returns a limit that was passed, here or above. Failed attempts may have used more than was reserved.
     pub(crate) fn overdrawn(&self) -> Option<Limit> {
         self.levels().find_map(|level| {
             let (limits, used) = (level.limits, level.used());
@@ -212,7 +213,7 @@ impl Account {
         })
     }
 
-    /// This account and those above it.
+    /// Iterates over this account and those above it.
     fn levels(&self) -> impl Iterator<Item = &Self> {
         std::iter::successors(Some(self), |level| level.above.as_deref())
     }
@@ -234,7 +235,7 @@ impl Account {
         }
     }
 
-    /// What is spent, and may be by calls under way.
+    /// Returns the amount spent and reserved by calls under way.
     fn used(&self) -> Amount {
         let book = self.book();
         Amount::from(book.spent).plus(book.held)
@@ -247,13 +248,13 @@ impl Account {
         }
     }
 
-    /// Books a call that ran, with the files that it changed.
+    /// Books a call that ran, with the files it changed.
     pub(crate) fn book_call(&self, files_changed: &[String]) {
         self.spend(Usage { tool_calls: 1, ..Usage::default() });
         self.change(files_changed);
     }
 
-    /// Books what a try used that brought no reply. It is no turn.
+    /// Books the usage of a failed attempt, which is no turn.
     pub(crate) fn spend_on_broken_try(&self, usage: Usage) {
         self.spend(Usage { turns: 0, tool_calls: 0, ..usage });
     }
@@ -270,7 +271,7 @@ impl Account {
         }
     }
 
-    /// All files that the task and its descendants have changed.
+    /// Returns all files that the task and its descendants have changed.
     pub(crate) fn files_changed(&self) -> Vec<String> {
         self.changed().iter().cloned().collect()
     }
@@ -279,7 +280,7 @@ impl Account {
         self.files_changed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts one more task here and at every ancestor; if one of them has had all that it may have, at none.
+    /// Counts one more task here and at every ancestor; counts it nowhere if one of them has reached its limit.
     pub(crate) fn admit_child(&self) -> Result<(), Failure> {
         let max = self.limits.max_children;
         let one_more = |started: u32| max.is_none_or(|max| started < max).then_some(started + 1);
@@ -295,7 +296,7 @@ impl Account {
         admitted_above
     }
 
-    /// One that was counted has not been started after all.
+    /// Takes back a task that was counted but not started.
     pub(crate) fn take_back_child(&self) {
         self.started.fetch_sub(1, Ordering::Relaxed);
         if let Some(above) = &self.above {

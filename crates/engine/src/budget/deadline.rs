@@ -1,17 +1,17 @@
-//! When a task's time is over: by its own limit, or by that of whoever has it.
+//! The end of a task's time: its own limit, or that of the task it belongs to.
 //!
-//! A child whose parent fails has its adopter's time from then on, so nobody keeps the moment: whoever wants to know
-//! asks anew. It only ever moves away: who adopts stands above, where there is no less time.
+//! An adopted child follows its adopter's deadline, so the moment must be read anew each time. It only ever moves
+//! later: an adopter stands higher in the tree and has no less time.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// With less time than that nobody can read a question and answer it.
+/// Shortest time in which a person can read a question and answer it.
 const SHORTEST: Duration = Duration::from_secs(2);
 
-/// The end of one task's time.
+/// The deadline of one task.
 #[derive(Debug)]
 pub(crate) struct Deadline {
     own: Option<Instant>,
@@ -23,7 +23,7 @@ impl Deadline {
         Arc::new(Self { own, above: Mutex::new(above) })
     }
 
-    /// As it stands now; `None` is never.
+    /// Returns the current deadline; `None` is never.
     pub(crate) fn at(&self) -> Option<Instant> {
         let above = self.above.lock().unwrap_or_else(PoisonError::into_inner).clone();
         self.own.into_iter().chain(above.and_then(|above| above.at())).min()
@@ -33,12 +33,12 @@ impl Deadline {
         self.at().is_some_and(|deadline| deadline <= Instant::now())
     }
 
-    /// The time for the answer to a question that is asked now.
+    /// Returns the time for the answer to a question that is asked now.
     pub(crate) fn time_to_ask(self: &Arc<Self>) -> TimeToAsk {
         TimeToAsk { deadline: Arc::clone(self), asked: Instant::now() }
     }
 
-    /// Waits until it has passed.
+    /// Waits until the deadline has passed.
     pub(crate) async fn passes(&self) {
         loop {
             until(self.at()).await;
@@ -49,14 +49,14 @@ impl Deadline {
         }
     }
 
-    /// From now on another one is above.
+    /// Sets a new task above.
     pub(crate) fn move_below(&self, above: Arc<Self>) {
         *self.above.lock().unwrap_or_else(PoisonError::into_inner) = Some(above);
     }
 }
 
-/// Until when the answer to one question can be waited for: whoever gets none must have time to go on without. It is
-/// the same moment while the question stands behind others and while it is shown, and moves only with the deadline.
+/// Time limit for the answer to one question, so that a task without an answer has time to continue. It counts from the
+/// asking, covers both queueing and display, and moves only with the deadline.
 #[derive(Debug)]
 pub(crate) struct TimeToAsk {
     deadline: Arc<Deadline>,
@@ -64,27 +64,27 @@ pub(crate) struct TimeToAsk {
 }
 
 impl TimeToAsk {
-    /// As it stands now; `None` is as long as it takes.
+    /// Returns the current end; `None` is without limit.
     pub(crate) fn latest(&self) -> Option<Instant> {
         self.deadline.at().map(|deadline| self.asked + deadline.saturating_duration_since(self.asked) * 3 / 4)
     }
 
-    /// Whether somebody to whom it is shown now could still answer it.
+    /// True if a person who sees the question now could still answer it.
     pub(crate) fn is_enough(&self) -> bool {
         self.latest().is_none_or(|latest| latest.saturating_duration_since(Instant::now()) >= SHORTEST)
     }
 
-    /// Its end, or that of a patience, whichever comes first.
+    /// Returns its end, or that of an approval timeout, whichever comes first.
     pub(crate) fn end(&self, patience: Option<Instant>) -> Option<Instant> {
         patience.into_iter().chain(self.latest()).min()
     }
 
-    /// Whether it ends before a patience does.
+    /// True if it ends before an approval timeout.
     pub(crate) fn ends_before(&self, patience: Option<Instant>) -> bool {
         self.latest().is_some_and(|latest| patience.is_none_or(|patience| latest < patience))
     }
 
-    /// Waits until it is over, or a patience is.
+    /// Waits until it is over, or an approval timeout is.
     pub(crate) async fn passes(&self, patience: Option<Instant>) {
         loop {
             until(self.end(patience)).await;

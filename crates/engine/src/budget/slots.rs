@@ -1,5 +1,5 @@
-//! The place that a task occupies while it works. Admission queues in order; it never refuses. Who wants its place back
-//! says that it waits.
+//! Slots: the places of tasks that work at the same time. Admission queues in order and never refuses. A task that
+//! waits to get its slot back says so.
 
 use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,19 +12,20 @@ use crate::log::writer::FactWriter;
 
 /// A task's claim to one of the engine's slots.
 pub(crate) struct Slot {
-    /// With the log of the task. `None`: it needs no slot (a main agent waits for its children most of the time).
+    /// The semaphore, and the task's log. `None` if the task needs no slot (a main agent mostly waits for its
+    /// children).
     slots: Option<(Arc<Semaphore>, FactWriter)>,
     claim: Mutex<Claim>,
-    /// Held by whichever of a task's calls takes the slot back for all of them.
+    /// Held by the call that takes the slot back for all calls of the task.
     taking: tokio::sync::Mutex<()>,
-    /// Of the task: what it has set aside does not come free while it waits.
+    /// The task's account: while the task waits, the amount that it set aside does not come free.
     account: Arc<Account>,
 }
 
 #[derive(Default)]
 struct Claim {
     permit: Option<OwnedSemaphorePermit>,
-    /// How many of the task's calls wait without it.
+    /// Number of the task's calls that wait without the slot.
     waiting: usize,
 }
 
@@ -37,12 +38,12 @@ impl Slot {
         Self { slots: Some((slots, sink)), ..Self::unlimited(account) }
     }
 
-    /// Waits for a slot, behind all who asked earlier.
+    /// Waits for a slot, in order of arrival.
     pub(crate) async fn take(&self) {
         self.take_saying(None).await;
     }
 
-    /// The same; says this first, if it has to wait.
+    /// Waits for a slot, and first writes `waits` if none is free.
     async fn take_saying(&self, waits: Option<Fact>) {
         let Some((slots, sink)) = &self.slots else { return };
         let _one_by_one = self.taking.lock().await;
@@ -51,21 +52,20 @@ impl Slot {
         }
         let at_once = Arc::clone(slots).try_acquire_owned().ok();
         if let Some(fact) = waits.filter(|_| at_once.is_none()) {
-            // A journal that is lost is noticed by the next fact that matters.
+            // A lost journal shows at the next fact that matters.
             sink.append(fact).await.ok();
         }
-        // The engine never closes its semaphore, so the only error there is cannot come.
+        // The only possible error is a closed semaphore, and the engine never closes it.
         let permit = if at_once.is_some() { at_once } else { Arc::clone(slots).acquire_owned().await.ok() };
         let mut claim = self.lock();
-        // Where another call has begun to wait meanwhile, that one takes it back.
+        // If another call has begun to wait meanwhile, that call takes it back.
         if claim.waiting == 0 {
             claim.permit = permit;
         }
     }
 
-    /// Gives the slot back for as long as `waiting` takes: whoever waits for children or for a person must not keep
-    /// others out. Once no call of the task waits any more, it queues for a slot again, until `give_up` says that it
-    /// must end anyway.
+    /// Gives the slot back while `waiting` runs: a task that waits for children or a person must not keep others out.
+    /// Once none of its calls waits any more, the task queues for a slot again, unless `give_up` completes first.
     pub(crate) async fn lend<T>(&self, waiting: impl Future<Output = T>, give_up: impl Future<Output = ()>) -> T {
         let _rest = self.account.rest();
         let loan = Loan::of(self);
@@ -85,7 +85,7 @@ impl Slot {
     }
 }
 
-/// One call waits without the slot, as long as this is kept.
+/// Guard: while held, one call waits without the slot.
 struct Loan<'a>(&'a Slot);
 
 impl<'a> Loan<'a> {

@@ -1,4 +1,4 @@
-//! How many sub-agents may be started within a minute. Of one engine: another process counts its own.
+//! Limit on sub-agents started per minute. It counts for one engine; another process has its own.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
@@ -16,7 +16,7 @@ pub(crate) struct StartRate {
 }
 
 impl StartRate {
-    /// Counts one more start, or says when there may be one again. Where there is no bound nothing is counted.
+    /// Counts one more start, or returns a failure that says when to retry. Counts nothing without a limit.
     pub(crate) fn count(&self, most: Option<u32>) -> Result<(), Failure> {
         let Some(most) = most else { return Ok(()) };
         let (now, mut starts) = (Instant::now(), self.starts.lock().unwrap_or_else(PoisonError::into_inner));
@@ -27,7 +27,7 @@ impl StartRate {
             starts.push_back(now);
             return Ok(());
         }
-        // With no starts to wait for there will never be one.
+        // The limit is zero: no start will ever leave the window.
         let when = starts.front().map_or("go on without".to_owned(), |start| {
             let left = (*start + MINUTE).saturating_duration_since(now);
             format!("try again in {} s, or do this part yourself", left.as_millis().div_ceil(1000))

@@ -1,8 +1,8 @@
-//! How far the usage of a leg is what providers said, and how far an estimate.
+//! The number of replies in a leg whose usage the provider got wrong, so that it was estimated.
 
 use sortie_protocol::Reply;
 
-/// The replies of one leg, and those whose usage was put right.
+/// The replies of one leg, and those with corrected usage.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct UsageTrust {
     replies: u32,
@@ -15,7 +15,7 @@ impl UsageTrust {
         self.doubted += u32::from(reply.usage_doubted);
     }
 
-    /// What the outcome should say of it.
+    /// Returns a notice for the outcome.
     pub(crate) fn notice(self) -> Option<String> {
         let Self { replies, doubted } = self;
         (doubted > 0).then(|| {
@@ -27,7 +27,7 @@ impl UsageTrust {
     }
 }
 
-/// What a provider has counted for a request; nothing where that is an estimate of our own.
+/// Returns the provider's input count for a request, or zero if it is our own estimate.
 pub(crate) fn counted_input(reply: &Reply) -> u64 {
     if reply.usage_doubted { 0 } else { reply.usage.all_input_tokens() }
 }

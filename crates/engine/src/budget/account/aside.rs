@@ -1,21 +1,22 @@
-//! What is set aside for the reports of tasks that have not ended, at their own accounts and at every one above.
+//! Amounts set aside for the reports of tasks that have not ended, at their own accounts and at every ancestor.
 //!
-//! What a task at work has set aside may soon come free, and is waited for. What one that waits itself has set aside is
-//! not: two could wait for each other.
+//! An amount set aside by a working task may soon come free, so others wait for it. Nobody waits for the amount of a
+//! waiting task: two could wait for each other.
 
 use std::sync::Arc;
 
 use super::Account;
 use super::bid::{Amount, Bid};
 
-/// As long as this is kept, the task waits for others.
+/// Guard: while held, the task waits for others.
 pub(crate) struct Rest(Arc<Account>);
 
-/// As long as this is kept, the task has not ended.
+/// Guard: while held, the task has not ended.
 pub(crate) struct Open(Arc<Account>);
 
 impl Account {
-    /// Sets this aside for the task's report, in place of what was; ancestors see it. To be called in one's turn.
+    /// Replaces the amount set aside for the task's report, here and at its ancestors, and returns the old one.
+    /// Requires the turn.
     pub(super) fn set_aside(&self, amount: Amount) -> Amount {
         let (before, rests) = {
             let mut book = self.book();
@@ -29,7 +30,7 @@ impl Account {
         before
     }
 
-    /// Sets aside as much as this, as far as it is left, and no less than before. To be called in one's turn.
+    /// Raises the amount set aside to this one, as far as there is enough left. Requires the turn.
     pub(super) fn set_more_aside(&self, amount: Amount) {
         let before = self.set_aside(Amount::default());
         let left = self.levels().map(|level| level.stand().left());
@@ -37,13 +38,13 @@ impl Account {
         self.set_aside(amount.or_less(left).or_more(before));
     }
 
-    /// Sets aside what the report of a task needs that goes on with so much to read, as far as it is left.
+    /// Sets aside what the report of a resumed task with this input needs, as far as there is enough left.
     pub(crate) fn set_aside_again(&self, bid: &Bid) {
         let _turn = self.turn();
         self.set_more_aside(bid.for_report());
     }
 
-    /// The task waits until the guard is dropped: nobody waits for what it has set aside.
+    /// Marks the task as waiting until the guard is dropped, so that nobody waits for what it has set aside.
     pub(crate) fn rest(self: &Arc<Self>) -> Rest {
         self.change_rest(|rests| rests + 1);
         Rest(Arc::clone(self))
@@ -64,7 +65,7 @@ impl Account {
         self.tree.given_back.notify_waiters();
     }
 
-    /// Until the guard is dropped, the task may have a report to write; then nothing is set aside for one any more.
+    /// Keeps the amount for the task's report until the guard is dropped.
     pub(crate) fn open(self: &Arc<Self>) -> Open {
         Open(Arc::clone(self))
     }

@@ -1,37 +1,37 @@
-//! What a model call may cost at most, and whether that fits: pure arithmetic over one account at a time.
+//! The maximum cost of a model call, and whether it fits: pure arithmetic over one account at a time.
 
 use sortie_llm::catalogue::Prices;
 use sortie_protocol::{Limit, Limits, Money, Usage};
 
-/// A reply that may not even be as long as this is not worth its input.
+/// Shortest reply that is worth its input.
 const LEAST_OUTPUT: u64 = 256;
 
-/// A call waits for others rather than that they leave it less than this share of the reply that it would like.
+/// A call waits for others if they leave it less than this fraction of the wanted reply.
 const WORTH_WAITING: u64 = 2;
 
-/// What a report at a limit is given to be written with, at most.
+/// Longest report at a limit.
 const REPORT_OUTPUT: u64 = 1024;
 
-/// Tokens, and what they cost.
+/// Tokens and their cost.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Amount {
     pub(super) tokens: u64,
     pub(super) cost: Money,
 }
 
-/// A call that its task would like to make.
+/// A call that its task wants to make.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bid {
-    /// What the model is estimated to read.
+    /// Estimated input.
     pub(crate) input_tokens: u64,
-    /// What the reply may have, if there is room for it.
+    /// Wanted maximum of the reply.
     pub(crate) max_output: u64,
     pub(crate) prices: Prices,
-    /// The one call at a limit, for which something was set aside.
+    /// True for the one call at a limit that has an amount set aside.
     pub(crate) is_report: bool,
 }
 
-/// Why a call cannot be made now.
+/// The reason why a call cannot be made now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Short {
     /// Others hold what it needs, and may give it back.
@@ -39,18 +39,18 @@ pub(super) enum Short {
     OverLimit(Limit),
 }
 
-/// Where one account stands, apart from what the task that bids has set aside itself.
+/// State of one account, without the amount that the bidding task has set aside itself.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Stand {
     pub(super) limits: Limits,
-    /// Spent, or set aside for reports of tasks that rest.
+    /// Spent, or set aside for reports of waiting tasks.
     pub(super) fixed: Amount,
-    /// Held for calls under way, or set aside by tasks at work: it may be given back.
+    /// Reserved for calls under way, or set aside by working tasks: it may come back.
     pub(super) passing: Amount,
 }
 
 impl Stand {
-    /// What nobody has.
+    /// Returns the amount that is neither spent nor held.
     pub(super) fn left(&self) -> Amount {
         let Self { limits, fixed, passing } = self;
         let most = Amount {
@@ -86,7 +86,7 @@ impl From<Usage> for Amount {
 }
 
 impl Bid {
-    /// All that the call may use: what it reads counts as the dearest kind of input.
+    /// Returns the maximum usage of the call, with all input at the dearest price.
     pub(super) fn usage(&self, output_tokens: u64) -> Usage {
         let is_dearest = self.prices.cache_write.unwrap_or_default() > self.prices.input.unwrap_or_default();
         let (input_tokens, cache_write_tokens) =
@@ -94,7 +94,7 @@ impl Bid {
         self.prices.priced(Usage { input_tokens, cache_write_tokens, output_tokens, ..Usage::default() })
     }
 
-    /// What its task will need for a report after this call.
+    /// Returns the amount that the task's report will need after this call.
     pub(super) fn for_report(&self) -> Amount {
         if self.is_report {
             return Amount::default();
@@ -103,8 +103,8 @@ impl Bid {
         Amount::from(after.usage(REPORT_OUTPUT))
     }
 
-    /// How long the reply may be so that the call, and a report after it, fit at `stand`, and which limit keeps it from
-    /// being longer.
+    /// Returns the longest reply with which the call, and a report after it, fit at `stand`, and the limit that bounds
+    /// it.
     pub(super) fn room(&self, stand: &Stand) -> Result<(u64, Option<Limit>), Short> {
         let Stand { limits, fixed, passing } = *stand;
         let (bare, fixed) = (Amount::from(self.usage(0)), fixed.plus(self.for_report()));
@@ -129,7 +129,7 @@ impl Bid {
         Ok(room)
     }
 
-    /// How much the call may make the model read so that it fits at `stand` one day, with the shortest reply.
+    /// Returns the largest input with which the call can ever fit at `stand`, with the shortest reply.
     pub(super) fn most_input(&self, stand: &Stand) -> u64 {
         let Stand { limits, fixed, .. } = *stand;
         let least = Self { input_tokens: 0, ..*self }.usage(LEAST_OUTPUT);
@@ -143,24 +143,24 @@ impl Bid {
         by_tokens.into_iter().chain(by_cost).min().unwrap_or(u64::MAX)
     }
 
-    /// How many tokens of output so much money buys.
+    /// Returns the tokens of output that this money buys.
     fn output_for(&self, nanos: u64) -> u64 {
         let of_a_thousand = self.prices.priced(Usage { output_tokens: 1000, ..Usage::default() }).cost.nanos();
         nanos.saturating_mul(1000).checked_div(of_a_thousand).unwrap_or(u64::MAX)
     }
 }
 
-/// A reply that others leave little room for, though only for the moment, is not cut short for it.
+/// Makes a call wait, rather than cut its reply short for what others hold only for the moment.
 fn wait_for(left: u64, without_others: u64, worth: u64) -> Result<(), Short> {
     if left < without_others.min(worth) { Err(Short::Held) } else { Ok(()) }
 }
 
-/// The smaller of two rooms, and why it is not larger.
+/// Returns the smaller room, with the limit that bounds it.
 fn less(room: (u64, Option<Limit>), output: u64, limit: Limit) -> (u64, Option<Limit>) {
     if output < room.0 { (output, Some(limit)) } else { room }
 }
 
-/// What keeps `least` from fitting below `max`.
+/// The cause why `least` does not fit below `max`.
 enum Missing {
     WhatOthersHold,
     Everything,

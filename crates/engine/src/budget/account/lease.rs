@@ -1,4 +1,4 @@
-//! What is held back for one model call, from before it is made until it is known what it used.
+//! A lease: the amount reserved for one model call, until its usage is known.
 
 use std::sync::Arc;
 
@@ -7,16 +7,16 @@ use sortie_protocol::{Limit, Usage};
 use super::Account;
 use super::bid::{Amount, Bid};
 
-/// A call that may be made. Whoever lets go of it without a word may have paid for all of it, so all of it counts as
-/// used.
+/// Permission for one call. If it is dropped without settling, the whole reservation counts as used, since the provider
+/// may charge for it.
 pub(crate) struct Lease {
     pub(super) account: Arc<Account>,
     pub(super) bid: Bid,
-    /// Nothing where no limit is to be kept.
+    /// Zero if there is no limit to keep.
     pub(super) reserved: Usage,
-    /// The cap on the reply, where a limit asks for one.
+    /// Cap on the reply, if a limit requires one.
     pub(super) max_output: Option<u64>,
-    /// The limit that makes the cap lower than the call would have liked.
+    /// The limit that lowers the cap below the wanted reply.
     pub(super) short_of: Option<Limit>,
 }
 
@@ -33,7 +33,7 @@ impl Lease {
         self.short_of
     }
 
-    /// The call is over, and has used so much. A report will have to read what it wrote.
+    /// Ends the call with its real usage. A later report will have to read its output.
     pub(crate) fn settle(mut self, usage: Usage) {
         let reserved = std::mem::take(&mut self.reserved);
         let input_tokens = self.bid.input_tokens.saturating_add(usage.output_tokens);

@@ -47,7 +47,7 @@ fn without_a_limit_nothing_is_held_back() {
     assert_eq!(root.spent().input_tokens, 7);
 }
 
-/// What a bid gets: the cap on the reply, and the limit that made it so.
+/// Returns the result of a bid: the cap on the reply, and the limit behind it.
 fn got(account: &Arc<Account>, bid: &Bid) -> Result<(Option<u64>, Option<Limit>), Short> {
     account.bid(bid).map(|lease| {
         let got = (lease.max_output(), lease.short_of());
@@ -173,7 +173,7 @@ async fn of_those_who_wait_for_each_others_reserves_one_writes_its_report_and_th
     drop(open);
 }
 
-/// One step of somebody's life.
+/// One step in the life of a task.
 #[derive(Debug, Clone)]
 enum Step {
     Bid {
@@ -182,7 +182,7 @@ enum Step {
         output: u64,
         is_report: bool,
     },
-    /// Uses so many thousandths of what was held back.
+    /// Uses this many thousandths of the reservation.
     Settle {
         which: usize,
         thousandths: u64,
@@ -190,7 +190,7 @@ enum Step {
     Drop {
         which: usize,
     },
-    /// Begins to wait for others, or goes on.
+    /// Begins or stops waiting for others.
     Rest {
         who: usize,
     },
@@ -221,9 +221,8 @@ fn share(reserved: Usage, thousandths: u64) -> Usage {
 }
 
 proptest! {
-    /// A root, two branches with bounds of their own, and four leaves: whoever bids, settles and vanishes in whatever
-    /// order, no bound is ever passed, what each has set aside for its report is there, and in the end nothing is held
-    /// that nobody has.
+    /// A root, two branches with limits of their own, and four leaves bid, settle and vanish in any order. No limit is
+    /// ever passed, each report's amount is there, and in the end nothing is held without an owner.
     #[test]
     fn no_interleaving_overspends_and_nothing_leaks(
         steps in proptest::collection::vec(step(), 1..200),
