@@ -1,7 +1,7 @@
-//! What has come for a task and is not yet in its conversation: reports of children that work beside it, and messages.
+//! The inbox of a running task: reports of background children, and messages, that are not yet in its conversation.
 //!
-//! The mailbox in it is what the log tells: the log feeds it, and a task that goes on gets it back from there. The rest
-//! is not on record: what is on its way, and whether the task still reads.
+//! The record in it comes from the log: the log feeds it, and a resumed task gets it back from there. The rest is not
+//! on record: messages on their way, and whether the task still reads.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -10,29 +10,29 @@ use tokio::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard, watch};
 
 use crate::messages::inbox_record::{BackgroundChild, InboxRecord, Message, Report};
 
-/// The mail of one task.
+/// The inbox of one task.
 pub(crate) struct Inbox {
     mail: Mutex<Mail>,
     changed: watch::Sender<()>,
-    /// Held together by those that write and alone by one that asks, until it is on disk: what has a higher number than
-    /// a question had stands behind it in the log, too.
+    /// Shared by writers; exclusive for a task that asks, until the question is on disk. A message with a higher number
+    /// than a question thus follows it in the log, too.
     order: RwLock<()>,
 }
 
 #[derive(Default)]
 struct Mail {
-    /// What the log of the task says.
+    /// The part that comes from the log.
     mailbox: InboxRecord,
-    /// Numbers that messages have been given so far, and how many of these messages are not on disk yet.
+    /// Highest message number given so far, and the number of messages not yet on disk.
     numbered: u32,
     arriving: u32,
-    /// The leg is over: whoever writes now is told so.
+    /// The leg is over, and later senders are told so.
     is_closed: bool,
-    /// The task reads, and answers nobody any more.
+    /// The task still reads, but can answer nobody any more.
     is_silent: bool,
 }
 
-/// All that waits to be read.
+/// Everything that waits to be read.
 #[derive(Debug, Default)]
 pub(crate) struct Unread {
     pub(crate) reports: Vec<Report>,
@@ -40,7 +40,7 @@ pub(crate) struct Unread {
 }
 
 impl Mail {
-    /// Whether nothing is here, on its way, or expected.
+    /// True if nothing is here, on its way, or expected.
     fn is_empty(&self) -> bool {
         self.mailbox.background_children.is_empty() && self.mailbox.messages.is_empty() && self.arriving == 0
     }
@@ -71,25 +71,25 @@ impl Default for Inbox {
 }
 
 impl Inbox {
-    /// The inbox of a task whose log has told of this mail so far.
+    /// Returns the inbox of a task with this mail in its log.
     pub(crate) fn of(mailbox: InboxRecord) -> Self {
         let mail = Mail { numbered: mailbox.n_messages, mailbox, ..Mail::default() };
         Self { mail: Mutex::new(mail), ..Self::default() }
     }
 
-    /// Takes in a fact that the task's log has taken.
+    /// Applies a fact that the log has accepted.
     pub(crate) fn apply(&self, fact: &Fact) {
         self.lock().mailbox.apply(fact);
         self.changed.send_replace(());
     }
 
-    /// A child that could not be started, or that somebody else has now. What it has reported stays.
+    /// Forgets a child that could not be started, or that another task has now. Its reports stay.
     pub(crate) fn forget(&self, child: TaskId) {
         self.lock().mailbox.background_children.retain(|background_child| !background_child.awaits(child));
         self.changed.send_replace(());
     }
 
-    /// A child has ended. One that nobody expected here is not reported.
+    /// Delivers the report of a child that has ended. An unexpected report is dropped.
     pub(crate) fn report(&self, child: TaskId, report: Report) {
         let mut mail = self.lock();
         if let Some(background_child) =
@@ -101,7 +101,7 @@ impl Inbox {
         self.changed.send_replace(());
     }
 
-    /// Makes room for a message that is about to be recorded; `None` if the task has read its last one.
+    /// Reserves a number for a message that is about to be written; `None` if the task has read its last message.
     pub(crate) fn arrival(&self) -> Option<Arrival<'_>> {
         let mut mail = self.lock();
         if mail.is_closed {
@@ -112,7 +112,7 @@ impl Inbox {
         Some(Arrival { inbox: self, number: mail.numbered })
     }
 
-    /// All that can be read now.
+    /// Returns everything that can be read now.
     pub(crate) fn unread(&self) -> Unread {
         let mail = self.lock();
         let reports = mail
@@ -124,7 +124,7 @@ impl Inbox {
         Unread { reports, messages: mail.mailbox.messages.clone() }
     }
 
-    /// The newest report of a child, if it is here and unread.
+    /// Returns the newest unread report of a child.
     pub(crate) fn mark_of(&self, child: TaskId) -> Option<ReportMark> {
         let mail = self.lock();
         let background_child =
@@ -132,29 +132,29 @@ impl Inbox {
         background_child.report.as_ref().map(|report| ReportMark { child, leg: report.leg })
     }
 
-    /// Children that work beside the task, or have reported and are not read.
+    /// Returns children that work in the background, or whose reports are unread.
     pub(crate) fn background_children(&self) -> Vec<BackgroundChild> {
         self.lock().mailbox.background_children.clone()
     }
 
-    /// The last command that came as a message.
+    /// Returns the id of the last command that arrived as a message.
     pub(crate) fn last_command(&self) -> i64 {
         self.lock().mailbox.last_command
     }
 
-    /// Children that have not reported here; with their leg, if the log says that it has ended.
+    /// Returns children without a report in this process; with the leg, if the log says that it has ended.
     pub(crate) fn unreported(&self) -> Vec<(TaskId, Option<u32>)> {
         let mail = self.lock();
         let open = mail.mailbox.background_children.iter().filter(|background_child| background_child.report.is_none());
         open.map(|background_child| (background_child.child, background_child.ended_leg)).collect()
     }
 
-    /// The first message of a kind that waits to be read.
+    /// Returns the first unread message that matches.
     pub(crate) fn first(&self, is_meant: impl Fn(&Message) -> bool) -> Option<Message> {
         self.lock().mailbox.messages.iter().find(|message| is_meant(message)).cloned()
     }
 
-    /// Children that have not ended.
+    /// Returns children whose reports are still missing.
     pub(crate) fn at_work(&self) -> Vec<TaskId> {
         let mail = self.lock();
         let background_children =
@@ -162,7 +162,7 @@ impl Inbox {
         background_children.map(|background_child| background_child.child).collect()
     }
 
-    /// Whether a child works beside the task because of a message that was sent to it in the newest turn.
+    /// True if the child works because of a message that the newest turn sent to it.
     pub(crate) fn has_just_written_to(&self, child: TaskId) -> bool {
         let mailbox = &self.lock().mailbox;
         mailbox.background_children.iter().any(|background_child| {
@@ -170,44 +170,43 @@ impl Inbox {
         })
     }
 
-    /// Ends the reading of mail, unless something is here, on its way, or expected.
+    /// Closes the inbox, unless something is here, on its way, or expected.
     pub(crate) fn close_if_empty(&self) -> bool {
         let mut mail = self.lock();
         mail.is_closed = mail.is_empty();
         mail.is_closed
     }
 
-    /// Whether nothing is here, on its way, or expected: the task has what it will have, unless somebody writes just
-    /// now.
+    /// True if nothing is here, on its way, or expected. A message may still come at this moment.
     pub(crate) fn is_empty(&self) -> bool {
         self.lock().is_empty()
     }
 
-    /// Ends the reading of mail, whatever is left: it is told.
+    /// Closes the inbox, and returns what is left, for the outcome.
     pub(crate) fn close(&self) -> Vec<BackgroundChild> {
         let mut mail = self.lock();
         mail.is_closed = true;
         mail.mailbox.background_children.clone()
     }
 
-    /// Whether there is something to read.
+    /// True if there is something to read.
     pub(crate) fn has_mail(&self) -> bool {
         self.lock().is_readable()
     }
 
-    /// Waits until there is something to read, or nothing will come.
+    /// Waits until there is something to read, or nothing can come.
     pub(crate) async fn something(&self) {
         self.until(|mail| mail.is_readable() || mail.mailbox.background_children.is_empty() && mail.arriving == 0)
             .await;
     }
 
-    /// Ends the reading of mail, once what is on its way is here.
+    /// Closes the inbox, and waits until messages on their way have arrived.
     pub(crate) async fn shut(&self) {
         self.lock().is_closed = true;
         self.until(|mail| mail.arriving == 0).await;
     }
 
-    /// Waits until no child is at work, or somebody has written: that is not kept waiting.
+    /// Waits until all children have reported, or a message is here, since messages must not wait.
     pub(crate) async fn all_reports_or_a_message(&self) {
         let is_whole = |mail: &Mail| {
             mail.mailbox.background_children.iter().all(|background_child| background_child.report.is_some())
@@ -215,7 +214,7 @@ impl Inbox {
         self.until(|mail| !mail.mailbox.messages.is_empty() || is_whole(mail)).await;
     }
 
-    /// Waits until no child is at work.
+    /// Waits until all children have reported.
     pub(crate) async fn all_home(&self) {
         self.until(|mail| {
             mail.mailbox.background_children.iter().all(|background_child| background_child.report.is_some())
@@ -232,7 +231,7 @@ impl Inbox {
         }
     }
 
-    /// Waits for a message of a kind.
+    /// Waits for a message that matches.
     pub(crate) async fn message(&self, is_meant: impl Fn(&Message) -> bool) -> Message {
         let mut changed = self.changed.subscribe();
         loop {
@@ -244,44 +243,44 @@ impl Inbox {
         }
     }
 
-    /// Held by whoever may answer, from the number of a message until it is on disk.
+    /// Held by a sender that may answer, from the number of its message until it is on disk.
     pub(crate) async fn writing(&self) -> RwLockReadGuard<'_, ()> {
         self.order.read().await
     }
 
-    /// Waits until what may be taken for an answer is on disk, and keeps all else of the kind back.
+    /// Waits until possible answers are on disk, and holds back later ones.
     pub(crate) async fn asking(&self) -> RwLockWriteGuard<'_, ()> {
         self.order.write().await
     }
 
-    /// What the task has asked the one above it, and not been answered.
+    /// Returns the task's unanswered questions to the task above.
     pub(crate) fn questions_for_parent(&self) -> Vec<String> {
         self.lock().mailbox.questions.for_parent()
     }
 
-    /// Whether the task has asked the one above it something, and that one has not answered.
+    /// True if a question to the task `above` is unanswered.
     pub(crate) fn awaits_answer_of(&self, above: TaskId) -> bool {
         !self.unanswered_by(above).is_empty()
     }
 
-    /// What it has asked so, by call.
+    /// Returns the calls whose questions to the task `above` are unanswered.
     pub(crate) fn unanswered_by(&self, above: TaskId) -> Vec<CallId> {
         let mailbox = &self.lock().mailbox;
         mailbox.questions.unanswered_by(above, &mailbox.messages)
     }
 
-    /// Another one is above the task from now on.
+    /// Sets a new task above.
     pub(crate) fn adopt(&self, adopter: TaskId) {
         self.lock().mailbox.questions.adopt(adopter);
         self.changed.send_replace(());
     }
 
-    /// Whether the question of a call has been put, before the task stopped.
+    /// True if a call has put its question.
     pub(crate) fn is_put(&self, call: &CallId) -> bool {
         self.lock().mailbox.questions.is_put(call)
     }
 
-    /// Whether the task waits for an answer to these words.
+    /// True if the task waits for an answer to this text.
     pub(crate) fn waits_for_answer(&self, text: &str) -> bool {
         self.lock().mailbox.questions.is_open(text)
     }
@@ -291,20 +290,19 @@ impl Inbox {
         self.changed.send_replace(());
     }
 
-    /// Waits until all that the same turn asks before this call has been asked: questions come in the order of the
-    /// calls.
+    /// Waits until all earlier calls of the turn have asked, so that questions come in the order of the calls.
     pub(crate) async fn may_ask(&self, call: &CallId) {
         self.until(|mail| mail.mailbox.calls.may_ask(call)).await;
     }
 
-    /// A call has asked, or will not.
+    /// Notes that a call has asked, or will not.
     pub(crate) fn has_asked(&self, call: &CallId) {
         if self.lock().mailbox.calls.has_asked(call) {
             self.changed.send_replace(());
         }
     }
 
-    /// The task has no turn left in which it could answer anybody.
+    /// Marks the task as unable to answer, since it has no turn left.
     pub(crate) fn fall_silent(&self) {
         self.lock().is_silent = true;
         self.changed.send_replace(());
@@ -319,7 +317,7 @@ impl Inbox {
         self.until(|mail| mail.is_silent).await;
     }
 
-    /// Waits for the message that answers the question of a call, from the person or from one of those above.
+    /// Waits for the answer to a call's question, from the person or from a task above.
     pub(crate) async fn answer(&self, call: &CallId, above: &[TaskId]) -> Message {
         let mut changed = self.changed.subscribe();
         loop {
@@ -350,7 +348,7 @@ impl Inbox {
 
 #[cfg(test)]
 impl Inbox {
-    /// Fails where this is not what has been read back from the log, but for what no log has.
+    /// Fails unless this equals the record read back from the log, apart from state that no log has.
     pub(crate) fn assert_is(&self, read: &InboxRecord) {
         let live = &self.lock().mailbox;
         let background_children = |mail: &InboxRecord| -> Vec<_> {

@@ -1,5 +1,4 @@
-//! Where a child stands in the mail of the task that it works beside: as the calls stood that had it work there,
-//! however they raced; and behind all of those if it was adopted.
+//! Order of children in the inbox: by the call that started each child, not by arrival; adopted children last.
 
 use sortie_protocol::{CallId, Reply};
 
@@ -12,10 +11,10 @@ const WRITE: &str = "SendMessage";
 pub(crate) enum InboxPosition {
     Call {
         turn: u32,
-        /// Among the calls of that turn.
+        /// Position among the calls of that turn.
         index: usize,
     },
-    /// As many as there are, in the order of their coming.
+    /// Adopted children, in order of arrival.
     Adopted,
 }
 
@@ -24,9 +23,9 @@ pub(crate) enum InboxPosition {
 pub(crate) struct TurnCalls {
     turn: u32,
     calls: Vec<CallId>,
-    /// The places of those that send a message.
+    /// Positions of calls that send a message.
     writing: Vec<usize>,
-    /// Those that ask something, and have not done so.
+    /// Calls that will ask a question, but have not yet.
     asking: Vec<CallId>,
 }
 
@@ -39,24 +38,24 @@ impl TurnCalls {
         Self { turn, calls: reply.calls().map(|call| call.id.clone()).collect(), writing, asking }
     }
 
-    /// Whether all calls before this one have asked what they had to ask.
+    /// True if all earlier calls have asked their questions.
     pub(crate) fn may_ask(&self, call: &CallId) -> bool {
         self.asking.iter().position(|asking| asking == call).is_none_or(|before| before == 0)
     }
 
-    /// A call has asked, or will not; false if that was known.
+    /// Notes that a call has asked, or will not; false if that was known.
     pub(crate) fn has_asked(&mut self, call: &CallId) -> bool {
         let before = self.asking.len();
         self.asking.retain(|asking| asking != call);
         self.asking.len() < before
     }
 
-    /// Whether a child that stands there works because one of them has sent it a message.
+    /// True if the child at this position works because of a message sent in this turn.
     pub(crate) fn have_written(&self, place: InboxPosition) -> bool {
         matches!(place, InboxPosition::Call { turn, index } if turn == self.turn && self.writing.contains(&index))
     }
 
-    /// The place of a child that such a call has work beside the task.
+    /// Returns the position of a background child by the call that started it.
     pub(crate) fn place(&self, call: &CallId) -> InboxPosition {
         let index = self.calls.iter().position(|known| known == call);
         InboxPosition::Call { turn: self.turn, index: index.unwrap_or(self.calls.len()) }

@@ -1,7 +1,6 @@
-//! The mail of one task as its log tells it: messages, children in the background with their reports, and questions.
+//! The inbox as the log records it: messages, background children with their reports, and questions.
 //!
-//! One function takes in the facts. The inbox of a running task uses it as they are written, and whoever reads a log
-//! back uses it then.
+//! One function applies the facts, both in a running task's inbox as they are written and when a log is read back.
 
 use std::collections::BTreeMap;
 
@@ -10,29 +9,29 @@ use sortie_protocol::{CallId, Fact, Job, MailMark, ReportMark, Sender, Status, T
 use crate::messages::inbox_order::{InboxPosition, TurnCalls};
 use crate::messages::questions::{OpenQuestion, Questions};
 
-/// What has come for a task and is not yet in its conversation.
+/// Mail of a task that is not yet in its conversation.
 #[derive(Debug, Default)]
 pub(crate) struct InboxRecord {
-    /// Children that work beside the task, or have done so and are not read yet, in the order of their places. One that
-    /// has gone on before its report was read is here twice.
+    /// Children that work in the background, or whose reports are unread, in order of position. A child that was
+    /// resumed before its report was read is here twice.
     pub(crate) background_children: Vec<BackgroundChild>,
     /// The calls of the newest turn, which start children.
     pub(crate) calls: TurnCalls,
-    /// Unread messages, in the order of their numbers.
+    /// Unread messages, in order of number.
     pub(crate) messages: Vec<Message>,
-    /// Messages that have come so far.
+    /// Highest message number so far.
     pub(crate) n_messages: u32,
-    /// The last command that came as a message.
+    /// Id of the last command that arrived as a message.
     pub(crate) last_command: i64,
     pub(crate) questions: Questions,
-    /// The newest leg of each child whose report was read.
+    /// Newest leg of each child whose report was read.
     read_legs: BTreeMap<TaskId, u32>,
     parent: Option<TaskId>,
-    /// In the newest leg.
+    /// The watcher of the newest leg.
     pub(crate) oversight: Watcher,
 }
 
-/// The one who has a part in a leg from above.
+/// The task above that takes part in a leg, if any.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Watcher {
     #[default]
@@ -40,18 +39,18 @@ pub(crate) enum Watcher {
     TaskAbove,
 }
 
-/// A child that works beside its parent.
+/// A child that works in the background.
 #[derive(Debug, Clone)]
 pub(crate) struct BackgroundChild {
     pub(crate) child: TaskId,
     pub(crate) place: InboxPosition,
-    /// The leg that has ended unread, as the log says.
+    /// The ended leg with an unread report, according to the log.
     pub(crate) ended_leg: Option<u32>,
-    /// How it ended, if this process knows. The child's own log has it, this one does not.
+    /// Its report, if this process has it. The child's own log has it, the parent's has not.
     pub(crate) report: Option<Report>,
 }
 
-/// How a leg of a child ended.
+/// The ending of one leg of a child.
 #[derive(Debug, Clone)]
 pub(crate) struct Report {
     pub(crate) leg: u32,
@@ -66,12 +65,12 @@ pub(crate) struct Message {
 }
 
 impl BackgroundChild {
-    /// Whether the child has not reported here.
+    /// True if the child has not reported here.
     pub(crate) fn awaits(&self, child: TaskId) -> bool {
         self.child == child && self.report.is_none()
     }
 
-    /// Whether the child is at work, as far as the log and this process know.
+    /// True if the child is at work, as far as the log and this process know.
     fn is_at_work(&self, child: TaskId) -> bool {
         self.awaits(child) && self.ended_leg.is_none()
     }
@@ -83,12 +82,12 @@ impl BackgroundChild {
 }
 
 impl InboxRecord {
-    /// The mail of a task that begins.
+    /// Returns the empty inbox of a new task.
     pub(crate) fn begin(job: &Job) -> Self {
         Self { parent: job.parent, oversight: Watcher::of(job.parent.is_none()), ..Self::default() }
     }
 
-    /// Takes in a fact of the task's log.
+    /// Applies a fact of the task's log.
     pub(crate) fn apply(&mut self, fact: &Fact) {
         match fact {
             Fact::TaskResumed { alone, .. } => self.oversight = Watcher::of(*alone || self.parent.is_none()),
@@ -122,18 +121,18 @@ impl InboxRecord {
         }
     }
 
-    /// Whether the log of the task says that a child works beside it.
+    /// True if the child works in the background, according to the log.
     pub(crate) fn has_at_work(&self, child: TaskId) -> bool {
         self.background_children.iter().any(|background_child| background_child.is_at_work(child))
     }
 
-    /// A call waits for no answer to a question any more, and has asked what it had to ask.
+    /// Closes the question of a call that no longer waits for an answer.
     pub(crate) fn close_question(&mut self, call: &CallId) {
         self.questions.close(call);
         self.calls.has_asked(call);
     }
 
-    /// A child works beside the task, or has ended and is not read.
+    /// Adds a child that works in the background, or has ended unread.
     fn expect(&mut self, child: TaskId, place: InboxPosition, ended_leg: Option<u32>) {
         if ended_leg.is_some() || !self.has_at_work(child) {
             let at = self.background_children.partition_point(|earlier| earlier.place <= place);
@@ -142,7 +141,7 @@ impl InboxRecord {
     }
 
     fn receive(&mut self, message: Message) {
-        // Two that came at once may stand in the log the other way round.
+        // Two simultaneous messages may be in the log in either order.
         let at = self.messages.partition_point(|earlier| earlier.number < message.number);
         self.n_messages = self.n_messages.max(message.number);
         self.messages.insert(at, message);
@@ -154,8 +153,8 @@ impl InboxRecord {
             let is_new = mark.leg > *newest;
             *newest = mark.leg.max(*newest);
             let told = self.background_children.iter().position(|background_child| background_child.tells_of(*mark));
-            // Where somebody ended a child while nobody ran the task, this is the only word of it. A report that is
-            // read twice says nothing of a later leg.
+            // If a child was ended while nobody ran this task, this is the only fact that says so. A report that is
+            // read twice says nothing about a later leg.
             let at_work =
                 || self.background_children.iter().position(|background_child| background_child.is_at_work(mark.child));
             let at = told.or_else(|| if is_new { at_work() } else { None });
@@ -164,7 +163,7 @@ impl InboxRecord {
         self.messages.retain(|message| !read.messages.contains(&message.number));
     }
 
-    /// What was at work has been stopped, or is somebody else's now. So are reports that nobody read.
+    /// Drops children that were stopped with the leg, and, if they were adopted, unread reports as well.
     fn end_leg(&mut self, status: Status) {
         self.questions = Questions::default();
         let adopted = self.oversight.hands_over(status);
@@ -177,8 +176,8 @@ impl Watcher {
         if is_alone { Self::Nobody } else { Self::TaskAbove }
     }
 
-    /// Whether the children of a task that has ended so go over to the one above it: it cannot use them any more, and
-    /// nobody has stopped it. A task that is alone keeps them for its next leg.
+    /// True if the background children of a task with this ending go to the task above: it failed, and nobody stopped
+    /// it. A task with nobody above keeps them for its next leg.
     pub(crate) fn hands_over(self, status: Status) -> bool {
         self == Self::TaskAbove && status == Status::Failed
     }

@@ -1,7 +1,7 @@
-//! How a task reads what has come for it: as one message between two turns, bounded, each piece fenced and named by us.
+//! Mail as the task reads it: one message between two turns, bounded, each piece fenced and labelled by us.
 //!
-//! What an agent wrote is data. Its words stand between random marks, its name is from the log and not from the text,
-//! and it is said that it approves of nothing.
+//! An agent's words are data. They stand between random marks, under a name from the log, with a note that they approve
+//! nothing.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,36 +19,36 @@ use crate::messages::running_tasks::RunningTasks;
 use crate::ports::blocking::blocking;
 use crate::ports::text::one_line;
 
-/// All reports that are told whole in one delivery, at most, and all messages of one. A report that does not fit is
-/// told in a few lines, and `TaskOutput` has it; messages wait for the next delivery.
+/// Most bytes of full reports in one delivery, and of its messages. A report that does not fit is summarised, and
+/// `TaskOutput` has it; messages wait for the next delivery.
 const MAX_BYTES: usize = 32_000;
 
-/// What is said of what a child is about, at most.
+/// Longest title of a child.
 const MAX_TITLE_BYTES: usize = 100;
 
-/// What is delivered, and as which words.
+/// Mail that is delivered, and its text.
 pub(crate) struct MailText {
     pub(crate) mail: MailMark,
     pub(crate) text: String,
 }
 
-/// What one task's mail is written with.
+/// Everything needed to write the mail of one task.
 pub(crate) struct MailWriter {
     pub(crate) contract: Arc<dyn Contract>,
     pub(crate) ids: Arc<dyn Ids>,
-    /// Knows what each child is about.
+    /// Source of each child's title.
     pub(crate) journal: Arc<dyn Journal>,
-    /// Whose mail it is.
+    /// The task that reads the mail.
     pub(crate) task: TaskId,
-    /// The working directory relative to the workspace.
+    /// Working directory relative to the workspace.
     pub(crate) cwd: String,
-    /// Those who may wait for an answer.
+    /// Running tasks, which may wait for an answer.
     pub(crate) present: Arc<RunningTasks>,
 }
 
 impl MailWriter {
-    /// Puts together what is unread; `None` if nothing is. Reports come in the order in which their tasks were started,
-    /// then messages as they came, as many as fit, and one at least. `room` is what the conversation has for reports.
+    /// Writes the unread mail; `None` if there is none. Reports come in the order in which their tasks were started,
+    /// then as many messages as fit, at least one. `room` is the space for reports in the conversation.
     pub(crate) async fn deliver(&self, unread: &Unread, room: usize) -> Option<MailText> {
         let mark_of = |report: &Report| ReportMark { child: report.outcome.task_id, leg: report.leg };
         let mut left = MAX_BYTES;
@@ -66,13 +66,13 @@ impl MailWriter {
         if mail.is_empty() {
             return None;
         }
-        // However little room there is, the first that has none is told by its beginning.
+        // However little room there is, the first report that does not fit shows its beginning.
         let (mut left, mut left_for_digests) = (room.min(MAX_BYTES), room.max(DIGEST_BYTES));
         let is_alone = unread.reports.len() == 1;
         let mut occasions = self.occasions(mail.reports.clone()).await;
         let mut pieces = Vec::new();
         for report in &unread.reports {
-            // One of which the log cannot tell is known by its id alone.
+            // Without its log a report is known by its id alone.
             let occasion =
                 occasions.remove(&mark_of(report)).unwrap_or_else(|| ReportOrigin::unknown(report.outcome.task_id));
             let occasion = ReportOrigin { is_alone, ..occasion };
@@ -83,7 +83,7 @@ impl MailWriter {
         Some(MailText { mail, text: pieces.join("\n\n") })
     }
 
-    /// What the log knows of children that have ended.
+    /// Reads from the journal where the reports come from.
     async fn occasions(&self, reports: Vec<ReportMark>) -> HashMap<ReportMark, ReportOrigin> {
         let (journal, reader) = (Arc::clone(&self.journal), self.task);
         let look = move || {
@@ -93,7 +93,7 @@ impl MailWriter {
         blocking(look).await.unwrap_or_default()
     }
 
-    /// What a message says now: a question that nobody waits with any more is no longer open.
+    /// Returns a message's text. A question that nobody waits with any more is marked as closed.
     fn words(&self, Message { from, text, .. }: &Message) -> String {
         let Sender::Task { task, .. } = from else { return text.clone() };
         let Some(question) = text.strip_suffix(&waits_line(*task)) else { return text.clone() };
@@ -104,7 +104,7 @@ impl MailWriter {
         format!("{question}\n(It has asked this, and no longer waits for an answer.)")
     }
 
-    /// A report as it is, if there is room for it, with what its contract has no place for.
+    /// Returns the full report with its notices, if there is room for it.
     fn report(&self, outcome: &TaskOutcome, occasion: &ReportOrigin, left: &mut usize) -> Option<String> {
         let call = Call { arguments: "{}", cwd: &self.cwd, spare_id: outcome.task_id };
         let whole = self.contract.encode_for_model(&call, Ok(outcome), &self.ids.mark());
@@ -124,7 +124,7 @@ impl MailWriter {
         Some(text)
     }
 
-    /// What is told of a report for which there is no room, with its beginning if there is room for that.
+    /// Returns a summary of a report that does not fit, with its beginning if there is room for that.
     fn digest(&self, outcome: &TaskOutcome, occasion: &ReportOrigin, left: &mut usize) -> String {
         let ReportOrigin { child, is_earlier, is_alone, .. } = occasion;
         let TaskOutcome { agent, status, text, .. } = outcome;
@@ -147,16 +147,16 @@ impl MailWriter {
     }
 }
 
-/// Of a report that a later one may have been read before.
+/// Label of a report of which a later one may already have been read.
 const BEFORE_MORE: &str = "before it was asked for more";
 
-/// What a report is about, for one who may have started many, or has it from somebody else.
+/// The origin of a report, for a task that started many or adopted the child.
 struct ReportOrigin {
-    /// Its id, its title, and who started it if that is not the one who reads.
+    /// Its id, its title, and the task that started it if that is not the reader.
     child: String,
-    /// What was to be known of it before it began.
+    /// Notices that its brief already had.
     known: Vec<String>,
-    /// It has gone on since.
+    /// The child was resumed since.
     is_earlier: bool,
     /// No other report comes with it.
     is_alone: bool,
@@ -171,7 +171,7 @@ impl ReportOrigin {
         let job = journal.beginning(child)?;
         let is_earlier = journal.standing(child)?.leg > leg;
         let mut words = child.to_string();
-        // Its starter's words: they say nothing beyond their quotes.
+        // The title is written by another agent: it must not end its quotes.
         let title: String = one_line(&job.title).chars().filter(|letter| !['“', '”'].contains(letter)).collect();
         let title = title.get(..cut(&title, MAX_TITLE_BYTES)).unwrap_or_default();
         if !title.is_empty() {
@@ -184,7 +184,7 @@ impl ReportOrigin {
     }
 }
 
-/// What the outcome says of reports and messages that came and were not read.
+/// Notice about reports and messages that arrived and were not read.
 pub(crate) fn unread_notice(n_reports: usize, n_messages: usize) -> Option<String> {
     let counted = |count: usize, what: &str| match count {
         0 => None,
@@ -197,7 +197,7 @@ pub(crate) fn unread_notice(n_reports: usize, n_messages: usize) -> Option<Strin
     (!unread.is_empty()).then(|| format!("{} {was} not read; {is} read if the task goes on", unread.join(" and ")))
 }
 
-/// Stands behind a question that waits for an answer.
+/// The line after a question that waits for an answer.
 pub(crate) fn waits_line(asker: TaskId) -> String {
     format!("\n(It waits for your answer: SendMessage to {asker}.)")
 }

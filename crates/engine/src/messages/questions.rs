@@ -1,4 +1,4 @@
-//! The questions of one task that wait for an answer. An answer is for the oldest of them that it can be meant for.
+//! Open questions of one task. A message answers the oldest question that it can be meant for.
 
 use std::collections::BTreeSet;
 
@@ -13,34 +13,34 @@ pub(crate) const ASK: &str = "Ask";
 /// A question that was put.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct OpenQuestion {
-    /// Which waits for the answer.
+    /// The call that waits for the answer.
     pub(crate) call: CallId,
     pub(crate) to: Addressee,
     pub(crate) text: String,
-    /// How many messages had come before.
+    /// Number of messages that had arrived before.
     pub(crate) asked_at: u32,
 }
 
 impl OpenQuestion {
-    /// Whether a message can be meant for it, where these are above the task that asks.
+    /// True if a message can answer it. `above` are the tasks above the asking one.
     fn accepts(&self, message: &Message, above: &[TaskId]) -> bool {
         let is_meant = match &message.from {
             Sender::Person => true,
             Sender::Task { task, .. } => self.to == Addressee::Parent && above.contains(task),
-            // It is above everybody, but it is nobody's parent and no person.
+            // A host is above everybody, but nobody's parent and no person.
             Sender::Host => false,
         };
         is_meant && message.number > self.asked_at
     }
 }
 
-/// The questions of a task, the oldest first.
+/// The open questions of a task, oldest first.
 #[derive(Debug, Default)]
 pub(crate) struct Questions {
     open: Vec<OpenQuestion>,
-    /// Messages that have answered one. They are read when the log says so.
+    /// Numbers of messages that were answers. They count as read when the log says so.
     answers: BTreeSet<u32>,
-    /// Who has had the task since its parent failed.
+    /// Tasks that have had this task since its parent failed.
     adopters: Vec<TaskId>,
 }
 
@@ -49,18 +49,18 @@ impl Questions {
         self.open.push(question);
     }
 
-    /// What was asked of the task above, in the words of the questions.
+    /// Returns the texts of open questions to the task above.
     pub(crate) fn for_parent(&self) -> Vec<String> {
         let open = self.open.iter().filter(|question| question.to == Addressee::Parent);
         open.map(|question| question.text.clone()).collect()
     }
 
-    /// Another one is above, and may answer, too.
+    /// Adds a task above, which may answer, too.
     pub(crate) fn adopt(&mut self, adopter: TaskId) {
         self.adopters.push(adopter);
     }
 
-    /// Nobody waits for the answer any more.
+    /// Closes the question of a call.
     pub(crate) fn close(&mut self, call: &CallId) {
         self.open.retain(|question| question.call != *call);
     }
@@ -69,19 +69,19 @@ impl Questions {
         self.open.iter().any(|question| question.call == *call)
     }
 
-    /// Whether the task waits for an answer to these words.
+    /// True if the task waits for an answer to this text.
     pub(crate) fn is_open(&self, text: &str) -> bool {
         self.open.iter().any(|question| question.text == text)
     }
 
-    /// Those that were put to the task above and have no answer among these messages.
+    /// Returns the calls of questions to the task above that none of these messages answers.
     pub(crate) fn unanswered_by(&self, above: TaskId, messages: &[Message]) -> Vec<CallId> {
         let answered = self.answered(messages, &[above]).into_iter();
         let open = answered.filter(|(question, answer)| question.to == Addressee::Parent && answer.is_none());
         open.map(|(question, _)| question.call.clone()).collect()
     }
 
-    /// The message that answers the question of a call, if it has come.
+    /// Takes the message that answers the question of a call, if it has arrived.
     pub(crate) fn take_answer(&mut self, call: &CallId, messages: &[Message], above: &[TaskId]) -> Option<Message> {
         let answered = self.answered(messages, above);
         let answer = answered.into_iter().find(|(question, _)| question.call == *call)?.1?.clone();
@@ -90,7 +90,7 @@ impl Questions {
         Some(answer)
     }
 
-    /// The open questions, each with the message that answers it: the first that it accepts and no older one has.
+    /// Pairs each open question with its answer: the first message that it accepts and no older question has taken.
     fn answered<'a>(
         &'a self,
         messages: &'a [Message],
@@ -115,7 +115,7 @@ impl Questions {
     }
 }
 
-/// A call that waits for the answer to its question. Dropped, it waits no more.
+/// Guard of a call that waits for an answer; dropping it closes the question.
 pub(crate) struct Asker<'a> {
     pub(crate) inbox: &'a Inbox,
     pub(crate) call: &'a CallId,

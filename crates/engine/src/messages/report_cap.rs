@@ -1,5 +1,5 @@
-//! Keeps a report small for the one who asked: above the contract's cap it is cut, marked, and spilled in full; and so
-//! it is where it comes together with others, and the conversation has no room for all of them.
+//! Report caps: a report above its contract's cap is cut, marked, and kept in full in a file. So is one of several
+//! reports that do not fit into the conversation together.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -7,10 +7,10 @@ use sortie_contract::{Contract, ReportCap, contract, json_bytes};
 use sortie_protocol::{Job, TaskOutcome, Truncation};
 use sortie_sandbox::SpillDir;
 
-/// What is told at least of a report that has no room.
+/// Least space for a report when there is no room.
 pub(crate) const DIGEST_BYTES: usize = 400;
 
-/// How many bytes of reports may still join a conversation before its next turn.
+/// Bytes of reports that may still join a conversation before its next turn.
 pub(crate) struct ReportRoom(Mutex<usize>);
 
 impl Default for ReportRoom {
@@ -28,7 +28,7 @@ impl ReportRoom {
         *self.left() = n_bytes;
     }
 
-    /// Takes as much as a report has, or all that is left.
+    /// Takes the wanted bytes, or all that are left.
     fn take(&self, wanted: usize) -> usize {
         let mut left = self.left();
         let taken = wanted.min(*left);
@@ -37,8 +37,8 @@ impl ReportRoom {
     }
 }
 
-/// Cuts `outcome.text` to the job's caps, the mark included, at the end of a sentence or line where one is near. The
-/// whole goes to a file that the mark names, for people; a task above that has `TaskOutput` is told to go on with that.
+/// Cuts `outcome.text` to the job's caps, mark included, at the end of a sentence or line if one is near. The mark
+/// names a file with the full text, for people; a parent that has `TaskOutput` is told to use that.
 pub(crate) async fn cap(outcome: &mut TaskOutcome, job: &Job, reports: &SpillDir) {
     if allowed(&outcome.text, job, "") >= outcome.text.len() {
         return;
@@ -50,8 +50,8 @@ pub(crate) async fn cap(outcome: &mut TaskOutcome, job: &Job, reports: &SpillDir
     shorten(outcome, &full, has_pages, |mark| allowed(&full, job, mark));
 }
 
-/// Cuts a report further, if there is no room for all of it beside others. A contract that gives reports word for word
-/// has them so.
+/// Cuts a report further if there is not room for all of it. A contract that passes reports on word for word is left
+/// alone.
 pub(crate) async fn fit(outcome: &mut TaskOutcome, room: &ReportRoom, in_contract: &dyn Contract, reports: &SpillDir) {
     let wanted = outcome.text.len();
     let taken = room.take(wanted).max(DIGEST_BYTES);
@@ -62,7 +62,7 @@ pub(crate) async fn fit(outcome: &mut TaskOutcome, room: &ReportRoom, in_contrac
     cut_further(outcome, defaults.companions, reports, |_, mark| taken.saturating_sub(mark.len())).await;
 }
 
-/// Cuts a report that is given again, if its job's caps leave no room for what the contract has behind it.
+/// Cuts a reused report, if its job's caps leave no room for the text that the contract adds behind it.
 pub(crate) async fn leave_room(outcome: &mut TaskOutcome, job: &Job, in_contract: &dyn Contract, reports: &SpillDir) {
     let behind = in_contract.behind_report(outcome);
     if allowed(&outcome.text, job, &behind) >= outcome.text.len() {
@@ -72,8 +72,7 @@ pub(crate) async fn leave_room(outcome: &mut TaskOutcome, job: &Job, in_contract
     cut_further(outcome, can_page, reports, |full, mark| allowed(full, job, &format!("{mark}{behind}"))).await;
 }
 
-/// Cuts a report that may have been cut before. `allowed` says how many bytes of a text there is room for beside a
-/// mark.
+/// Cuts a report that may have been cut before. `allowed` returns the bytes that a text may have beside a mark.
 async fn cut_further(
     outcome: &mut TaskOutcome,
     can_page: bool,
@@ -81,18 +80,18 @@ async fn cut_further(
     allowed: impl Fn(&str, &str) -> usize,
 ) {
     let was_whole = outcome.truncation.is_none();
-    // One that was whole can be paged from its log.
+    // A full report can be paged from its log.
     if was_whole && !can_page {
         spill(outcome, reports).await;
     }
     let has_pages = can_page && (was_whole || outcome.full_text_path.is_some());
     let mut full = std::mem::take(&mut outcome.text);
-    // The mark of an earlier cut goes.
+    // Remove the mark of an earlier cut.
     full.truncate(outcome.truncation.map_or(full.len(), |truncation| truncation.kept_bytes));
     shorten(outcome, &full, has_pages, |mark| allowed(&full, mark));
 }
 
-/// Keeps the whole text in a file.
+/// Writes the full text to a file.
 async fn spill(outcome: &mut TaskOutcome, reports: &SpillDir) {
     let (whole, spill) = (outcome.text.clone(), reports.of(outcome.task_id));
     match tokio::task::spawn_blocking(move || spill.spill("report", &whole)).await {
@@ -104,7 +103,7 @@ async fn spill(outcome: &mut TaskOutcome, reports: &SpillDir) {
     }
 }
 
-/// Gives an outcome the beginning of `full` as its text, with a mark behind it, for which `allowed` leaves room.
+/// Sets the beginning of `full` as the text, with a mark behind it, for which `allowed` leaves room.
 fn shorten(outcome: &mut TaskOutcome, full: &str, has_pages: bool, allowed: impl Fn(&str) -> usize) {
     let mark_at = |offset: usize| match (&outcome.full_text_path, has_pages) {
         (Some(path), true) => format!(
@@ -114,7 +113,7 @@ fn shorten(outcome: &mut TaskOutcome, full: &str, has_pages: bool, allowed: impl
         (Some(path), false) => format!("\n[… the report was cut here; the whole is in {path}]"),
         (None, false) => "\n[… the report was cut here]".to_owned(),
     };
-    // No mark is longer than that of the very end.
+    // No mark is longer than that at the very end.
     let longest = mark_at(full.chars().count());
     let kept = &full[..cut(full, allowed(&longest))];
     let text = format!("{kept}{}", mark_at(kept.chars().count()));
@@ -129,11 +128,11 @@ fn shorten(outcome: &mut TaskOutcome, full: &str, has_pages: bool, allowed: impl
     outcome.text = text;
 }
 
-/// How many bytes of a text its job's caps allow, with this mark behind them.
+/// Returns the bytes of a text that the job's caps allow, with this mark behind them.
 fn allowed(text: &str, job: &Job, mark: &str) -> usize {
     let whole = text.len();
     let start_of = |nth: usize| text.char_indices().nth(nth).map_or(whole, |(at, _)| at);
-    // A line end at the very end does not begin another line.
+    // A newline at the very end does not begin another line.
     let end_of = |line: usize| text.trim_end_matches('\n').match_indices('\n').nth(line).map_or(whole, |(at, _)| at);
     let bytes = job.report_cap_bytes.map_or(whole, |cap| cap.saturating_sub(mark.len()));
     let characters = job.report_cap_characters.map_or(whole, |cap| start_of(cap.saturating_sub(mark.chars().count())));
@@ -146,8 +145,8 @@ fn allowed(text: &str, job: &Job, mark: &str) -> usize {
     bytes.min(characters).min(lines).min(json)
 }
 
-/// The last good place to cut at or before `limit`: a line or sentence end in its last fifth, else a word's, else a
-/// character.
+/// Returns the best place to cut at or before `limit`: a line or sentence end in its last fifth, else a word end, else
+/// a character.
 pub(crate) fn cut(text: &str, limit: usize) -> usize {
     if limit >= text.len() {
         return text.len();

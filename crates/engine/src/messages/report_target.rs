@@ -1,7 +1,6 @@
-//! Where a child's report goes: to the call that waits for it, or into the mail of the task that has it.
+//! The recipient of a child's report: the call that waits for it, or the inbox of its parent.
 //!
-//! Its end, its release and its adoption are one after the other, never at the same time: whoever changes where the
-//! report goes holds the address.
+//! The child's ending, release and adoption exclude each other: each holds the address while it changes the recipient.
 
 use std::sync::Arc;
 
@@ -17,18 +16,18 @@ use crate::messages::inbox::Inbox;
 pub(crate) struct ReportTarget {
     recipient: Arc<Mutex<Recipient>>,
     released: CancellationToken,
-    /// The end of the time of whoever has the child.
+    /// Deadline of the task that has the child.
     pub(crate) deadline: Arc<Deadline>,
 }
 
-/// Who gets the report.
+/// The recipient of the report.
 #[derive(Clone)]
 pub(crate) struct Recipient {
     pub(crate) sink: FactWriter,
     pub(crate) inbox: Arc<Inbox>,
-    /// By which the child was started.
+    /// The call that started the child.
     pub(crate) call: CallId,
-    /// Whether that call waits for the end; else the report goes into the mail.
+    /// True if that call waits for the end; otherwise the report goes into the inbox.
     pub(crate) waits: bool,
     /// The child has ended: nothing changes any more.
     pub(crate) is_over: bool,
@@ -40,18 +39,18 @@ impl ReportTarget {
         Arc::new(Self { recipient: Arc::new(Mutex::new(recipient)), released: CancellationToken::new(), deadline })
     }
 
-    /// Keeps the address as it is, until this is dropped.
+    /// Locks the recipient until the guard is dropped.
     pub(crate) async fn hold(&self) -> OwnedMutexGuard<Recipient> {
         Arc::clone(&self.recipient).lock_owned().await
     }
 
-    /// The call that waited is answered now; the one who says so has recorded it.
+    /// Lets the waiting call return. The caller has written the release to the log.
     pub(crate) fn release(&self, recipient: &mut Recipient) {
         recipient.waits = false;
         self.released.cancel();
     }
 
-    /// Waits until the call need not wait any more.
+    /// Waits until the call is released.
     pub(crate) async fn released(&self) {
         self.released.cancelled().await;
     }

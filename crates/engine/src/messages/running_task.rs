@@ -1,4 +1,4 @@
-//! A task that runs here, as others in this process reach it: to stop it, to write to it, to let it go on by itself.
+//! A running task as others in this process reach it: to stop it, write to it, or release it into the background.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -17,15 +17,15 @@ use crate::messages::mail_text::waits_line;
 use crate::messages::report_target::{Recipient, ReportTarget};
 use crate::ports::failure::journal_failure;
 
-/// Why a question to the task above is not waited for.
+/// The reason why a question to the task above gets no answer.
 pub(crate) const SILENT: &str = "the task above has reached a limit and can answer nothing any more; go on by your best \
                                  judgement, and say what you assumed";
 
-/// By what a message comes: should it be cut off, it is known by this whether it has arrived.
+/// The origin of a message. It shows, if the sending was cut off, whether the message has arrived.
 pub(crate) enum ArrivedBy {
-    /// From another process.
+    /// A command from another process.
     Command(CommandId),
-    /// Of the task that sends it.
+    /// A call of the sending task.
     Call(CallId),
 }
 
@@ -49,18 +49,18 @@ impl ForwardedQuestion<'_> {
     }
 }
 
-/// Who has stopped a task.
+/// The stopper of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StoppedBy {
     /// A person, or a program that is no task.
     Outside,
     Task(TaskId),
-    /// Nobody in particular: the one that it worked for has ended, or was stopped.
+    /// Nobody directly: the task that it worked for has ended, or was stopped.
     EndOf(TaskId),
 }
 
 impl StoppedBy {
-    /// What the outcome says of it.
+    /// Returns the notice for the outcome.
     pub(crate) fn notice(self) -> String {
         match self {
             Self::Outside => "it was stopped from outside the run, by a person or a program".to_owned(),
@@ -73,35 +73,34 @@ impl StoppedBy {
 pub(crate) struct RunningTask {
     pub(crate) job: Arc<Job>,
     pub(crate) cancel: CancellationToken,
-    /// Set if somebody has stopped just this task, before it is told to end. Else it ends with one above it.
+    /// Set before the task is cancelled, if it was stopped by itself and not with a task above.
     pub(crate) stopper: OnceLock<StoppedBy>,
     pub(crate) sink: FactWriter,
     pub(crate) inbox: Arc<Inbox>,
     pub(crate) account: Arc<Account>,
-    /// What it has worked in other processes and in earlier legs.
+    /// Working time in other processes and earlier legs.
     pub(crate) worked_before: Duration,
     pub(crate) journal: Arc<dyn Journal>,
     pub(crate) reports: Arc<SpillDir>,
-    /// Where its report goes; `None` for a task without a parent here.
+    /// Address of its report; `None` for a task without a parent here.
     pub(crate) address: Option<Arc<ReportTarget>>,
-    /// Cancelled once its ending is on disk and delivered.
+    /// Cancelled once the ending is on disk and delivered.
     pub(crate) over: CancellationToken,
-    /// Whether this contract knows of work in the background.
+    /// True if this contract supports background work.
     pub(crate) releasable: bool,
-    /// Which messages of other processes the ear delivers.
+    /// Position up to which messages of other processes were delivered.
     pub(crate) caught_up: CaughtUp,
 }
 
 impl RunningTask {
-    /// Has the task end, and all below it.
+    /// Stops the task and all its descendants.
     pub(crate) fn stop(&self, by: StoppedBy) {
         self.stopper.set(by).ok();
         self.cancel.cancel();
     }
 
-    /// Writes to the task. Once this says true, it is on disk, and the task has read it when it is completed; should it
-    /// end otherwise before it has, its outcome says so. False: it is about to end, or is being stopped, and reads
-    /// nothing more.
+    /// Sends a message to the task. True: it is on disk, and the task reads it before it completes, or its outcome
+    /// reports it as unread. False: the task is about to end or is being stopped, and reads nothing more.
     pub(crate) async fn write(&self, from: Sender, text: String, by: ArrivedBy) -> Result<bool, JournalError> {
         let _in_order = self.inbox.writing().await;
         if self.cancel.is_cancelled() {
@@ -125,8 +124,8 @@ impl RunningTask {
         }
     }
 
-    /// Why it takes no message, if it is being stopped. One that has ended by itself may go on with it; who was just
-    /// stopped does not go on because of words that were meant for it before.
+    /// Fails if the task is being stopped and takes no message. A task that ended by itself may be resumed with a
+    /// message; a task that was just stopped must not be resumed by one meant for its old leg.
     pub(crate) fn refuse_when_stopping(&self) -> Result<(), Failure> {
         if !self.cancel.is_cancelled() {
             return Ok(());
@@ -138,10 +137,10 @@ impl RunningTask {
         Err(Failure::new(FailureCode::IsStopping, message))
     }
 
-    /// Answers the call that waits for the task, which goes on by itself. False if no call waits, or the contract has
-    /// no words for it.
+    /// Answers the call that waits for the task, which continues in the background. False if no call waits, or the
+    /// contract has no words for it.
     ///
-    /// It is done to the end, whether or not somebody waits for it: half of it would be a report that nobody delivers.
+    /// Runs to the end even if the caller is dropped: otherwise nobody might deliver the report.
     pub(crate) async fn release(self: &Arc<Self>) -> Result<bool, JournalError> {
         let running_task = Arc::clone(self);
         tokio::spawn(async move { running_task.let_go().await }).await.unwrap_or(Ok(false))
@@ -159,8 +158,8 @@ impl RunningTask {
         Ok(true)
     }
 
-    /// Puts a question to the task above, which is recorded here. A call that waits for this task is answered with it:
-    /// else both would wait for ever. Done to the end, like a release.
+    /// Asks the task above, and writes the question to both logs. If a call waits for this task, the question answers
+    /// it; otherwise both would wait for ever. Runs to the end, like a release.
     pub(crate) async fn ask_above(self: &Arc<Self>, call: CallId, question: String) -> Result<(), Failure> {
         let running_task = Arc::clone(self);
         let put = tokio::spawn(async move { running_task.put_question(call, question).await });
@@ -198,8 +197,8 @@ impl RunningTask {
         Ok(())
     }
 
-    /// The questions that wait for an answer of the task above, to be recorded and delivered there: where the one above
-    /// fails, they are its adopter's. One that has read its last message gets none.
+    /// Returns the open questions to the task above, for the log of this inbox's task: if the parent fails, its adopter
+    /// gets them. Empty if that task has read its last message.
     pub(crate) fn questions_for<'a>(&self, inbox: &'a Inbox) -> Vec<ForwardedQuestion<'a>> {
         let passed_on = |question: String| {
             Some(ForwardedQuestion { arrival: inbox.arrival()?, from: self.as_sender(), text: self.worded(&question) })
@@ -219,13 +218,13 @@ impl RunningTask {
         Fact::ChildReleased { call: recipient.call.clone(), child: self.job.task }
     }
 
-    /// The call that waits is answered, which is on disk; from here on the report is mail.
+    /// Answers the waiting call after the release is on disk; from here on the report goes into the inbox.
     async fn answer_call(&self, address: &ReportTarget, recipient: &mut Recipient) {
         self.tell_in_a_file().await;
         address.release(recipient);
     }
 
-    /// What the task has done so far, and does from here on, is told in a file. Without one it works all the same.
+    /// Starts the progress file with everything so far. The task works without one, too.
     async fn tell_in_a_file(&self) {
         let (sink, journal, reports) = (self.sink.clone(), Arc::clone(&self.journal), Arc::clone(&self.reports));
         let task = self.job.task;
@@ -237,27 +236,27 @@ impl RunningTask {
     }
 }
 
-/// Up to which command a task has its messages by another way than the ear's.
+/// The command up to which messages are delivered by catching up, not by the listener.
 #[derive(Debug)]
 pub(crate) struct CaughtUp(AtomicI64);
 
 impl CaughtUp {
-    /// A task that nobody can have written to before.
+    /// For a new task, to which nobody can have written before.
     pub(crate) fn from_the_start() -> Self {
         Self(AtomicI64::new(0))
     }
 
-    /// One that goes on: what was left comes first, so the ear has to wait.
+    /// For a resumed task: older messages come first, so the listener has to wait.
     pub(crate) fn not_yet() -> Self {
         Self(AtomicI64::new(i64::MAX))
     }
 
-    /// Has everything up to this command; the ear delivers what comes later.
+    /// Marks everything up to this command as delivered; the listener delivers later ones.
     pub(crate) fn with(&self, last: CommandId) {
         self.0.store(last.0, Ordering::Release);
     }
 
-    /// Whether the ear has to deliver this one.
+    /// True if the listener has to deliver this command.
     pub(crate) fn is_behind(&self, command: CommandId) -> bool {
         self.0.load(Ordering::Acquire) < command.0
     }

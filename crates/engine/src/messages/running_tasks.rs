@@ -1,7 +1,7 @@
-//! The tasks that run here, and an ear for what other processes wish of them.
+//! The tasks that run in this engine, and a listener for commands from other processes.
 //!
-//! Wishes travel through the journal. While tasks run, one thread looks for them, often enough that nobody waits long
-//! and seldom enough that it costs nothing.
+//! Commands travel through the journal. While tasks run, one thread polls for them: often enough to be prompt, rarely
+//! enough to cost nothing.
 
 use std::collections::BTreeMap;
 use std::collections::HashMap;
@@ -16,29 +16,29 @@ use tokio::runtime::Handle;
 
 use crate::messages::running_task::{ArrivedBy, RunningTask, StoppedBy};
 
-/// How long a wish may lie unheard.
+/// Polling interval.
 const PERIOD: Duration = Duration::from_millis(40);
 
-/// Wishes that are taken at once.
+/// Commands read at a time.
 pub(crate) const MOST: usize = 256;
 
 /// The tasks that run in this engine.
 #[derive(Default)]
 pub(crate) struct RunningTasks {
     tasks: Mutex<Tasks>,
-    /// Held while the ear has the journal: whoever is gone from here knows that it is no longer read.
+    /// Held while the listener uses the journal, so that a task that has left knows that it is no longer read.
     pub(crate) listening: Mutex<()>,
 }
 
 #[derive(Default)]
 struct Tasks {
-    /// With the number of each: two may try to go on with the same task at once, of which one will be refused.
+    /// Running tasks with their numbers. Two may try to resume the same task at once; one of them will be refused.
     running: HashMap<TaskId, Vec<(u64, Arc<RunningTask>)>>,
     entered: u64,
     is_heard: bool,
 }
 
-/// A task that runs, as long as this is kept.
+/// Guard: while held, the task counts as running.
 pub(crate) struct Registration {
     present: Arc<RunningTasks>,
     task: TaskId,
@@ -46,8 +46,7 @@ pub(crate) struct Registration {
 }
 
 impl RunningTasks {
-    /// Notes a task that is about to run, before anybody can know of it: from here on a wish for it is heard. The first
-    /// one opens the ear.
+    /// Registers a task before anybody can know it, so that no command is missed. The first one starts the listener.
     pub(crate) fn enter(self: &Arc<Self>, running_task: RunningTask, journal: &Arc<dyn Journal>) -> Registration {
         let task = running_task.job.task;
         let mut tasks = self.lock();
@@ -55,13 +54,13 @@ impl RunningTasks {
         let number = tasks.entered;
         tasks.running.entry(task).or_default().push((number, Arc::new(running_task)));
         if !tasks.is_heard {
-            // Without an ear tasks run all the same; they are then stopped by signals alone.
+            // Tasks run without a listener, too; they can then be stopped by signals alone.
             tasks.is_heard = listen(Arc::downgrade(self), journal);
         }
         Registration { present: Arc::clone(self), task, number }
     }
 
-    /// Ends a task and all below it, if it runs here.
+    /// Stops a task and its descendants, if it runs here.
     pub(crate) fn stop(&self, task: TaskId, by: StoppedBy) -> bool {
         let running = self.lock().running.get(&task).cloned().unwrap_or_default();
         for (_, running_task) in &running {
@@ -70,13 +69,13 @@ impl RunningTasks {
         !running.is_empty()
     }
 
-    /// A task that runs here.
+    /// Returns a task that runs here.
     pub(crate) fn find(&self, task: TaskId) -> Option<Arc<RunningTask>> {
-        // Of several that try, the first has it.
+        // If several try, the first one has it.
         self.lock().running.get(&task)?.first().map(|(_, running_task)| Arc::clone(running_task))
     }
 
-    /// All that run here of the tree below a root, in the order in which they came.
+    /// Returns the running tasks of a tree, in order of arrival.
     pub(crate) fn of_tree(&self, root: TaskId) -> Vec<Arc<RunningTask>> {
         let tasks = self.lock();
         let firsts = tasks.running.values().filter_map(|tries| tries.first());
@@ -85,14 +84,14 @@ impl RunningTasks {
         found.into_iter().map(|(_, running_task)| Arc::clone(running_task)).collect()
     }
 
-    /// Does what was wished for since; `None` if nobody is here any more.
+    /// Carries out new commands; `None` if no task runs any more.
     fn listen(&self, journal: &Weak<dyn Journal>, heard: CommandId, runtime: &Handle) -> Option<CommandId> {
         let _listening = self.listening.lock().unwrap_or_else(PoisonError::into_inner);
         let journal = if self.goes_on() { journal.upgrade()? } else { return None };
         Some(obey(self, journal.as_ref(), heard, runtime))
     }
 
-    /// Whether anybody is here; if not, the ear is closed.
+    /// True if a task runs; if not, the listener stops.
     fn goes_on(&self) -> bool {
         let mut tasks = self.lock();
         tasks.is_heard = !tasks.running.is_empty();
@@ -105,8 +104,7 @@ impl RunningTasks {
 }
 
 impl Registration {
-    /// The journal has let this one have the task: of several that try, or that have tried, it is the one that is
-    /// found.
+    /// Marks this attempt as the owner: the journal has accepted it, so `find` returns it rather than other attempts.
     pub(crate) fn has_it(&self) {
         let mut tasks = self.present.lock();
         if let Some(running) = tasks.running.get_mut(&self.task) {
@@ -129,7 +127,7 @@ impl Drop for Registration {
     }
 }
 
-/// Starts the thread that hears wishes; false if there can be none. It does not keep the journal open.
+/// Starts the thread that polls for commands; false if it cannot start. The thread does not keep the journal open.
 fn listen(present: Weak<RunningTasks>, journal: &Arc<dyn Journal>) -> bool {
     let Ok(mut heard) = journal.newest_command() else { return false };
     let journal = Arc::downgrade(journal);
@@ -143,7 +141,7 @@ fn listen(present: Weak<RunningTasks>, journal: &Arc<dyn Journal>) -> bool {
     thread::Builder::new().name("commands".to_owned()).spawn(hear).is_ok()
 }
 
-/// Does what was wished for since. A journal that cannot be read is noticed by whoever writes.
+/// Carries out new commands. Read errors are ignored here: they show when a task writes.
 fn obey(present: &RunningTasks, journal: &dyn Journal, heard: CommandId, runtime: &Handle) -> CommandId {
     if journal.newest_command().is_ok_and(|newest| newest == heard) {
         return heard;
@@ -154,14 +152,14 @@ fn obey(present: &RunningTasks, journal: &dyn Journal, heard: CommandId, runtime
         match (wish, running_task) {
             (Command::Stop { task }, _) => drop(present.stop(*task, StoppedBy::Outside)),
             (Command::Send { from, text, .. }, Some(running_task)) if running_task.caught_up.is_behind(*number) => {
-                // What cannot be recorded is not delivered, and its sender sees no word of it.
+                // A message that cannot be written is not delivered, and its sender sees no confirmation.
                 runtime.block_on(running_task.write(from.clone(), text.clone(), ArrivedBy::Command(*number))).ok();
             }
-            // Not awaited: who holds the address may wait for the ear.
+            // Not awaited: the holder of the address may wait for this listener.
             (Command::Release { .. }, Some(running_task)) => {
                 drop(runtime.spawn(async move { running_task.release().await }));
             }
-            // Whoever goes on with the task finds it.
+            // Left for the process that resumes the task.
             (Command::Send { .. } | Command::Withdraw { .. } | Command::Unknown, _)
             | (Command::Release { .. }, None) => {}
         }
@@ -170,8 +168,8 @@ fn obey(present: &RunningTasks, journal: &dyn Journal, heard: CommandId, runtime
 }
 
 impl RunningTasks {
-    /// Delivers the messages behind `after` that nobody has withdrawn, and leaves later ones to the ear, which does not
-    /// listen meanwhile. The inner text says why some may be missing.
+    /// Delivers messages after `after` that were not withdrawn; the listener pauses meanwhile and delivers later ones.
+    /// The inner text explains why some may be missing.
     pub(crate) fn catch_up(
         &self,
         running_task: &RunningTask,
