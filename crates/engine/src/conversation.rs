@@ -1,4 +1,5 @@
-//! The record of a task, live or read back from its log: the conversation, the totals and the outcome made from them.
+//! The record of a task, live or read back from its log, with the conversation, the totals and the outcome made from
+//! it.
 
 pub(crate) mod history;
 pub(crate) mod live_record;

@@ -1,4 +1,4 @@
-//! The conversation of one task. It only grows at its end, but where it is shortened, and every call in it gets exactly
+//! The conversation of one task. It grows only at its end, unless it is shortened, and every call in it gets exactly
 //! one output.
 
 mod shorten;
@@ -10,28 +10,28 @@ use sortie_protocol::{CallId, CallOutput, Job, MailMark, Message, Part, Reply, T
 
 use crate::conversation::loop_guard::{Circle, LoopGuard};
 
-/// What the model reads, and what is to be known of it.
+/// Messages for the model, with bookkeeping.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct History {
     messages: Vec<Message>,
-    /// How many of them are of earlier legs.
+    /// Number of messages from earlier legs.
     earlier: usize,
-    /// Behind how many of them its answers begin.
+    /// Number of messages before the leg's answers begin.
     answered: usize,
-    /// About how many tokens they have.
+    /// Estimated size in tokens.
     tokens: u64,
     gone: Gone,
-    /// Whether the message behind the brief stands for older turns.
+    /// True if the message after the brief summarises older turns.
     is_summed_up: bool,
     repeats: LoopGuard,
-    /// Its answer is one value: a later one takes the place of those before.
+    /// True if the answer is one JSON value: a later one replaces earlier ones.
     is_one_value: bool,
 }
 
-/// What the outcome says of it.
+/// Notice in the outcome.
 pub(crate) const SHORTENED: &str = "the conversation was shortened to fit the model's window; the log has all of it";
 
-/// What the model has written in this leg that is no longer among the messages.
+/// Texts that the model has written in this leg and that are no longer among the messages.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Gone {
     answers: Vec<String>,
@@ -39,7 +39,7 @@ struct Gone {
 }
 
 impl History {
-    /// A clean context: the brief, unchanged, and what there is to know of tools that are missing.
+    /// Returns a clean context: the unchanged brief, and a note on missing tools.
     pub(crate) fn begin(job: &Job) -> Self {
         let mut history = Self { is_one_value: job.config.output_schema.is_some(), ..Self::default() };
         history.push_user(&job.prompt);
@@ -67,7 +67,7 @@ impl History {
         self.push(Message::user(text));
     }
 
-    /// What has come for it. Reports that tell what earlier ones told are nothing new.
+    /// Adds mail. Reports that repeat earlier ones count as nothing new.
     pub(crate) fn push_mail(&mut self, mail: &MailMark, text: &str) {
         if mail.messages.is_empty() && mail.essences.len() == mail.reports.len() {
             self.repeats.hear(&mail.essences);
@@ -77,13 +77,13 @@ impl History {
         self.push(Message::user(text));
     }
 
-    /// What the engine itself says: for the model it is like any other word, but there is nothing new in it.
+    /// Adds words of the engine. The model sees a normal message, but for the loop guard it is nothing new.
     pub(crate) fn push_reminder(&mut self, text: &str) {
         self.push(Message::user(text));
     }
 
     pub(crate) fn push_reply(&mut self, reply: &Reply) {
-        // An empty message is refused by every provider; a reply without content ends the task anyway.
+        // Every provider refuses an empty message; a reply without content ends the task anyway.
         if !reply.parts.is_empty() {
             self.push(Message::Assistant { parts: reply.parts.clone() });
         }
@@ -96,42 +96,42 @@ impl History {
         self.push(Message::Outputs { outputs });
     }
 
-    /// What the model is to be told before it goes on, because it goes round in a circle.
+    /// Returns a reminder if the model goes round in a circle.
     pub(crate) fn reminder(&self) -> Option<String> {
         let has_just_come = matches!(self.messages.last(), Some(Message::Outputs { .. }));
         self.repeats.reminder().filter(|_| has_just_come)
     }
 
-    /// Whether it has gone round in a circle for too long.
+    /// True if the model has gone round in a circle for too long.
     pub(crate) fn goes_round(&self) -> bool {
         self.repeats.circle().is_some_and(Circle::is_too_long)
     }
 
-    /// Whether the last word is the model's, so that somebody has to say something before it is asked again.
+    /// True if the model spoke last, so that somebody must say something before the next call.
     pub(crate) fn ends_with_a_reply(&self) -> bool {
         matches!(self.messages.last(), Some(Message::Assistant { .. }))
     }
 
-    /// What comes from here on is of a new leg.
+    /// Starts a new leg.
     pub(crate) fn begin_leg(&mut self) {
         self.earlier = self.messages.len();
         self.answered = self.earlier;
         self.gone = Gone::default();
     }
 
-    /// What was answered so far is done with: nobody waited for more.
+    /// Drops the leg's answers so far, since nobody waited for more.
     pub(crate) fn begin_answers(&mut self) {
         self.answered = self.messages.len();
         self.gone.answers.clear();
     }
 
-    /// What the model has answered in this leg, in order: the texts of all replies without calls, each text once. Each
-    /// but the last would have ended the leg, had there been no mail to wait for.
+    /// Returns the leg's answers in order: the texts of all replies without calls, each text once. Each of them would
+    /// have ended the leg, had there been no mail to wait for.
     pub(crate) fn answers(&self) -> String {
         self.answers_and(None)
     }
 
-    /// The answers of this leg, and the text that the model wrote after them, from whichever turn.
+    /// Returns the answers of this leg and any text that the model wrote after them, from whichever turn.
     pub(crate) fn last_text(&self) -> String {
         let of_leg = self.messages.iter().enumerate().skip(self.earlier).rev();
         let last = of_leg.map(|(at, message)| (at, message.assistant_text())).find(|(_, text)| !text.trim().is_empty());
@@ -143,7 +143,7 @@ impl History {
         }
     }
 
-    /// The answers of this leg, and what came of a reply that was broken off; without that, the last text.
+    /// Returns the answers of this leg and the text of a broken reply; if that is empty, the last text.
     pub(crate) fn last_text_with(&self, broken_off: String) -> String {
         if broken_off.trim().is_empty() { self.last_text() } else { self.answers_and(Some(broken_off)) }
     }
@@ -170,7 +170,7 @@ fn calls(parts: &[Part]) -> impl Iterator<Item = &ToolCall> {
     parts.iter().filter_map(|part| if let Part::Call(call) = part { Some(call) } else { None })
 }
 
-/// Whether it is a reply of the model that ended its turn.
+/// Returns true for a reply that ended its turn.
 fn is_answer(message: &Message) -> bool {
     match message {
         Message::Assistant { parts } => calls(parts).next().is_none(),
@@ -178,8 +178,8 @@ fn is_answer(message: &Message) -> bool {
     }
 }
 
-/// Makes the call ids of a reply unique within the task: some servers send none, or the same one twice, and outputs
-/// are paired by id.
+/// Makes the call ids of a reply unique within the task, since outputs are paired by id. Some servers send no ids, or
+/// the same id twice.
 pub(crate) fn with_unique_calls(mut reply: Reply, earlier: &HashSet<CallId>) -> Reply {
     let mut own: HashSet<CallId> = HashSet::new();
     for part in &mut reply.parts {

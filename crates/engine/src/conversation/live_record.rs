@@ -1,4 +1,4 @@
-//! The record of a task that runs, which its log feeds.
+//! The record of a running task, which its log feeds.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -13,38 +13,38 @@ use crate::messages::inbox::Inbox;
 /// A record that grows with its log.
 pub(crate) struct LiveRecord {
     record: Mutex<TaskRecord>,
-    /// The mail of the record.
+    /// The inbox of the record.
     pub(crate) inbox: Arc<Inbox>,
 }
 
 impl LiveRecord {
-    /// Goes on with a record where it stands.
+    /// Continues a record from where it stands.
     pub(crate) fn of(mut record: TaskRecord) -> Arc<Self> {
         let inbox = Arc::new(Inbox::of(std::mem::take(&mut record.mail)));
         Arc::new(Self { record: Mutex::new(record), inbox })
     }
 
-    /// Begins with a job.
+    /// Starts with a new job.
     pub(crate) fn begin(job: &Arc<Job>) -> Arc<Self> {
         Self::of(TaskRecord::begin(job, Stamp { leg: 1, time: Timestamp(0) }))
     }
 
-    /// Takes another record in place of this one; the inbox stays as it is.
+    /// Replaces the record, and keeps the inbox.
     pub(crate) fn replace(&self, record: TaskRecord) {
         *self.lock() = record;
     }
 
-    /// Looks at the record as it is now. The log does not feed it meanwhile, so this is for a moment.
+    /// Reads the record as it is now. The log cannot feed it meanwhile, so `at` must be short.
     pub(crate) fn look<T>(&self, at: impl FnOnce(&TaskRecord) -> T) -> T {
         at(&self.lock())
     }
 
-    /// Takes the marks of commands that may still run, for whoever ends these.
+    /// Takes the marks of commands that may still run, for the caller to end them.
     pub(crate) fn take_keepers(&self) -> Vec<KeeperMark> {
         std::mem::take(&mut self.lock().keepers)
     }
 
-    /// Begins again, with a job that was changed before its task was started.
+    /// Starts again, with a job that was changed before its task started.
     pub(crate) fn begin_again(&self, job: &Arc<Job>) {
         *self.lock() = TaskRecord::begin(job, Stamp { leg: 1, time: Timestamp(0) });
     }
@@ -53,12 +53,12 @@ impl LiveRecord {
         self.record.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The conversation as it is now. It is copied should it grow while somebody has this.
+    /// Returns the conversation as it is now. It is copied if it grows while the caller holds this.
     pub(crate) fn history(&self) -> Arc<History> {
         self.look(|record| Arc::clone(&record.history))
     }
 
-    /// What the leg has come to so far, in words.
+    /// Returns the leg's text so far.
     pub(crate) fn last_text(&self) -> String {
         self.look(|record| record.history.last_text())
     }
@@ -80,7 +80,7 @@ impl Follower for LiveRecord {
 
 #[cfg(test)]
 impl LiveRecord {
-    /// Fails where this is not what has been read back from the log.
+    /// Fails unless this equals the record read back from the log.
     pub(crate) fn assert_is(&self, read: &TaskRecord) {
         let live = self.lock();
         assert_eq!((&live.job, live.first(), live.leg), (&read.job, read.first(), read.leg));

@@ -1,5 +1,4 @@
-//! A task as its log tells of it, with what its children have used: what everybody needs who goes on with it or ends
-//! it.
+//! A task loaded from its log, with the usage of its children, ready to be resumed or ended.
 
 use std::sync::Arc;
 
@@ -11,32 +10,32 @@ use crate::conversation::task_record::TaskRecord;
 use crate::log::writer::LegHold;
 use crate::ports::failure::journal_failure;
 
-/// Processes that cannot be seen from here and that have a task.
+/// Assumption about a process that has the task but cannot be seen from here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unseen {
     MayRun,
-    /// The user knows that they are gone, and takes over what they had.
+    /// The user knows that they are gone, and takes over their tasks.
     AreGone,
 }
 
-/// A task as its log tells of it.
+/// A task loaded from its log.
 pub(crate) struct LoadedTask {
     pub(crate) past: TaskRecord,
-    /// As it was before the log was read: if it has changed since, the task has gone on without us.
+    /// State before the log was read: if it has changed since, another process has resumed the task.
     pub(crate) standing: Standing,
-    /// What its children with all below them have come to.
+    /// Sum over its children and their descendants.
     pub(crate) below: Footprint,
 }
 
 impl LoadedTask {
-    /// Its account, with all that was used so far.
+    /// Returns its account, with all its usage so far.
     pub(crate) fn account(&self, limits: Limits, above: Option<Arc<Account>>) -> Arc<Account> {
         let mut so_far = self.past.totals.footprint();
         so_far += self.below.clone();
         Account::restored(limits, so_far, above)
     }
 
-    /// Under which number, and for which leg, the task goes on.
+    /// Returns the attempt and leg under which the task resumes.
     pub(crate) fn hold(&self) -> Result<LegHold, Failure> {
         let Self { standing, .. } = self;
         let attempt = standing.next_attempt().map_err(journal_failure)?;
@@ -45,7 +44,7 @@ impl LoadedTask {
     }
 }
 
-/// Where a task stands. Who takes over knows that a process which cannot be seen from here is gone.
+/// Returns the standing of a task. With `AreGone`, a process that cannot be seen from here counts as gone.
 pub(crate) fn standing(journal: &dyn Journal, task: TaskId, unseen: Unseen) -> Result<Standing, Failure> {
     let standing = journal.standing(task).map_err(journal_failure)?;
     Ok(match unseen {
@@ -54,15 +53,15 @@ pub(crate) fn standing(journal: &dyn Journal, task: TaskId, unseen: Unseen) -> R
     })
 }
 
-/// Reads a task back that stands so, and says what of its children is not known. Refused, before anything is read, is
-/// one that somebody has, and while it is read one that somebody takes.
+/// Loads a task in this standing, and returns notices about children whose usage is unknown. Fails at once if a process
+/// has the task, and later if one takes it while it is read.
 pub(crate) fn remember(journal: &dyn Journal, standing: Standing) -> Result<(LoadedTask, Vec<String>), Failure> {
     standing.next_attempt().map_err(journal_failure)?;
     let (past, damage) = folded(standing.task_id, |each| journal.read_standing(&standing, each))?;
     Ok(with_children(journal, whole(past, damage)?, standing))
 }
 
-/// The same of a task whose log may be damaged: what stands before the damage, which is told.
+/// Loads a task whose log may be damaged, up to the damage, and adds a notice about it.
 pub(crate) fn recall(journal: &dyn Journal, standing: Standing) -> Result<(LoadedTask, Vec<String>), Failure> {
     standing.next_attempt().map_err(journal_failure)?;
     let (past, damage) = read_what_is_whole(journal, standing.task_id)?;
@@ -71,13 +70,13 @@ pub(crate) fn recall(journal: &dyn Journal, standing: Standing) -> Result<(Loade
     Ok((loaded, notices))
 }
 
-/// The whole log of a task.
+/// Reads the whole log of a task.
 pub(crate) fn read(journal: &dyn Journal, task: TaskId) -> Result<TaskRecord, Failure> {
     let (past, damage) = read_what_is_whole(journal, task)?;
     whole(past, damage)
 }
 
-/// The log of a task up to where it is damaged, if it is.
+/// Reads the log of a task, up to the damage if there is any.
 pub(crate) fn read_what_is_whole(
     journal: &dyn Journal,
     task: TaskId,
@@ -89,7 +88,7 @@ fn whole(past: TaskRecord, damage: Option<JournalError>) -> Result<TaskRecord, F
     damage.map_or(Ok(past), |damage| Err(journal_failure(damage)))
 }
 
-/// What the events come to that `read` gives, and why they end before the log does.
+/// Folds the events that `read` returns into a record, with the error that ended them early.
 fn folded(
     task: TaskId,
     read: impl FnOnce(&mut dyn FnMut(Event)) -> Result<(), JournalError>,
@@ -108,8 +107,8 @@ fn folded(
     }
 }
 
-/// Who waits for a task, and with which call: its parent, or who has it since that one failed. Whoever cannot be read
-/// waits for nobody any more.
+/// Returns the task that waits for this one, and its call: the parent, or the task that adopted it. Nobody waits if
+/// their logs cannot be read.
 pub(crate) fn expecting(journal: &dyn Journal, parent: Option<TaskId>, task: TaskId) -> Option<(TaskRecord, CallId)> {
     let mut next = parent;
     while let Some(above) = next {
@@ -117,7 +116,7 @@ pub(crate) fn expecting(journal: &dyn Journal, parent: Option<TaskId>, task: Tas
         if let Some(call) = past.waits_for(task) {
             return Some((past, call));
         }
-        // One that failed may have gone on since: what it had left to those above it is theirs.
+        // A failed parent may have been resumed since; the children that it left to tasks above stay with those.
         next = past.job.parent;
     }
     None
@@ -128,15 +127,15 @@ fn with_children(journal: &dyn Journal, past: TaskRecord, standing: Standing) ->
     for child in &past.totals.children {
         match left_by(journal, *child) {
             Ok(footprint) => below += footprint,
-            // What it answered stands in its parent's log; only what it used is missing.
+            // The child's answer is in its parent's log; only its usage is missing.
             Err(failure) => notices.push(format!("what {child} has used is not counted: {}", failure.message)),
         }
     }
     (LoadedTask { past, standing, below }, notices)
 }
 
-/// What a task with all below it has come to by now, over all its legs, as far as their logs can be read. How long it
-/// has worked is not among it: its header tells that.
+/// Returns the footprint of a task with its descendants over all legs, as far as their logs can be read. Its duration
+/// is not included: the header has it.
 pub fn footprint_so_far(journal: &dyn Journal, task: TaskId) -> Result<Footprint, Failure> {
     let (past, _) = read_what_is_whole(journal, task)?;
     let mut so_far = past.totals.footprint();
@@ -144,8 +143,8 @@ pub fn footprint_so_far(journal: &dyn Journal, task: TaskId) -> Result<Footprint
     Ok(so_far)
 }
 
-/// What a task with all below it has come to, itself among those that were started. Of one that has ended its ending
-/// tells, unless what it had started went on when it failed.
+/// Returns the footprint of a task with its descendants, the task counted among those started. An ended task's outcome
+/// has it, unless its children continued after it failed.
 fn left_by(journal: &dyn Journal, task: TaskId) -> Result<Footprint, Failure> {
     let standing = journal.standing(task).map_err(journal_failure)?;
     if matches!(standing.state, TaskState::Ended(_))
@@ -171,7 +170,7 @@ fn left_by(journal: &dyn Journal, task: TaskId) -> Result<Footprint, Failure> {
     summed(journal, task)
 }
 
-/// The same, from the logs of all of them.
+/// Adds up the footprint from the logs of all of them.
 fn summed(journal: &dyn Journal, task: TaskId) -> Result<Footprint, Failure> {
     let past = read(journal, task)?;
     let mut footprint = Footprint { started: 1, ..past.totals.footprint() };

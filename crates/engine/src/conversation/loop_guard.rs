@@ -1,7 +1,7 @@
-//! Whether a task goes round in circles: the same calls with the same outputs, turn after turn.
+//! Loop guard: detects a task that repeats the same calls with the same outputs, turn after turn.
 //!
-//! It belongs to the conversation, so a task that goes on after a crash has it as it was. What becomes of a circle is
-//! the loop's business.
+//! It belongs to the conversation, so a task that resumes after a crash still has it. The loop decides what to do about
+//! a circle.
 
 use std::collections::{HashSet, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -9,59 +9,59 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use sortie_contract::substance;
 use sortie_protocol::{CallOutput, ToolCall, ToolOutput};
 
-/// Rounds of a circle after which its model is told.
+/// Rounds of a circle before its model gets a reminder.
 const TOLD_AFTER: usize = 3;
 
-/// Rounds of a circle in a row that are too many where none of them waited.
+/// Limit on consecutive rounds in which no call waited.
 const MOST_ROUNDS: usize = 5;
 
-/// Rounds of any circle that are too many. One that waits may wait for something that takes a while, and has been told
-/// how to do so in fewer turns.
+/// Limit on the rounds of any circle. A task may have to wait for something slow, and the reminder says how to do so in
+/// fewer turns.
 const MOST_WAITING_ROUNDS: usize = 20;
 
-/// Turns of the longest circle that is noticed.
+/// Longest circle that is detected, in turns.
 const LONGEST: usize = 3;
 
-/// Tools that look at what goes on by itself: who looks again does not repeat itself.
+/// Tools that look at work in progress: to look again is no repetition.
 const LOOKS: [&str; 3] = ["BashOutput", "TaskList", "TaskOutput"];
 
-/// Those of them that look at sub-agents.
+/// The tools among them that look at sub-agents.
 const LOOKS_AT_SUB_AGENTS: [&str; 2] = ["TaskList", "TaskOutput"];
 
-/// The last turns of one conversation, as far as nobody has said anything new in between.
+/// The last turns of one conversation since something new was said.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct LoopGuard {
-    /// No more of them than are looked at.
+    /// Only as many as the guard compares.
     turns: VecDeque<Seen>,
-    /// The newest turn only looked at what goes on, and is not among them.
+    /// The newest turn only looked at work in progress, and is not among them.
     has_looked: bool,
-    /// What reports in between have told: the essences of outcomes.
+    /// Essences of outcomes that reports have brought in between.
     told: HashSet<String>,
 }
 
-/// One turn: what was called and came out.
+/// One turn: its calls and outputs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Seen {
     hash: u64,
-    /// It took its time, which is nothing that it brought: a busy machine makes no other turn of it.
+    /// The turn took its time. This is not part of the hash: a busy machine makes no different turn.
     waited: bool,
-    /// It started sub-agents, and did nothing else.
+    /// The turn started sub-agents, and did nothing else.
     only_delegates: bool,
 }
 
 /// Turns at the end of a conversation that repeat each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Circle {
-    /// Turns of one round.
+    /// Turns in one round.
     length: usize,
-    /// All turns that fit, those of a round that is not whole included.
+    /// All matching turns, including an unfinished round.
     turns: usize,
-    /// The newest of them, as far back as none waited.
+    /// The newest of them, back to the last one that waited.
     quick: usize,
 }
 
 impl LoopGuard {
-    /// Takes in a turn: its calls, and their outputs.
+    /// Records a turn: its calls and their outputs.
     pub(crate) fn see<'a>(&mut self, calls: impl Iterator<Item = &'a ToolCall>, outputs: &[CallOutput]) {
         let mut hasher = DefaultHasher::new();
         let (mut looks, mut looks_elsewhere) = (false, false);
@@ -85,8 +85,8 @@ impl LoopGuard {
         }
     }
 
-    /// A turn that looks whether something has come is no round: afterwards the same calls may bring something else.
-    /// Not so where sub-agents alone were started and are looked at.
+    /// Records a turn that only looks for news. It is no round, and afterwards the same calls may have other results.
+    /// The circle continues only if the task did nothing but start sub-agents and look at them.
     fn look(&mut self, outputs: &[CallOutput], at_sub_agents: bool) {
         if !at_sub_agents || !self.turns.iter().all(|turn| turn.only_delegates) {
             self.turns.clear();
@@ -96,7 +96,7 @@ impl LoopGuard {
         }
     }
 
-    /// Reports have come. If all of them tell what others told before, nothing is new.
+    /// Records the essences of reports. Only an essence not seen before counts as news.
     pub(crate) fn hear(&mut self, essences: &[String]) {
         for essence in essences {
             if self.told.insert(essence.clone()) {
@@ -105,17 +105,17 @@ impl LoopGuard {
         }
     }
 
-    /// Something new was said: what the same calls bring from here on is another matter.
+    /// Forgets all turns, because something new was said and the same calls may now have other results.
     pub(crate) fn forget(&mut self) {
         *self = Self::default();
     }
 
-    /// What the model is to be told after its newest turn, if anything.
+    /// Returns the reminder due after the newest turn.
     pub(crate) fn reminder(&self) -> Option<String> {
         self.circle().filter(|_| !self.has_looked)?.reminder()
     }
 
-    /// The shortest circle that the last turns go round in.
+    /// Returns the shortest circle that the last turns go round in.
     pub(crate) fn circle(&self) -> Option<Circle> {
         let newest = |length: usize| {
             let later = self.turns.iter().rev();
@@ -128,7 +128,7 @@ impl LoopGuard {
 }
 
 impl Circle {
-    /// What its model is to be told when it has come so far, if anything.
+    /// Returns a reminder if the circle has just reached the limit for one.
     fn reminder(self) -> Option<String> {
         if self.turns != TOLD_AFTER * self.length {
             return None;
@@ -148,13 +148,13 @@ impl Circle {
         ))
     }
 
-    /// Whether it has gone on for too long.
+    /// True if it has gone on for too long.
     pub(crate) fn is_too_long(self) -> bool {
         self.quick >= MOST_ROUNDS * self.length || self.turns >= MOST_WAITING_ROUNDS * self.length
     }
 }
 
-/// What counts of an output: of a delegation, what it came to.
+/// Hashes the relevant part of an output; for a delegation, the essence of its outcome.
 fn hash(output: &ToolOutput, hasher: &mut impl Hasher) {
     let text = output.for_model.as_str();
     let words = match &output.essence {
@@ -172,8 +172,8 @@ mod tests {
 
     use super::*;
 
-    /// Arguments that begin with a tool's name are for that one, others for `Bash`. An output in brackets is what a
-    /// sub-agent came to, with an id before it. A `>` before it says that it took its time, and is no part of it.
+    /// Arguments that begin with a tool's name are for that tool, others for `Bash`. An output in brackets is a
+    /// sub-agent's result, after an id. A leading `>` means that the call waited, and is not part of the output.
     fn turn(repeats: &mut LoopGuard, calls: &[(&str, &str)]) {
         let call = |(arguments, _): &(&str, &str)| {
             let named = ["BashOutput", "TaskOutput", "Task"].into_iter().find(|tool| arguments.starts_with(tool));
@@ -197,7 +197,7 @@ mod tests {
         repeats.see(calls.iter(), &outputs);
     }
 
-    /// What comes of turns with one call each: `.` is nothing, `t` that the model is told, `!` that it is too much.
+    /// Result of turns with one call each: `.` is nothing, `t` a reminder, `!` too many rounds.
     fn seen(turns: &[(&str, &str)]) -> String {
         let mut repeats = LoopGuard::default();
         let mut see = |called: &(&str, &str)| {
@@ -211,7 +211,7 @@ mod tests {
         turns.iter().map(&mut see).collect()
     }
 
-    /// Calls by their letters, each of which always brings the same.
+    /// Calls by their letters, each always with the same output.
     fn letters(calls: &str) -> String {
         let calls: Vec<String> = calls.chars().map(String::from).collect();
         seen(&calls.iter().map(|call| (call.as_str(), "same")).collect::<Vec<_>>())

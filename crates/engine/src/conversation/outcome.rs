@@ -1,4 +1,4 @@
-//! The one truthful ending of a leg, made from the task's record and from what is not on record.
+//! The outcome of a leg, made from the task's record and from what is not on record.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,17 +11,17 @@ use crate::budget::account::Account;
 use crate::conversation::schema_answer::weigh;
 use crate::conversation::task_record::TaskRecord;
 
-/// What an outcome tells that is not on record: the time of this process, the account with all that was booked below
-/// the task, and notices that only the outcome has.
+/// Parts of an outcome that are not on record: the time of this process, the account with everything booked below the
+/// task, and extra notices.
 pub(crate) struct Unrecorded {
     started: Instant,
-    /// What the task has worked in other processes and in legs before this one.
+    /// Working time in other processes and earlier legs.
     worked_before: Duration,
     pub(crate) account: Arc<Account>,
     notices: Vec<String>,
 }
 
-/// How a leg ends, before it is told with all its figures.
+/// Ending of a leg, before its figures are added.
 #[derive(Debug)]
 pub(crate) enum Ending {
     Completed {
@@ -43,25 +43,25 @@ pub(crate) enum Ending {
 }
 
 impl Unrecorded {
-    /// Starts the clock of a task that has worked so long before.
+    /// Starts the clock of a task with this much working time before.
     pub(crate) fn start(account: &Arc<Account>, worked_before: Duration) -> Self {
         Self { started: Instant::now(), worked_before, account: Arc::clone(account), notices: Vec::new() }
     }
 
-    /// Adds what the outcome should say of how the task began.
+    /// Adds notices about how the task began.
     pub(crate) fn noting(mut self, notices: impl IntoIterator<Item = String>) -> Self {
         self.notices.extend(notices);
         self
     }
 
-    /// Adds what the outcome should say.
+    /// Adds a notice for the outcome.
     pub(crate) fn notice(&mut self, text: impl Into<String>) {
         self.notices.push(text.into());
     }
 }
 
 impl Ending {
-    /// Tells the ending with everything that was spent and done.
+    /// Returns the outcome with all figures.
     pub(crate) fn outcome(self, record: &TaskRecord, unrecorded: Unrecorded) -> TaskOutcome {
         let Unrecorded { started, worked_before, account, notices: more } = unrecorded;
         let (job, totals) = (&record.job, &record.totals);
@@ -73,7 +73,7 @@ impl Ending {
             }
         }
         notices.extend(totals.usage_trust.notice());
-        // How long was too long, for contracts that say so.
+        // Contracts that report the timeout need its length.
         let ran_out = matches!(weighed.ending, Self::OutOfTime | Self::Limited { limit: Limit::Deadline, .. });
         let deadline_ms = job.config.limits.timeout.filter(|_| ran_out).map(|limit| limit.as_millis() as u64);
         let (status, reason, error, text) = match weighed.ending {
@@ -109,7 +109,7 @@ impl Ending {
         }
     }
 
-    /// A limit that leaves no text is not a result: out of time, it is a failure that says so.
+    /// Returns the ending at a limit. Without any text it is a failure, not a result.
     pub(crate) fn limited(limit: Limit, text: String) -> Self {
         if !text.trim().is_empty() {
             return Self::Limited { limit, text };
@@ -122,7 +122,7 @@ impl Ending {
         Self::Failed { failure, text }
     }
 
-    /// A model that could not answer. What it had written, now or before, is kept as `text`.
+    /// Returns the ending after a model error, with the text that the model had written so far.
     pub(crate) fn model_failed(kind: ErrorKind, message: String, text: String) -> Self {
         match kind {
             ErrorKind::Stalled if !text.trim().is_empty() => Self::limited(Limit::Stalled, text),
@@ -131,7 +131,7 @@ impl Ending {
         }
     }
 
-    /// The failure of a model that could not answer.
+    /// Returns the failure for a model error.
     pub(crate) fn failure_of_model(kind: ErrorKind, message: String) -> Failure {
         match kind {
             ErrorKind::Stalled => Failure::new(FailureCode::Timeout, message),

@@ -1,5 +1,5 @@
-//! How large a task's next request is: estimated from its bytes, corrected by what its provider has counted so far, for
-//! it and for others before it.
+//! The size of a task's next request: estimated from its bytes, corrected by the provider's counts for this task and
+//! for earlier ones.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -9,20 +9,20 @@ use sortie_protocol::{Job, ModelChoice, ToolSpec};
 
 use crate::conversation::history::History;
 
-/// However a provider counts, an estimate from bytes is not off by more than this. It is on the high side, so it is not
+/// Bounds on the error of an estimate from bytes, for any provider. Estimates are on the high side, so they are not
 /// much too high.
 const LEAST_OFF: f64 = 0.6;
 const MOST_OFF: f64 = 4.0;
 
-/// The measure of one task's requests.
+/// Size estimate of one task's requests.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RequestSize {
-    /// What is the same in all of them.
+    /// Tokens that all of them share.
     prefix: u64,
     correction: Correction,
 }
 
-/// By how much estimates from bytes are off, as far as is known.
+/// Factor between the provider's count and our estimate, as far as known.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Correction(f64);
 
@@ -31,24 +31,24 @@ impl RequestSize {
         Self { prefix: estimate::prefix_tokens(system, tools), correction }
     }
 
-    /// About how many tokens a request with this conversation has.
+    /// Returns the estimated tokens of a request with this conversation.
     pub(crate) fn measure(&self, history: &History) -> u64 {
         self.correction.applied(self.prefix + history.tokens())
     }
 
-    /// How many tokens, as they are estimated, a conversation may have so that its request has no more than these.
+    /// Returns the size of a conversation, in estimated tokens, whose request has at most `most` tokens.
     pub(crate) fn room(&self, most: u64) -> u64 {
         self.correction.taken_off(most).saturating_sub(self.prefix)
     }
 
-    /// The same measure, after what was counted since.
+    /// Returns this measure with a newer correction.
     pub(crate) fn corrected(self, correction: Correction) -> Self {
         Self { correction, ..self }
     }
 }
 
-/// How each model counts, as the tasks of this process have found. A new task begins with it: of many that begin at
-/// once none has heard anything itself, and together they would spend what nobody held back.
+/// Corrections by model, as the tasks of this process have found them. New tasks begin with these: many that start at
+/// once would otherwise all underestimate, and together overspend.
 #[derive(Debug, Default)]
 pub(crate) struct TokenCounts(Mutex<HashMap<ModelChoice, Correction>>);
 
@@ -61,8 +61,8 @@ impl TokenCounts {
         }
     }
 
-    /// What a model counts for a hundred tokens that are estimated, where it is more. Less is not passed on: what
-    /// others wrote may have been easier to count.
+    /// Returns the model's count for a hundred estimated tokens, if it is higher. A lower count is not passed on: other
+    /// texts may have been easier to count.
     pub(crate) fn percent(&self, model: &ModelChoice) -> Option<u32> {
         let correction = *self.0.lock().unwrap_or_else(PoisonError::into_inner).get(model)?;
         let percent = u32::try_from(correction.applied(100)).unwrap_or(u32::MAX);
@@ -78,12 +78,12 @@ impl Default for Correction {
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, clippy::cast_sign_loss, reason = "an estimate")]
 impl Correction {
-    /// What was known when a task began.
+    /// Returns the correction known when the task began.
     pub(crate) fn known_to(job: &Job) -> Self {
         Self((f64::from(job.counted_percent.unwrap_or(100)) / 100.0).clamp(LEAST_OFF, MOST_OFF))
     }
 
-    /// Hears of one more request. Who counts nothing tells nothing.
+    /// Learns from one more request. A provider that reports no count changes nothing.
     pub(crate) fn hear(&mut self, measured: u64, reported: u64) {
         if measured > 0 && reported > 0 {
             self.0 = (self.0 * reported as f64 / measured as f64).clamp(LEAST_OFF, MOST_OFF);
@@ -94,7 +94,7 @@ impl Correction {
         (estimated as f64 * self.0).ceil() as u64
     }
 
-    /// The most that is estimated where this is counted.
+    /// Returns the estimate that corresponds to this count.
     fn taken_off(self, counted: u64) -> u64 {
         (counted as f64 / self.0) as u64
     }

@@ -1,6 +1,6 @@
-//! Answers by a schema: how a task is asked for one, and what its answer is worth.
+//! Structured answers: the request for a JSON value, and the check of the answer.
 //!
-//! What fits is `sortie-schema`'s business.
+//! `sortie-schema` decides what fits.
 
 use serde_json::Value;
 use sortie_protocol::{AgentConfig, Failure, FailureCode, Job};
@@ -8,7 +8,7 @@ use sortie_schema::Schema;
 
 use crate::conversation::outcome::Ending;
 
-/// What a task's system prompt says of its schema; or why that cannot be used.
+/// Returns the schema part of a system prompt, or the reason why the schema cannot be used.
 pub(crate) fn asked_for(schema: &Value) -> Result<String, Failure> {
     let unusable =
         |error| Failure::new(FailureCode::InvalidArguments, format!("`output_schema` cannot be used: {error}"));
@@ -16,25 +16,25 @@ pub(crate) fn asked_for(schema: &Value) -> Result<String, Failure> {
     Ok(format!("\n\nYour final answer must be one JSON value that fits this JSON Schema, and nothing else:\n{schema}"))
 }
 
-/// The value that an answer has, where one is asked for; or what is wrong with it.
+/// Returns the value in an answer, or the reason why it does not fit; `None` if no schema was given.
 pub(crate) fn value(config: &AgentConfig, answer: &str) -> Option<Result<Value, String>> {
     let schema = Schema::read(config.output_schema.as_ref()?);
     Some(match schema {
         Ok(schema) => schema.find(answer).map_err(|unfit| unfit.to_string()),
-        // It was written by a version that checks more than this one.
+        // A version that checks more than this one has started the task.
         Err(error) => Err(format!("it cannot be checked: {error}")),
     })
 }
 
-/// An ending, held against the schema of its answer.
+/// An ending, checked against the output schema.
 pub(crate) struct CheckedAnswer {
     pub(crate) ending: Ending,
     pub(crate) value: Option<Value>,
-    /// What the outcome should say of an answer that does not fit.
+    /// Notice about an answer that does not fit.
     pub(crate) notice: Option<String>,
 }
 
-/// Holds the ending of a leg against the schema that was asked for. Without a value nothing is completed.
+/// Checks the ending of a leg against the output schema. A leg without a fitting value has not completed.
 pub(crate) fn weigh(job: &Job, ending: Ending) -> CheckedAnswer {
     let text = match &ending {
         Ending::Completed { text } | Ending::Limited { text, .. } => text,

@@ -1,9 +1,8 @@
-//! The record of a task: all that its log says of it, built fact by fact.
+//! The record of a task: everything in its log, built fact by fact.
 //!
-//! One function takes in the facts, while the task runs and when its log is read back, so that a task which goes on
-//! stands where it stood. Nothing that lived in a process is needed for it. It decides nothing: what becomes of a call
-//! that was under way is the business of `settle_calls.rs`. The conversation that comes out is always one that a model
-//! accepts.
+//! One function applies the facts, live and when a log is read back, so that a resumed task stands where it stood.
+//! Nothing that lived in a process is needed. The record decides nothing: `settle_calls.rs` handles calls that were
+//! under way. Its conversation is always one that a model accepts.
 
 mod open_turn;
 mod past_shells;
@@ -28,43 +27,43 @@ pub(crate) use self::open_turn::{Attached, OpenTurn, Started};
 use self::past_shells::PastShells;
 pub(crate) use self::totals::{Totals, is_cut_answer};
 
-/// What is left at least of the time of a task that goes on: enough to say that it is over.
+/// Least time of a resumed leg: enough to end it properly.
 const LEAST_TIME: Duration = Duration::from_secs(1);
 
-/// Stands for the call that started a child in the background, where that is long answered.
+/// Stands for the call that started a background child, if that call is answered.
 pub(crate) const IN_BACKGROUND: &str = "background";
 
-/// All that the log of a task says of it.
+/// Everything that the log of a task contains.
 pub(crate) struct TaskRecord {
-    /// As it was started, with the configuration that holds now.
+    /// The job with its current configuration.
     pub(crate) job: Arc<Job>,
     pub(crate) leg: u32,
     /// Shared with the request that is under way.
     pub(crate) history: Arc<History>,
-    /// The turn whose calls have not all been answered.
+    /// The turn with unanswered calls.
     pub(crate) open: Option<OpenTurn>,
-    /// Words said while calls were open: they join the conversation behind the outputs.
+    /// Texts said while calls were open; they join the conversation after the outputs.
     pub(crate) said: Vec<String>,
-    /// The reply with which the leg was about to end: without calls, or the report that was asked for at a limit.
+    /// The reply with which the leg was about to end: one without calls, or the report requested at a limit.
     pub(crate) last_word: Option<Arc<Reply>>,
-    /// The limit at which the leg's report has been asked for.
+    /// The limit for which the leg's report was requested.
     pub(crate) limit: Option<Limit>,
     pub(crate) totals: Totals,
-    /// Keepers of all its commands since somebody last ended those that were left. Most have ended; one may live on.
+    /// Keepers of all commands since leftover ones were last ended. Most have ended; one may still run.
     pub(crate) keepers: Vec<KeeperMark>,
     pub(crate) shells: PastShells,
-    /// The mail, of a task whose log is read back. While a task runs, its inbox has it.
+    /// The mail of a task whose log was read back. While a task runs, its inbox has it.
     pub(crate) mail: InboxRecord,
-    /// Questions of others that it was reminded of.
+    /// Questions of other tasks of which the model was reminded.
     pub(crate) reminded_of: Vec<QuestionMark>,
-    /// How the newest leg ended, if it has.
+    /// The outcome of the newest leg, if it has ended.
     pub(crate) ended: Option<TaskOutcome>,
-    /// The job that it was started with: nothing that goes on has more, and a new leg has its limits again.
+    /// The job at its start: no resumption gets more, and a new leg gets its limits again.
     first: Arc<Job>,
     pub(crate) worked: Worked,
 }
 
-/// Where in a log a fact stands.
+/// Leg and time of a fact.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Stamp {
     pub(crate) leg: u32,
@@ -72,11 +71,11 @@ pub(crate) struct Stamp {
 }
 
 impl TaskRecord {
-    /// The record of a task that begins with this job.
+    /// Returns the record of a new task.
     pub(crate) fn begin(first: &Arc<Job>, Stamp { leg, time }: Stamp) -> Self {
         let mut job = Arc::clone(first);
         if job.config.server_tools.note.is_some() {
-            // The conversation begins with it; it is said once.
+            // The conversation begins with the note, which is said once.
             Arc::make_mut(&mut job).config.server_tools.note = None;
         }
         Self {
@@ -98,32 +97,32 @@ impl TaskRecord {
         }
     }
 
-    /// Begins with the first event of a log; `None` where no task begins with that.
+    /// Starts with the first event of a log; `None` if that does not start a task.
     pub(crate) fn of(first: Event) -> Option<Self> {
         let Event { fact: Fact::TaskStarted { job }, leg, time, .. } = first else { return None };
         Some(Self::begin(&Arc::new(*job), Stamp { leg, time }))
     }
 
-    /// Takes in the next event of a log that is read back.
+    /// Applies the next event of a log that is read back.
     pub(crate) fn replay(&mut self, event: Event) {
         let Event { fact, leg, time, .. } = event;
         self.take(fact, Stamp { leg, time });
     }
 
-    /// Takes in a fact, and what it means for the mail.
+    /// Applies a fact to the record and its mail.
     pub(crate) fn take(&mut self, fact: Fact, stamp: Stamp) {
         self.mail.apply(&fact);
         self.apply(fact, stamp);
     }
 
-    /// Takes in a fact, but for what it means for the mail. This names every fact there is.
+    /// Applies a fact to everything but the mail. The match names every fact.
     pub(crate) fn apply(&mut self, fact: Fact, Stamp { leg, time }: Stamp) {
         self.worked.hear(&fact, time);
         self.totals.apply(&fact, self.open.as_ref());
         match fact {
             Fact::TaskStarted { .. } => self.worked = Worked::begin(time),
             Fact::TaskResumed { prompt, config, notices, .. } => self.go_on(leg, *config, notices, prompt),
-            // Whoever goes on ends what others have left, before it gets to work.
+            // A resuming process ends leftover commands before its task is admitted.
             Fact::TaskAdmitted => self.keepers.clear(),
             Fact::ProcessStarted { pid, started, .. } => self.keepers.push(KeeperMark { pid, started }),
             Fact::ModelReplied { reply, .. } => self.take_reply(reply),
@@ -142,7 +141,7 @@ impl TaskRecord {
             Fact::LimitReached { .. } | Fact::AnswerReturned { .. } | Fact::MailRead { .. } | Fact::Reminded { .. } => {
                 self.listen(fact);
             }
-            // The totals or the mail have them, or nobody needs them to go on.
+            // Handled by the totals or the mail, or not needed to resume.
             Fact::ModelCalled { .. }
             | Fact::ModelLost { .. }
             | Fact::ModelRetried { .. }
@@ -161,7 +160,7 @@ impl TaskRecord {
         }
     }
 
-    /// Takes in a fact by which somebody says something to the task.
+    /// Applies a fact that adds a message to the conversation.
     fn listen(&mut self, fact: Fact) {
         match fact {
             Fact::LimitReached { limit, text } => {
@@ -172,7 +171,7 @@ impl TaskRecord {
             Fact::MailRead { mail, text } => self.join(text, |history, text| history.push_mail(&mail, text)),
             Fact::Reminded { text, lost_shells, questions } => {
                 if !questions.is_empty() {
-                    // It had ended its turn, and is to go on.
+                    // The task had ended its turn, and now continues.
                     self.last_word = None;
                 }
                 self.reminded_of.extend(questions);
@@ -183,11 +182,11 @@ impl TaskRecord {
         }
     }
 
-    /// Somebody goes on with the task, in its open leg or in a new one.
+    /// Resumes the task, in its open leg or in a new one.
     fn go_on(&mut self, leg: u32, mut config: AgentConfig, notices: Vec<String>, prompt: Option<String>) {
         self.shells.lose();
         if leg > self.leg {
-            // How the leg before was about to end, what it had written and what was to be known of it is done with.
+            // A new leg starts without the ending, texts and notices of the previous one.
             (self.leg, self.ended) = (leg, None);
             (self.last_word, self.limit) = (None, None);
             self.totals.begin_leg();
@@ -204,7 +203,8 @@ impl TaskRecord {
         self.remind_of_tools(note);
     }
 
-    /// More is asked. What was answered before is done with, unless mail was waited for: then it belongs to the result.
+    /// Adds a further prompt. Earlier answers are dropped, unless the task was waiting for mail: then they belong to
+    /// the result.
     fn ask_more(&mut self, prompt: String) {
         if self.last_word.is_some() && self.mail.background_children.is_empty() && self.mail.messages.is_empty() {
             Arc::make_mut(&mut self.history).begin_answers();
@@ -213,13 +213,12 @@ impl TaskRecord {
         self.say(prompt);
     }
 
-    /// Somebody says something: it joins the conversation, behind the outputs of calls that are open. A task that is
-    /// spoken to has not had its last word.
+    /// Adds a user message, after the outputs of open calls. The task has then not had its last word.
     fn say(&mut self, text: String) {
         self.join(text, History::push_user);
     }
 
-    /// The engine itself says something.
+    /// Adds a message of the engine.
     fn remind(&mut self, text: String) {
         if self.open.is_none() {
             Arc::make_mut(&mut self.history).push_reminder(&text);
@@ -228,8 +227,8 @@ impl TaskRecord {
         }
     }
 
-    /// The model is told what has become of its tools, unless its leg is over with the calls that it made at a limit:
-    /// nobody asks it any more then.
+    /// Adds a note on changed tools, unless the open calls were made at a limit: the model will not be asked again
+    /// then.
     fn remind_of_tools(&mut self, note: Option<String>) {
         if let Some(text) = note.filter(|_| self.limit.is_none() || self.open.is_none()) {
             self.remind(text);
@@ -247,7 +246,7 @@ impl TaskRecord {
     }
 
     fn take_reply(&mut self, reply: Reply) {
-        // Logs of versions that ended legs without answering their calls.
+        // Older versions ended legs without answering their calls.
         self.close_turn();
         Arc::make_mut(&mut self.history).push_reply(&reply);
         let reply = Arc::new(reply);
@@ -267,7 +266,7 @@ impl TaskRecord {
         }
     }
 
-    /// Gives each call of the open turn its output, that of a call which nobody answered included.
+    /// Gives each call of the open turn its output, unanswered ones included.
     fn close_turn(&mut self) {
         let Some(open) = self.open.take() else { return };
         Arc::make_mut(&mut self.history).push_outputs(open.into_outputs());
@@ -276,24 +275,23 @@ impl TaskRecord {
         }
     }
 
-    /// The leg is over.
     fn end_leg(&mut self, outcome: TaskOutcome) {
         self.keepers.clear();
         self.shells.end_leg();
         self.ended = Some(outcome);
     }
 
-    /// The process that ran the task is gone, with all that lived in it.
+    /// Marks everything as lost that lived in the task's process.
     pub(crate) fn lose_process(&mut self) {
         self.shells.lose();
     }
 
-    /// The configuration that it was started with.
+    /// Returns the configuration at the start of the task.
     pub(crate) fn first(&self) -> &AgentConfig {
         &self.first.config
     }
 
-    /// The limits of the leg that goes on now: what is left of them.
+    /// Returns the remaining limits of the open leg.
     pub(crate) fn limits_left(&self, now: Timestamp) -> Limits {
         let limits = self.job.config.limits;
         let worked = self.worked.possibly_in_last_process(now);
@@ -301,7 +299,7 @@ impl TaskRecord {
         Limits { timeout, ..limits }
     }
 
-    /// What the outcome should say of commands and changes of files that were cut off: nobody knows what they did.
+    /// Returns notices about interrupted commands and file changes, whose effect is unknown.
     pub(crate) fn unknown_effects(&self) -> Vec<String> {
         let open =
             self.open.iter().flat_map(|open| open.unanswered().map(move |call| (call, open.started.get(&call.id))));
@@ -309,23 +307,22 @@ impl TaskRecord {
         cut_off.chain(self.shells.notice()).collect()
     }
 
-    /// The children that answer calls which have no output yet.
+    /// Returns the children that answer calls without an output.
     pub(crate) fn attached(&self) -> HashMap<CallId, Attached> {
         self.open.as_ref().map(OpenTurn::attached).unwrap_or_default()
     }
 
-    /// Those of them that their calls wait for.
+    /// Returns those children for which the calls wait.
     pub(crate) fn awaited(&self) -> HashMap<CallId, Attached> {
         self.attached().into_iter().filter(|(_, attached)| !attached.is_released).collect()
     }
 
-    /// The calls that were about to run.
+    /// Returns the calls that were about to run.
     pub(crate) fn begun(&self) -> HashSet<CallId> {
         self.open.iter().flat_map(|open| open.started.keys().cloned()).collect()
     }
 
-    /// The call with which it waits for a child that has not answered it; one in the background is waited for by none
-    /// in particular.
+    /// Returns the call that waits for an unfinished child; [`IN_BACKGROUND`] for a background child.
     pub(crate) fn waits_for(&self, child: TaskId) -> Option<CallId> {
         let mut open = self.awaited().into_iter().filter(|_| self.ended.is_none());
         let by_call = open.find(|(_, attached)| attached.child == child && attached.ended_leg.is_none());
@@ -333,12 +330,12 @@ impl TaskRecord {
         by_call.map(|(call, _)| call).or_else(beside)
     }
 
-    /// The reply that came last, as long as its turn is open or it may be the last word.
+    /// Returns the newest reply, if its turn is open or it may be the last word.
     pub(crate) fn newest_reply(&self) -> Option<Arc<Reply>> {
         self.open.as_ref().map(|open| Arc::clone(&open.reply)).or_else(|| self.last_word.clone())
     }
 
-    /// Whether somebody must say something before the model can be asked again.
+    /// True if somebody must say something before the next model call.
     pub(crate) fn needs_word(&self) -> bool {
         self.open.is_none() && self.history.ends_with_a_reply()
     }

@@ -1,20 +1,20 @@
-//! Answers to calls that were under way when their task stopped and whose effect nobody knows.
+//! Outputs for calls that were under way when their task stopped, and whose effect is unknown.
 
 use serde_json::Value;
 use sortie_protocol::{CallOutput, Fault, ToolCall, ToolOutput};
 
 use crate::conversation::task_record::Started;
 
-/// So much of a call's arguments, and of what it showed, is told of a call whose outcome is not known.
+/// Longest quotation from a call's arguments or progress.
 const GIST_CHARS: usize = 300;
 
-/// The arguments that say what a call is about, the most telling first.
+/// Arguments that best identify a call, in order of preference.
 const TELLING: [&str; 6] = ["command", "file_path", "path", "url", "pattern", "query"];
 
-/// The arguments of a call that may change files and is not idempotent: a command line, or a file's path.
+/// Arguments of calls that may change files and are not idempotent: a command line, or a file's path.
 const CHANGING: [&str; 2] = ["command", "file_path"];
 
-/// The answer to a call that has none, and that nobody will make any more.
+/// Returns the output of an unanswered call that will not be made any more.
 pub(crate) fn unanswered(call: &ToolCall, started: Option<&Started>) -> CallOutput {
     let output = match started {
         Some(started) if started.child.is_none() && !started.idempotent => unknown(call, started),
@@ -27,7 +27,7 @@ pub(crate) fn unanswered(call: &ToolCall, started: Option<&Started>) -> CallOutp
     CallOutput { call: call.id.clone(), output: output.because(Fault::Internal) }
 }
 
-/// The output of a call of which nobody knows how it went, with all that is known of it.
+/// Returns the output of a call with unknown effect, with everything that is known about it.
 pub(crate) fn unknown(call: &ToolCall, started: &Started) -> ToolOutput {
     let began = started.at.map(|time| format!(" It began at {time}.")).unwrap_or_default();
     let progress = started.progress.as_ref().map(|line| format!(" The last that it showed: {}", gist(line)));
@@ -41,7 +41,7 @@ pub(crate) fn unknown(call: &ToolCall, started: &Started) -> ToolOutput {
     .because(Fault::Internal)
 }
 
-/// What the outcome should say of a call whose outcome is not known, where it may have changed files.
+/// Returns a notice about a call with unknown effect, if it may have changed files.
 pub(crate) fn unknown_changes(call: &ToolCall, started: &Started) -> Option<String> {
     let arguments = serde_json::from_str::<Value>(&call.arguments).unwrap_or_default();
     let changes = CHANGING.iter().any(|name| arguments[*name].is_string());
@@ -52,19 +52,19 @@ pub(crate) fn unknown_changes(call: &ToolCall, started: &Started) -> Option<Stri
     })
 }
 
-/// What a call is about, on one line and marked.
+/// Returns the subject of a call, quoted on one line.
 pub(crate) fn gist_of(call: &ToolCall) -> String {
     gist(&about(call))
 }
 
-/// What a call is about: the command line, the path, or whatever its arguments are.
+/// Returns the subject of a call: the command line, the path, or all its arguments.
 fn about(call: &ToolCall) -> String {
     let arguments = serde_json::from_str::<Value>(&call.arguments).unwrap_or_default();
     let telling = TELLING.iter().find_map(|name| arguments[*name].as_str());
     telling.unwrap_or(&call.arguments).to_owned()
 }
 
-/// A text on one line, marked, and cut where it is long.
+/// Quotes a text on one line, and cuts it if it is long.
 fn gist(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(GIST_CHARS) {

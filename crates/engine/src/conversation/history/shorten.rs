@@ -1,4 +1,4 @@
-//! A conversation made shorter, by the fact that says what is left out. That is decided in `run/compaction.rs`.
+//! Shortening of a conversation, by the fact that lists the omissions. `run/compaction.rs` decides what they are.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,8 @@ use sortie_protocol::{CallId, CallOutput, Compaction, Message, Stub, Summary};
 use super::{History, is_answer};
 
 impl History {
-    /// Where its newest turns begin that have at most so many tokens together, the very newest in any case: at a reply.
+    /// Returns the start of the newest turns with at most this many tokens together. It is always a reply, and includes
+    /// at least the newest turn.
     pub(crate) fn tail(&self, most: u64) -> usize {
         let (mut tokens, mut tail) = (0, None);
         for (at, message) in self.messages.iter().enumerate().rev() {
@@ -23,24 +24,24 @@ impl History {
         tail.unwrap_or(self.messages.len().min(1))
     }
 
-    /// How many tokens the brief has, which stays as it is.
+    /// Returns the tokens of the brief, which is never shortened.
     pub(crate) fn brief_tokens(&self) -> u64 {
         self.messages.first().map_or(0, estimate::message_tokens)
     }
 
-    /// How many tokens the message has that stands for older turns.
+    /// Returns the tokens of the summary of older turns.
     pub(crate) fn summary_tokens(&self) -> u64 {
         self.messages.get(1).filter(|_| self.is_summed_up).map_or(0, estimate::message_tokens)
     }
 
-    /// The messages before its tail, and what is said behind them.
+    /// Returns the messages before the tail, followed by `said`.
     pub(crate) fn head(&self, tail: usize, said: &str) -> Self {
         let messages = [&self.messages[..tail], &[Message::user(said)]].concat();
         let tokens = messages.iter().map(estimate::message_tokens).sum();
         Self { messages, tokens, ..Self::default() }
     }
 
-    /// Leaves out what a compaction leaves out.
+    /// Applies a compaction.
     pub(crate) fn shorten(&mut self, Compaction { stubs, summary }: &Compaction) {
         self.stub(stubs);
         if let Some(summary) = summary {
@@ -78,7 +79,7 @@ impl History {
         }
         self.messages.splice(1..=n_gone, [Message::user(text)]);
         self.is_summed_up = true;
-        // The summary is nobody's answer, so it does not matter on which side of these it stands.
+        // The summary is no answer, so either side of these bounds will do.
         let moved = |at: usize| if at > n_gone { at - n_gone + 1 } else { at.min(1) };
         (self.earlier, self.answered) = (moved(self.earlier), moved(self.answered));
     }

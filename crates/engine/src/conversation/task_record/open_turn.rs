@@ -1,4 +1,4 @@
-//! The calls of the newest reply, and how far they have come.
+//! Progress of the calls in the newest reply.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use sortie_protocol::{CallId, CallOutput, Fact, Reply, TaskId, Timestamp, ToolCa
 
 use crate::conversation::unanswered_calls;
 
-/// A reply with calls of which some have no output.
+/// A reply with calls, some of them without an output.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct OpenTurn {
     pub(crate) reply: Arc<Reply>,
@@ -20,23 +20,23 @@ pub(crate) struct OpenTurn {
 pub(crate) struct Started {
     pub(crate) idempotent: bool,
     pub(crate) at: Option<Timestamp>,
-    /// The last that it showed.
+    /// Its last progress line.
     pub(crate) progress: Option<String>,
     /// The task that answers it.
     pub(crate) child: Option<TaskId>,
-    /// The leg of that task which has done so.
+    /// The leg of that task that has answered it.
     pub(crate) ended_leg: Option<u32>,
-    /// The call does not wait for it.
+    /// The call does not wait for the child.
     pub(crate) is_released: bool,
 }
 
-/// The child that answers a call which has no output yet.
+/// The child that answers a call without an output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Attached {
     pub(crate) child: TaskId,
-    /// The leg that has answered it, if one has.
+    /// The leg that has answered it, if any.
     pub(crate) ended_leg: Option<u32>,
-    /// The call does not wait for it.
+    /// The call does not wait for the child.
     pub(crate) is_released: bool,
 }
 
@@ -45,7 +45,7 @@ impl OpenTurn {
         Self { reply, outputs: HashMap::new(), started: HashMap::new() }
     }
 
-    /// Takes in how a call comes along.
+    /// Applies a fact about a call.
     pub(super) fn apply(&mut self, fact: Fact, time: Timestamp) {
         match fact {
             Fact::CallStarted { call, idempotent } => {
@@ -59,7 +59,7 @@ impl OpenTurn {
             }
             Fact::ChildReleased { call, .. } => self.started(call).is_released = true,
             Fact::ChildEnded { call, child, child_leg } => {
-                // Of a child in the background the mail tells.
+                // The mail covers children in the background.
                 let waiting = |started: &&mut Started| started.child == Some(child) && !started.is_released;
                 if let Some(started) = self.started.get_mut(&call).filter(waiting) {
                     started.ended_leg = Some(child_leg);
@@ -73,17 +73,17 @@ impl OpenTurn {
         self.started.entry(call).or_default()
     }
 
-    /// A call of the reply.
+    /// Returns a call of the reply.
     pub(super) fn call(&self, id: &CallId) -> Option<&ToolCall> {
         self.reply.calls().find(|call| call.id == *id)
     }
 
-    /// The calls that have no output yet.
+    /// Returns the calls without an output.
     pub(crate) fn unanswered(&self) -> impl Iterator<Item = &ToolCall> {
         self.reply.calls().filter(|call| !self.outputs.contains_key(&call.id))
     }
 
-    /// The children that answer these.
+    /// Returns the children that answer these calls.
     pub(super) fn attached(&self) -> HashMap<CallId, Attached> {
         let unanswered = self.started.iter().filter(|(call, _)| !self.outputs.contains_key(*call));
         unanswered
@@ -94,7 +94,7 @@ impl OpenTurn {
             .collect()
     }
 
-    /// The outputs in the order of the calls; the log has them as they finished.
+    /// Returns the outputs in the order of the calls; the log has them in the order in which they finished.
     pub(super) fn into_outputs(self) -> Vec<CallOutput> {
         let Self { reply, mut outputs, started } = self;
         let output = |call: &ToolCall| {

@@ -1,7 +1,6 @@
-//! A task's commands in the background, as its log tells of them: which have been started, and which were lost with the
-//! process that kept them.
+//! Background commands of a task according to its log: those that were started, and those lost with their process.
 //!
-//! One whose end no call has told counts as running up to there: nobody can know how far it came.
+//! A command counts as running until a call has reported its end: nobody can know how far it came.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +9,7 @@ use sortie_tools::{EarlierShells, shell_name};
 
 use crate::conversation::unanswered_calls::gist_of;
 
-/// Commands in the background, by number.
+/// Background commands by number.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct PastShells {
     newest: u32,
@@ -21,12 +20,12 @@ pub(crate) struct PastShells {
 #[derive(Debug, PartialEq)]
 struct Lost {
     line: String,
-    /// The model knows.
+    /// True if the model knows.
     is_told: bool,
 }
 
 impl PastShells {
-    /// A call has told that one was started, or has ended.
+    /// Notes a start or an end that a call has reported.
     pub(super) fn see(&mut self, mark: ShellMark, call: &ToolCall) {
         match mark {
             ShellMark::Started(number) => {
@@ -37,29 +36,29 @@ impl PastShells {
         }
     }
 
-    /// The process that kept them is gone: so are they.
+    /// Marks running commands as lost, because their process is gone.
     pub(crate) fn lose(&mut self) {
         let lost = std::mem::take(&mut self.running).into_iter();
         self.lost.extend(lost.map(|(number, line)| (number, Lost { line, is_told: false })));
     }
 
-    /// They were ended with their leg, and the outcome has told of it.
+    /// Clears the commands that ended with their leg; the outcome has reported them.
     pub(super) fn end_leg(&mut self) {
         self.running.clear();
     }
 
-    /// The model has been told of these.
+    /// Notes that the model has been told about these.
     pub(super) fn tell(&mut self, numbers: &[u32]) {
         let told = self.lost.iter_mut().filter(|(number, _)| numbers.contains(number));
         told.for_each(|(_, lost)| lost.is_told = true);
     }
 
-    /// Those that were lost without the model's knowledge.
+    /// Returns lost commands that the model does not know about.
     pub(crate) fn untold(&self) -> Vec<u32> {
         self.lost.iter().filter(|(_, lost)| !lost.is_told).map(|(number, _)| *number).collect()
     }
 
-    /// What the model is to be told before it goes on.
+    /// Returns the note for the model of a resumed task.
     pub(crate) fn for_model(&self) -> Option<String> {
         let names = self.named()?;
         Some(format!(
@@ -69,7 +68,7 @@ impl PastShells {
         ))
     }
 
-    /// What the outcome should say.
+    /// Returns the notice for the outcome.
     pub(super) fn notice(&self) -> Option<String> {
         let names = self.named()?;
         Some(format!(
@@ -85,7 +84,7 @@ impl PastShells {
         (!names.is_empty()).then(|| names.join(", "))
     }
 
-    /// All of them, for the tools of the task that goes on.
+    /// Returns all of them, for the tools of a resumed task.
     pub(crate) fn earlier(&self) -> EarlierShells {
         EarlierShells { newest: self.newest, lost: self.lost.keys().copied().collect() }
     }

@@ -1,5 +1,4 @@
-//! The totals of a task, as its log tells them: what it has used and done. What that means for what it may still do is
-//! decided elsewhere.
+//! The totals of a task from its log: its usage and actions. Other modules decide what they allow.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -11,10 +10,10 @@ use crate::conversation::history::SHORTENED;
 use crate::conversation::request_size::Correction;
 use crate::conversation::task_record::OpenTurn;
 
-/// What the task itself has used and done, over all its legs.
+/// Usage and actions of the task itself, over all its legs.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Totals {
-    /// Without that of its descendants.
+    /// Without its descendants.
     pub(crate) usage: Usage,
     pub(crate) turns: u32,
     /// Turns before the newest leg.
@@ -22,23 +21,23 @@ pub(crate) struct Totals {
     /// Calls that ran, by tool.
     pub(crate) calls: BTreeMap<String, u64>,
     pub(crate) files_changed: BTreeSet<String>,
-    /// Of the newest leg alone.
+    /// Newest leg only.
     pub(crate) notices: Vec<String>,
     pub(crate) call_ids: HashSet<CallId>,
-    /// Of the newest leg alone: answers that were sent back.
+    /// Answers sent back in the newest leg.
     pub(crate) answers_returned: u32,
     /// In order of starting.
     pub(crate) children: Vec<TaskId>,
-    /// Children that others had started, who failed.
+    /// Children of failed tasks, adopted by this one.
     adopted: HashSet<TaskId>,
-    /// What is held back for a model call that has no answer.
+    /// Reservation of a model call without an answer.
     called: Usage,
-    /// About how much that call made the model read.
+    /// Estimated input of that call.
     estimated: u64,
     pub(crate) correction: Correction,
-    /// Of the newest leg alone.
+    /// Newest leg only.
     pub(crate) usage_trust: UsageTrust,
-    /// Of the newest leg alone: an answer that the cap on one reply has cut.
+    /// True if the cap on a reply has cut an answer in the newest leg.
     pub(crate) has_cut_answer: bool,
 }
 
@@ -47,7 +46,7 @@ impl Totals {
         Self { notices: job.notices.clone(), correction: Correction::known_to(job), ..Self::default() }
     }
 
-    /// Takes in a fact, while this turn is open.
+    /// Applies a fact; `open` is the open turn.
     pub(super) fn apply(&mut self, fact: &Fact, open: Option<&OpenTurn>) {
         match fact {
             Fact::ModelCalled { input_tokens, reserved, .. } => self.call(*input_tokens, *reserved),
@@ -59,42 +58,43 @@ impl Totals {
             Fact::Noticed { text } => self.notice(text.clone()),
             Fact::CallFinished { output, refused: false } if !output.output.did_not_run => self.count(output, open),
             Fact::ChildStarted { child, .. } => self.have(*child),
-            // It stays among the children of the one that started it, where its usage is counted.
+            // It stays a child of the task that started it, where its usage is counted.
             Fact::ChildAdopted { child, .. } => drop(self.adopted.insert(*child)),
-            // Commands that ended with the leg have changed files that no call tells of.
+            // Commands that ended with the leg may have changed files that no call reports.
             Fact::TaskEnded { outcome } => self.files_changed.extend(outcome.files_changed.iter().cloned()),
             _ => {}
         }
     }
 
-    /// What is booked for the task alone. A call that has no answer may have used all that was held back for it.
+    /// Returns the footprint of the task alone. A call without an answer may have used its whole reservation.
     pub(crate) fn footprint(&self) -> Footprint {
         let mut usage = self.usage;
         usage += self.called;
         Footprint { usage, files_changed: self.files_changed.clone(), started: 0 }
     }
 
-    /// Notes what should be known, once.
+    /// Adds a notice, unless it is there already.
     pub(super) fn notice(&mut self, text: String) {
         if !self.notices.contains(&text) {
             self.notices.push(text);
         }
     }
 
-    /// Forgets what belongs to the leg before.
+    /// Forgets the previous leg's share.
     pub(super) fn begin_leg(&mut self) {
         self.turns_before = self.turns;
         self.notices.clear();
         (self.answers_returned, self.usage_trust, self.has_cut_answer) = (0, UsageTrust::default(), false);
     }
 
-    /// A call is made. What one before it has used that has no answer nobody will ever know: its process was killed.
+    /// Records a model call. An unanswered earlier call was killed with its process, so its usage stays unknown and is
+    /// counted in full.
     fn call(&mut self, estimated: u64, held: Usage) {
         self.usage += std::mem::replace(&mut self.called, held);
         self.estimated = estimated;
     }
 
-    /// It has brought a reply.
+    /// Records the reply.
     fn hear(&mut self, reply: &Reply) {
         self.called = Usage::default();
         self.turns += 1;
@@ -105,27 +105,27 @@ impl Totals {
         self.call_ids.extend(reply.calls().map(|call| call.id.clone()));
     }
 
-    /// It has brought none.
+    /// Records a call without a reply.
     fn lose(&mut self, usage: Usage) {
         self.called = Usage::default();
         self.pay(usage);
     }
 
-    /// What brought no turn was paid for.
+    /// Books usage that brought no turn.
     fn pay(&mut self, usage: Usage) {
         self.usage += Usage { turns: 0, tool_calls: 0, ..usage };
     }
 
-    /// The conversation was shortened, by a summary that was paid for so.
+    /// Records a compaction, with the cost of its summary.
     fn shorten(&mut self, usage: Usage) {
-        // Where nothing was paid, a call that has no answer is an earlier one, of a process that is gone.
+        // A compaction without cost made no call, so an open call belongs to an earlier process.
         if !usage.is_nothing() {
             self.lose(usage);
         }
         self.notice(SHORTENED.to_owned());
     }
 
-    /// A call of the open turn has run.
+    /// Counts a finished call of the open turn.
     fn count(&mut self, output: &CallOutput, open: Option<&OpenTurn>) {
         let Some(call) = open.and_then(|open| open.call(&output.call)) else { return };
         self.usage += Usage { tool_calls: 1, ..Usage::default() };
@@ -134,14 +134,14 @@ impl Totals {
     }
 
     fn have(&mut self, child: TaskId) {
-        // A child with a follow-up has been here before, or stays its starter's if it was adopted.
+        // A child with a follow-up is already here; an adopted one stays with the task that started it.
         if !self.children.contains(&child) && !self.adopted.contains(&child) {
             self.children.push(child);
         }
     }
 }
 
-/// Whether a reply ends the turn with words that are not all.
+/// Returns true for a final answer that was cut by the reply cap.
 pub(crate) fn is_cut_answer(reply: &Reply) -> bool {
     reply.stop == StopReason::Length && reply.calls().next().is_none()
 }
