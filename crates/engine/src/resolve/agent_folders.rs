@@ -1,6 +1,6 @@
-//! Agents from folders of Markdown files, read again whenever something in them has changed.
+//! Agents from folders of Markdown files, read again whenever a file has changed.
 //!
-//! It finds and reads files, within bounds and through the sandbox; what they say is the business of `sortie-agents`.
+//! This module finds and reads files, within bounds and through the sandbox; `sortie-agents` interprets them.
 
 mod files;
 
@@ -15,13 +15,13 @@ use sortie_sandbox::{FileKind, Stamp, Workspace};
 pub use self::files::{FolderFiles, files_in};
 use crate::ports::small_files::read_bounded;
 
-/// Says whether a project's file, by its path in the workspace and its content, has the user's trust.
+/// Returns true if the user trusts a project's file, by its path in the workspace and its content.
 pub type TrustCheck = Arc<dyn Fn(&str, &[u8]) -> bool + Send + Sync>;
 
 /// A folder that may hold definitions, prompts or templates. It need not exist.
 #[derive(Debug, Clone)]
 pub struct Folder {
-    /// What no link in the folder can lead out of.
+    /// Boundary that no link in the folder can lead out of.
     pub within: Arc<Workspace>,
     /// The folder, relative to `within` or absolute.
     pub path: String,
@@ -44,17 +44,17 @@ pub struct AgentFolders {
     read: Mutex<Option<ReadOnce>>,
 }
 
-/// What was found, and the registry made from it.
+/// Files found, and the registry made from them.
 struct ReadOnce {
     listing: Listing,
     registry: Arc<Registry>,
 }
 
-/// The files of all folders, as they look.
+/// The files of all folders with their metadata.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Listing {
     files: Vec<Listed>,
-    /// Where something could not be looked at, and why.
+    /// Paths that could not be read, and why.
     unread: Vec<(String, String)>,
 }
 
@@ -66,7 +66,7 @@ struct Listed {
 }
 
 impl AgentFolders {
-    /// Folders in any order; `tools` are the names of all tools that exist. Nothing is read yet.
+    /// Agents from folders in any order; `tools` are the names of all existing tools. Reads nothing yet.
     pub fn new(folders: Vec<Folder>, trust: TrustCheck, tools: Vec<String>) -> Self {
         Self { folders, trust, tools, read: Mutex::default() }
     }
@@ -94,7 +94,7 @@ impl AgentFolders {
             let folder = &self.folders[*folder];
             let bytes = match read_bounded(&folder.within, path, MAX_FILE_BYTES + 1) {
                 Ok(Some(bytes)) => bytes,
-                // It has gone since it was listed, and the next listing will differ.
+                // It vanished after it was listed, and the next listing will differ.
                 Ok(None) => continue,
                 Err(why) => {
                     findings.push(unread(&folder.shown(path), &why));
@@ -131,7 +131,7 @@ impl Agents for AgentFolders {
 }
 
 impl Folder {
-    /// A path as people know it: relative in a project, absolute elsewhere.
+    /// Returns a path as people know it: relative in a project, absolute elsewhere.
     fn shown(&self, path: &str) -> String {
         match self.scope {
             Scope::Project => path.to_owned(),

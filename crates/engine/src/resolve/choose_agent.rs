@@ -1,4 +1,4 @@
-//! The agent that serves a request: the one it names, or the best match where the contract has one stand in.
+//! The agent that serves a request: the one it names, or the best match if the contract allows a substitute.
 
 use sortie_agents::{AgentDefinition, Registry};
 use sortie_contract::Defaults;
@@ -6,14 +6,14 @@ use sortie_protocol::{Failure, FailureCode, TaskRequest};
 
 use crate::resolve::settings::TaskKind;
 
-/// The agent that serves a request: the one that it names, or, where the contract says so, the one that fits best.
+/// The agent that serves a request.
 pub(crate) struct ChosenAgent<'a> {
     pub(crate) definition: &'a AgentDefinition,
-    /// Set where another agent serves than the one that was named.
+    /// Notice if this is not the agent that was named.
     pub(crate) notice: Option<String>,
 }
 
-/// The agent that serves where nobody has the name that was asked for.
+/// Substitute for an unknown agent name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StandIn {
     Nobody,
@@ -40,7 +40,7 @@ pub(crate) fn serving<'a>(
         Ok(definition) => return Ok(ChosenAgent { definition, notice: None }),
         Err(unknown) => unknown,
     };
-    // A name that a broken file claims is not free: nobody stands in for the agent that it was meant to be.
+    // A broken file still owns its agent's name, so nobody stands in for that agent.
     if kind == TaskKind::Delegated && stand_in == StandIn::BestMatch && unknown.absent.is_empty() {
         let wanted = format!("{} {}", request.title, request.agent);
         let ranking = sortie_agents::rank(agents, &wanted);

@@ -11,13 +11,13 @@ use sortie_protocol::{Failure, FailureCode, ModelChoice, TaskRequest};
 use self::auto_model::pick;
 use crate::resolve::settings::{EngineSettings, Requester, TaskKind};
 
-/// Table of settings of the main route. A failure due to it says that this route is set and cannot be used.
+/// Table of the main route in the settings. A failure with this name means that the route is set but cannot be used.
 pub const MAIN_ROUTE_SETTING: &str = "routes.main";
 
 /// The setting that names the model of sub-agents.
 const MODEL_SETTING: &str = "task_tool.model";
 
-/// Said of a model, it means the parent's, whatever the definition says.
+/// A model name that means the parent's model, whatever the definition says.
 const INHERIT: &str = "inherit";
 
 /// The request for which a model is chosen.
@@ -28,18 +28,18 @@ pub(crate) struct ModelQuery<'a> {
     pub(crate) request: &'a TaskRequest,
 }
 
-/// All that has a say in which model serves a task, strongest first.
+/// Sources of the model choice, strongest first.
 #[derive(Debug, Clone, Copy)]
 struct ModelWish<'a> {
     kind: TaskKind,
-    /// By the request.
+    /// From the request.
     asked: Option<&'a str>,
     brief: &'a str,
-    /// By the agent's own definition.
+    /// From the agent's own definition.
     definition: &'a AgentDefinition,
-    /// By the contract, for this type of agent.
+    /// From the contract, for this type of agent.
     type_default: Option<&'a str>,
-    /// What the one who delegates has itself.
+    /// The parent's model.
     parents: Option<&'a ModelChoice>,
 }
 
@@ -62,7 +62,7 @@ pub(crate) fn choose_model(
     choose(rules, models, wish)
 }
 
-/// Chooses by the call, then the agent file, the type, the settings, the parent.
+/// Chooses by call, agent file, type, settings and parent, in this order.
 fn choose(rules: &EngineSettings, models: &dyn Models, wish: ModelWish<'_>) -> Result<Chosen, Failure> {
     let ModelWish { kind, asked, brief, definition, type_default, parents } = wish;
     // A main agent's model is a person's choice, not a call's.
@@ -85,7 +85,7 @@ fn choose(rules: &EngineSettings, models: &dyn Models, wish: ModelWish<'_>) -> R
         };
         let code = match &error {
             UnknownModel::Nobody { .. } => FailureCode::UnknownModel,
-            // The call is right, the way to the model is not.
+            // The call is right, but the route to the model is not.
             UnknownModel::Unusable { .. } => FailureCode::ModelSetup,
         };
         let failure = Failure::new(code, format!("{said_by}{error}"));
@@ -99,7 +99,7 @@ fn choose(rules: &EngineSettings, models: &dyn Models, wish: ModelWish<'_>) -> R
     Ok(Chosen { notice: (!notices.is_empty()).then(|| notices.join("; ")), ..chosen })
 }
 
-/// The model that a contract has for an agent's type.
+/// Returns the contract's model for an agent's type.
 fn type_default(defaults: &Defaults, definition: &AgentDefinition, kind: TaskKind) -> Option<&'static str> {
     let by_type = || defaults.type_of(&definition.name)?.model;
     (kind == TaskKind::Delegated).then(by_type).flatten()

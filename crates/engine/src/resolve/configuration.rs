@@ -1,5 +1,5 @@
-//! The configuration of a task: its grant and tools, from the agent's definition, the contract, the rules and the one
-//! who asks.
+//! The configuration of a task: its grant and tools, from the agent's definition, the contract, the settings and the
+//! requester.
 
 use serde_json::Value;
 use sortie_agents::{AgentDefinition, Resolution};
@@ -9,21 +9,21 @@ use sortie_protocol::{AgentConfig, GrantLayer, Limits, ModelChoice, TaskRequest}
 use crate::resolve::contract_agents::conduct;
 use crate::resolve::settings::{EngineSettings, Requester, TaskKind, turns};
 
-/// All that has a say in what an agent gets, but for its model and its instructions.
+/// Everything that decides an agent's grant and tools; model and instructions come later.
 pub(crate) struct GrantFrame<'a> {
     pub(crate) contract: &'a dyn Contract,
     pub(crate) rules: &'a EngineSettings,
-    /// The user's side: what binds every task before its agent does.
+    /// The user's layers, which bind every task before its agent's own.
     pub(crate) layers: &'a [GrantLayer],
     pub(crate) tools: &'a sortie_tools::Registry,
-    /// Names of further tools that are taken to exist.
+    /// Names of further tools, assumed to exist.
     pub(crate) more_tools: &'a [String],
     pub(crate) requester: Requester<'a>,
-    /// There is a person who can answer questions.
+    /// True if a person can answer questions.
     pub(crate) has_person: bool,
 }
 
-/// A request, as far as it has a say in its task's configuration.
+/// The parts of a request that affect its task's configuration.
 pub(crate) struct ConfigRequest<'a> {
     pub(crate) request: &'a TaskRequest,
     pub(crate) output_schema: Option<Value>,
@@ -31,7 +31,7 @@ pub(crate) struct ConfigRequest<'a> {
 }
 
 impl GrantFrame<'_> {
-    /// The configuration of a task, and what to say where it has fewer turns than were asked for.
+    /// Returns the configuration of a task, and a notice if it gets fewer turns than requested.
     pub(crate) fn configure(
         &self,
         definition: &AgentDefinition,
@@ -43,7 +43,7 @@ impl GrantFrame<'_> {
         let (max_turns, fewer_turns) = turns(definition, request.limits.max_turns, &defaults, kind);
         let mut tools = tools_at(self.tools, contract, rules, requester.depth_of_task());
         if parent.is_none() && !self.has_person {
-            // Neither a parent nor a person could answer.
+            // There is no parent and no person to answer.
             tools.retain(|tool| tool != "Ask");
         }
         tools.extend_from_slice(self.more_tools);
@@ -66,7 +66,7 @@ impl GrantFrame<'_> {
     }
 }
 
-/// An agent's configuration where only its grant and its tools matter: no model and no limit has a say in them.
+/// Returns an agent's configuration for its grant and tools only; model and limits are empty.
 pub(crate) fn granted(
     definition: &AgentDefinition,
     requester: Requester<'_>,
@@ -90,14 +90,15 @@ fn needs_children(tools: &sortie_tools::Registry, tool: &str) -> bool {
     tools.get(tool).is_some_and(|tool| tool.needs_children())
 }
 
-/// Who cannot start a child has none to look after; if it writes to nobody, it need not know who is beside it, either.
+/// Drops the child-management tools from agents that cannot delegate, and TaskList from those that cannot send messages
+/// either.
 fn drop_idle(offered: &mut Vec<String>, tools: &sortie_tools::Registry, contract: &dyn Contract) {
     let has = |name: &str| offered.iter().any(|tool| tool == name);
     let (delegates, writes) = (has(contract.tool_name()), has("SendMessage"));
     offered.retain(|tool| delegates || !needs_children(tools, tool) && (writes || tool != "TaskList"));
 }
 
-/// Names of the tools that exist for tasks of this depth: at the depth limit nothing does that takes children.
+/// Returns the names of tools for tasks of this depth. At the depth limit, tools that need children are left out.
 pub(crate) fn tools_at(
     tools: &sortie_tools::Registry,
     contract: &dyn Contract,
@@ -106,7 +107,7 @@ pub(crate) fn tools_at(
 ) -> Vec<String> {
     let refuses = contract.defaults().at_max_depth == AtMaxDepth::Refuses;
     let delegation = rules.delegation && (depth < rules.max_depth || refuses);
-    // A main agent has nobody above it, and asks by ending its turn.
+    // A main agent has no parent, and asks by ending its turn.
     let is_idle = |tool: &str| match tool {
         "Ask" => depth == 0 || !rules.delegation,
         "SendMessage" | "TaskList" | "Note" => !rules.delegation,

@@ -1,5 +1,5 @@
-//! What a contract has a say in: which agents can be named, what the built-in ones may do there, and what no sub-agent
-//! gets.
+//! A contract's influence on agents: the names that can be called, tools and turns of built-in agents, and tools denied
+//! to all sub-agents.
 
 use sortie_agents::{AgentDefinition, Origin, Registry};
 use sortie_contract::{AtMaxDepth, Contract, Defaults, SystemPrompt, TypeDefaults, Visible};
@@ -7,17 +7,17 @@ use sortie_protocol::{AgentConfig, GrantLayer, Limits, Mode, TaskRequest};
 
 use crate::resolve::settings::EngineSettings;
 
-/// Between a role prompt and the task, in contracts that put the task there.
+/// Heading before the task, for contracts that put it into the system prompt.
 const TASK_HEADING: &str = "\n\n# Task\n";
 
-/// What agent files call the tool that delegates, whatever its name in a contract.
+/// Name of the delegation tool in agent files, whatever its name in a contract.
 pub(crate) const TASK: &str = "Task";
 
-/// How a built-in prompt names it where it says how to delegate.
+/// Mention of the tool in built-in prompts, where they say how to delegate.
 const WITH_TASK: &str = "with Task";
 
-/// The same agents, with the contract's own words, tools and turns for the built-in types, and only those delegable
-/// that a caller can name there.
+/// Returns the agents with the contract's own descriptions, tools and turns for the built-in types. Only agents that a
+/// caller can name there stay delegable.
 pub fn cast(agents: &Registry, contract: &dyn Contract, rules: &EngineSettings) -> Registry {
     let defaults = contract.defaults();
     agents.recast(|agent| {
@@ -30,7 +30,7 @@ pub fn cast(agents: &Registry, contract: &dyn Contract, rules: &EngineSettings) 
             Visible::TypesAndFiles => by_contract.is_some() || from_file,
         };
         let mut agent = match by_contract {
-            // What a person wrote of an agent comes before what a contract says of its type.
+            // A person's agent file comes before the contract's type.
             Some(by_contract) if !from_file => as_type(agent, by_contract),
             _ => agent.clone(),
         };
@@ -39,8 +39,8 @@ pub fn cast(agents: &Registry, contract: &dyn Contract, rules: &EngineSettings) 
     })
 }
 
-/// The agents as main agents: a contract is about those that are delegated to, and leaves these alone. Where nobody
-/// delegates, their built-in prompts do not speak of it.
+/// Returns the agents as main agents, which contracts do not change. If nobody can delegate, built-in prompts leave
+/// delegation out.
 pub(crate) fn mains(agents: &Registry, contract: &dyn Contract, rules: &EngineSettings) -> Registry {
     let refuses = contract.defaults().at_max_depth == AtMaxDepth::Refuses;
     let delegates = rules.delegation && (rules.max_depth > 0 || refuses);
@@ -53,13 +53,13 @@ pub(crate) fn mains(agents: &Registry, contract: &dyn Contract, rules: &EngineSe
     })
 }
 
-/// A built-in prompt without the paragraphs that say how to delegate.
+/// Returns a built-in prompt without the paragraphs about delegation.
 fn without_delegation(prompt: &str) -> String {
     let paragraphs: Vec<&str> = prompt.split("\n\n").filter(|paragraph| !paragraph.contains(WITH_TASK)).collect();
     paragraphs.join("\n\n")
 }
 
-/// The same agent, with the contract's name for the tool that delegates.
+/// Returns the agent with the contract's name for the delegation tool.
 fn with_own_name(mut agent: AgentDefinition, contract: &dyn Contract) -> AgentDefinition {
     let named = agent.tools.iter_mut().flatten().chain(&mut agent.disallowed_tools);
     named.filter(|tool| *tool == TASK).for_each(|tool| contract.tool_name().clone_into(tool));
@@ -81,7 +81,7 @@ fn as_type(agent: &AgentDefinition, by_contract: &TypeDefaults) -> AgentDefiniti
     }
 }
 
-/// What the contract has a say in beyond the definition: tools that nobody below gets, and the words before the brief.
+/// Applies the contract beyond the definition: tools denied to all sub-agents, and the task in the system prompt.
 pub(crate) fn conduct(config: &mut AgentConfig, defaults: &Defaults, request: &TaskRequest, tools: &[String]) {
     if defaults.only_tools.is_some() || !defaults.denied_tools.is_empty() {
         let is_among = |names: &[&str], tool: &str| names.iter().any(|name| name.eq_ignore_ascii_case(tool));

@@ -1,7 +1,8 @@
-//! Instruction files: what a project tells every agent that works in it.
+//! Instruction files: a project's instructions to every agent that works in it.
 //!
-//! They are read when a task starts and become part of its system prompt: nearest first, each text once, within a
-//! bound. What is left out is said. They are words for the model and nothing more: no setting is ever taken from them.
+//! They are read when a task starts and become part of its system prompt: nearest first, each text once, up to a size
+//! limit. Omitted files are reported. They are words for the model and nothing more: no setting is ever taken from
+//! them.
 
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
@@ -13,19 +14,19 @@ use sortie_sandbox::{AccessError, Guard, Workspace};
 use crate::ports::redaction::redacted;
 use crate::ports::small_files::read_bounded;
 
-/// Looked for in each directory, in this order.
+/// File names in search order, for each directory.
 const NAMES: [&str; 3] = ["AGENTS.md", "CLAUDE.md", ".sortie/context.md"];
 
 const HEADING: &str = "Instructions of the project that you work in, from its own files, nearest first:";
 
-/// Which instruction files count.
+/// Settings for instruction files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InstructionRules {
-    /// The directory where the person is, relative to the workspace: the search goes up from here to the root.
+    /// The user's directory relative to the workspace: the search goes from here up to the root.
     pub start: PathBuf,
-    /// All of them together; a file that does not fit in what is left is left out.
+    /// Most bytes of all files together; a file that does not fit into the rest is omitted.
     pub max_bytes: usize,
-    /// Whether sub-agents get them too.
+    /// True if sub-agents get them too.
     pub for_children: bool,
 }
 
@@ -35,11 +36,11 @@ impl Default for InstructionRules {
     }
 }
 
-/// The instructions that hold at one place.
+/// The instructions that apply in one place.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Instructions {
     pub files: Vec<InstructionFile>,
-    /// What was left out, and why.
+    /// Omitted files, and why.
     pub notices: Vec<String>,
 }
 
@@ -50,7 +51,7 @@ pub struct InstructionFile {
     pub text: String,
 }
 
-/// A file that may hold instructions, and the room for it.
+/// A possible instruction file, and the space for it.
 struct Candidate<'a> {
     path: &'a Path,
     /// Bytes left for all files.
@@ -60,7 +61,7 @@ struct Candidate<'a> {
 }
 
 impl Instructions {
-    /// Reads what is there and what `guard` lets through; what it refuses is left out, and that is said.
+    /// Reads the instruction files that `guard` allows; refused files are omitted with a notice.
     pub fn read(workspace: &Workspace, guard: &Arc<dyn Guard>, rules: &InstructionRules) -> Self {
         let readable = workspace.guarded(Arc::clone(guard));
         let mut found = Self::default();
@@ -77,7 +78,7 @@ impl Instructions {
         found
     }
 
-    /// The same with a mark in the place of each secret: they go to the model's provider like any other file.
+    /// Replaces each secret by a mark: the files go to the model's provider.
     #[must_use]
     pub(crate) fn without_secrets(mut self, redactor: &Redactor) -> Self {
         for file in &mut self.files {
@@ -86,7 +87,7 @@ impl Instructions {
         self
     }
 
-    /// A role prompt with the instructions behind it.
+    /// Returns a role prompt followed by the instructions.
     pub(crate) fn after(&self, role: &str) -> String {
         let mut text = role.to_owned();
         for (index, file) in self.files.iter().enumerate() {
@@ -99,16 +100,16 @@ impl Instructions {
     fn take(&mut self, workspace: &Workspace, readable: &Workspace, candidate: Candidate<'_>) {
         let Candidate { path, left, most } = candidate;
         let shown = path.to_string_lossy().into_owned();
-        // A link could give any file of the workspace this name, and with it a way to the model's provider.
+        // A link could give any file of the workspace this name, and send it to the model's provider.
         match workspace.resolve(&shown) {
             Ok(resolved) if !NAMES.iter().any(|name| resolved.relative.ends_with(name)) => {
                 return self.left_out(&shown, format!("it is a link to {}", resolved.relative.display()));
             }
-            // Of what is not there nothing is left out, whatever the rules say of it.
+            // A missing file is no omission, whatever the rules say about it.
             Err(AccessError::NotFound { .. }) => return,
             _ => {}
         }
-        // One byte beyond the bound tells a file that fits from one that does not.
+        // One byte beyond the limit tells a file that fits from one that does not.
         let bytes = match read_bounded(readable, &shown, most + 1) {
             Ok(Some(bytes)) => bytes,
             Ok(None) => return,
@@ -119,7 +120,7 @@ impl Instructions {
         }
         let Ok(text) = String::from_utf8(bytes) else { return self.left_out(&shown, "it is not UTF-8") };
         let text = text.trim_start_matches('\u{feff}').trim();
-        // One text under two names is common, as a link or as a copy.
+        // One text often has two names, by a link or a copy.
         if text.is_empty() || self.files.iter().any(|file| file.text == text) {
             return;
         }

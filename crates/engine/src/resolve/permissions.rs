@@ -1,4 +1,4 @@
-//! What bounds every task of an engine, whom to ask beyond it, and what nobody may see.
+//! Permissions: the user's rules for every task of an engine, the approver, and the secrets that nobody may see.
 
 pub(crate) mod path_guard;
 
@@ -18,23 +18,23 @@ use crate::resolve::permissions::path_guard::PathGuard;
 /// The user's side of every grant.
 #[derive(Clone)]
 pub struct Permissions {
-    /// What the settings of the user and of the project say. They bind every task before its agent does.
+    /// Layers from the settings of user and project. They bind every task before its agent's own.
     pub layers: Vec<GrantLayer>,
     pub approver: Arc<dyn Approver>,
-    /// Takes secrets out of what tools return, before anybody else reads it.
+    /// Removes secrets from tool outputs before anybody else reads them.
     pub redactor: Arc<Redactor>,
-    /// What `~/` in a rule stands for.
+    /// The directory that `~/` in a rule stands for.
     pub home: Option<PathBuf>,
-    /// Directories of Sortie itself, with settings and state: no agent may change what is in there.
+    /// Sortie's own directories, with settings and state: no agent may change anything in them.
     pub own: Vec<PathBuf>,
-    /// Those of them, and files, that hold keys and what was said: no command reads them, wherever they lie.
+    /// Those directories and files that hold keys or conversations: no command reads them, wherever they lie.
     pub private: Vec<PathBuf>,
-    /// How long a question of a task in the background waits for an answer; then its call is refused.
+    /// Time that a background task waits for an approval; then its call is refused.
     pub answer_within: Duration,
 }
 
 impl Permissions {
-    /// No rules: every tool that a task is given may do all that it can. For programs that choose the tools themselves.
+    /// Returns permissions without rules, for programs that choose the tools themselves: every tool may do all it can.
     pub fn unrestricted() -> Self {
         Self {
             layers: Vec::new(),
@@ -47,13 +47,13 @@ impl Permissions {
         }
     }
 
-    /// What lets through only what these settings let anybody read unasked.
+    /// Returns a guard that allows only what these settings let everybody read without asking.
     pub fn reading(&self, workspace: &Workspace) -> Result<Arc<dyn Guard>, RuleError> {
         let judge = self.judge(self.places(workspace))?;
         Ok(Arc::new(PathGuard::of_reading(judge)))
     }
 
-    /// What these settings say of a call, before any agent has its say.
+    /// Returns the judge for these settings alone, before any agent's layers.
     pub(crate) fn judge(&self, places: Places) -> Result<Judge, RuleError> {
         Judge::new(&Grant { layers: self.layers.clone() }, places)
     }
@@ -68,7 +68,7 @@ impl Permissions {
     }
 }
 
-/// Reading, notes and delegation; all else would have to be asked about, and there is nobody to ask.
+/// Allows reading, notes and delegation; anything else would need approval, and there is nobody to ask.
 impl Default for Permissions {
     fn default() -> Self {
         let layer = GrantLayer { mode: Some(Mode::Default), ..GrantLayer::new("the engine's default") };
@@ -76,8 +76,8 @@ impl Default for Permissions {
     }
 }
 
-/// Nobody starts an agent that a rule denies. A question has been answered by then, or was never asked: whoever starts
-/// a task of their own has said yes by doing so.
+/// Refuses to start an agent that a rule denies. A needed approval has been given by now: a call was approved at the
+/// gate, and a person's own start is a yes.
 pub(crate) fn refuse_denied(judge: &Judge, contract: &dyn Contract, agent: &AgentDefinition) -> Result<(), Failure> {
     match judge.decide(contract.tool_name(), &agent.as_resource()) {
         Decision::Deny(ground) => {

@@ -1,7 +1,8 @@
-//! Tools that are not known when an engine is made: those of servers that others run, found when a task needs them.
+//! Remote tools, which are not known when an engine is made: those of other people's servers, found when a task needs
+//! them.
 //!
-//! The engine says for which task, and what its grant leaves of them. Where they come from, and how long that may take,
-//! is the other side's business; a task starts with those that are there and is told of those that are not.
+//! The engine says which task, and what its grant allows. The provider decides where the tools come from and how long
+//! that may take. A task starts with the tools that are there, and learns which are missing.
 
 use std::sync::Arc;
 
@@ -17,38 +18,38 @@ use crate::resolve::permissions::Permissions;
 use crate::resolve::roster::Roster;
 use crate::resolve::settings::{EngineSettings, Requester, TaskKind};
 
-/// Whoever has such tools.
+/// Provider of remote tools.
 pub trait RemoteTools: Send + Sync {
-    /// The tools for a task that is about to start. Takes a bounded time, whatever the servers do, and never fails:
-    /// what is missing is told.
+    /// Gathers the tools for a task that is about to start. Takes a bounded time and never fails, whatever the servers
+    /// do; the result lists what is missing.
     fn gather<'a>(&'a self, wanted: Wanted<'a>) -> BoxFuture<'a, Gathered>;
 
-    /// Ends what was started for them. To be called before the program ends.
+    /// Ends whatever was started for the tools. To be called before the program ends.
     fn close(&self) -> BoxFuture<'_, ()>;
 }
 
-/// What a task can use.
+/// Tools that a task can use.
 #[derive(Clone, Copy)]
 pub struct Wanted<'a> {
     pub agent: &'a AgentDefinition,
-    /// Whether a tool of this name may be of use.
+    /// Returns true if a tool of this name may be of use.
     pub admits: &'a (dyn Fn(&str) -> bool + Send + Sync),
-    /// The same of some tool whose name begins so.
+    /// Returns true if any tool with this prefix may be of use.
     pub admits_some_of: &'a (dyn Fn(&str) -> bool + Send + Sync),
 }
 
 #[derive(Default)]
 pub struct Gathered {
-    /// Each by its whole name, in the order in which they are offered.
+    /// Tools under their full names, in the order in which they are offered.
     pub tools: Vec<Arc<dyn Tool>>,
-    /// What is missing though it should be there, and why. The task's model is told, so that it can say what it could
-    /// not do.
+    /// Tools that should be there but are missing, and why. The task's model learns of it, so that it can say what it
+    /// could not do.
     pub missing: Vec<String>,
-    /// What else there is to say of them. It is for people, who can change it.
+    /// Further notices, for people, who can act on them.
     pub notices: Vec<String>,
 }
 
-/// Where there are none.
+/// No remote tools at all.
 #[derive(Debug, Clone, Copy)]
 pub struct NoRemoteTools;
 
@@ -62,7 +63,7 @@ impl RemoteTools for NoRemoteTools {
     }
 }
 
-/// Finds the remote tools of a task, within what its grant leaves of them.
+/// Search for the remote tools of a task, within its grant.
 pub(crate) struct RemoteToolSearch<'a> {
     pub(crate) remote_tools: &'a dyn RemoteTools,
     pub(crate) contract: &'a dyn Contract,
@@ -71,8 +72,8 @@ pub(crate) struct RemoteToolSearch<'a> {
 }
 
 impl RemoteToolSearch<'_> {
-    /// The roster of a new task, with what remote tools its grant leaves to it. One that is stopped meanwhile gets
-    /// none.
+    /// Returns the roster of a new task, with the remote tools that its grant allows. A task that is stopped meanwhile
+    /// gets none.
     pub(crate) async fn equipped(
         &self,
         roster: &Arc<Roster>,
@@ -85,9 +86,9 @@ impl RemoteToolSearch<'_> {
             return Arc::clone(roster);
         }
         let tools = tools_at(&roster.tools, self.contract, self.rules, requester.depth_of_task());
-        // Servers' tools are not known yet.
+        // The servers' tools are not known yet.
         let config = granted(agent, requester, &self.permissions.layers, &tools);
-        // A grant that cannot be read admits nothing; whoever starts the task says so. Paths have no bearing on it.
+        // An unreadable grant admits nothing; the start of the task reports it. Paths do not matter here.
         let places = Places { home: Some("/".into()), ..Places::default() };
         let Ok(judge) = Judge::new(&config.grant, places) else { return Arc::clone(roster) };
         let wanted = Wanted {
@@ -98,7 +99,7 @@ impl RemoteToolSearch<'_> {
         self.with_gathered(roster, wanted, stop).await
     }
 
-    /// The roster of a task that goes on, with the remote tools that it had.
+    /// Returns the roster of a resumed task, with the remote tools that it had.
     pub(crate) async fn equipped_again(
         &self,
         roster: &Arc<Roster>,

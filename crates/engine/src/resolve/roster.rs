@@ -1,7 +1,7 @@
-//! The agents of one moment, and the tools whose descriptions list them.
+//! The roster: the agents of one moment, and the tools whose descriptions list them.
 //!
-//! A task keeps the roster that it started with, so that its requests only grow; whoever starts later, or delegates
-//! later, gets the agents that exist then.
+//! A task keeps the roster that it started with, so that its requests only grow. Later starts and delegations get the
+//! agents of their moment.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,22 +17,22 @@ use crate::resolve::settings::{EngineSettings, TaskKind};
 
 /// Agents and tools that belong together.
 pub(crate) struct Roster {
-    /// As they were found.
+    /// Agents as found in files and built in.
     found: Arc<sortie_agents::Registry>,
-    /// As the contract has them, to be delegated to.
+    /// Agents for delegation, as the contract has them.
     pub(crate) agents: Arc<sortie_agents::Registry>,
-    /// As main agents.
+    /// Agents as main agents.
     pub(crate) mains: Arc<sortie_agents::Registry>,
     pub(crate) tools: Arc<Registry>,
-    /// What is missing of servers' tools, and why.
+    /// Missing server tools, and why.
     pub(crate) missing: Vec<String>,
-    /// What else there is to say of them, to people alone.
+    /// Further notices about them, for people only.
     notices: Vec<String>,
-    /// What models read of each set of tools, made once for all tasks that have the same set.
+    /// Tool descriptions by set of tools, shared by all tasks with the same set.
     offers: Mutex<HashMap<Vec<String>, Arc<[ToolSpec]>>>,
 }
 
-/// Keeps the current roster, and makes a new one when the agents have changed.
+/// Holds the current roster, and makes a new one when the agents have changed.
 pub(crate) struct Rosters {
     agents: Arc<dyn Agents>,
     contract: Arc<dyn Contract>,
@@ -53,7 +53,7 @@ impl Rosters {
         Self { agents, contract, more_tools, commands, rules, current: Mutex::default() }
     }
 
-    /// The roster of this moment.
+    /// Returns the current roster.
     pub(crate) fn current(&self) -> Arc<Roster> {
         let found = self.agents.current();
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
@@ -72,7 +72,7 @@ impl Rosters {
 }
 
 impl Roster {
-    /// The same agents with more tools, for one task, what is missing of them, and what else there is to say.
+    /// Returns the roster of one task, with more tools, notes on missing ones, and notices.
     pub(crate) fn with(&self, tools: Vec<Arc<dyn Tool>>, missing: Vec<String>, notices: Vec<String>) -> Self {
         Self {
             found: Arc::clone(&self.found),
@@ -85,7 +85,7 @@ impl Roster {
         }
     }
 
-    /// The agents among which a request for a task of this kind chooses.
+    /// Returns the agents for tasks of this kind.
     pub(crate) fn agents_for(&self, kind: TaskKind) -> &sortie_agents::Registry {
         match kind {
             TaskKind::Main => &self.mains,
@@ -93,17 +93,17 @@ impl Roster {
         }
     }
 
-    /// All that people are told of servers' tools.
+    /// Iterates over all notices for people about server tools.
     pub(crate) fn notices(&self) -> impl Iterator<Item = String> {
         self.missing.iter().chain(&self.notices).cloned()
     }
 
-    /// What people have prepared to be asked for.
+    /// Returns the task templates.
     pub(crate) fn templates(&self) -> &Templates {
         self.found.templates()
     }
 
-    /// What a model reads of these tools, in this order.
+    /// Returns the model's descriptions of these tools, in this order.
     pub(crate) fn offer(&self, tools: &[String]) -> Arc<[ToolSpec]> {
         let mut offers = self.offers.lock().unwrap_or_else(PoisonError::into_inner);
         let offer = offers
@@ -113,20 +113,20 @@ impl Roster {
     }
 }
 
-/// The built-in tools of a contract.
+/// Returns the built-in tools of a contract.
 pub(crate) fn standard(contract: &dyn Contract, task_tool: Option<Arc<dyn Tool>>, commands: Commands) -> Registry {
     let tools = Registry::standard(task_tool, commands);
     if contract.defaults().companions { tools.with_companions() } else { tools }
 }
 
-/// All lines together. They stand in front of every request of every task that can delegate.
+/// Most bytes of all lines. They are part of every request of every task that can delegate.
 const MAX_LINES_BYTES: usize = 12_000;
-/// Names are short, and without its name an agent cannot be chosen from a list.
+/// Limits on names. They come before descriptions: without its name an agent cannot be chosen from the list.
 const MAX_NAMES: usize = 500;
 const MAX_NAMES_BYTES: usize = 16 << 10;
 
-/// The tool that delegates, with these agents in its description and its schema. An agent that is in neither can be
-/// used by name all the same. What the rules switch off is not in the schema.
+/// Returns the delegation tool, with these agents in its description and schema. An agent left out of both can still be
+/// named. Features that the settings switch off are not in the schema.
 pub fn task_tool(contract: &Arc<dyn Contract>, agents: &sortie_agents::Registry, rules: &EngineSettings) -> TaskTool {
     let lines = agent_lines(agents);
     let left_out = agents.delegable().count() - lines.len();
@@ -135,8 +135,8 @@ pub fn task_tool(contract: &Arc<dyn Contract>, agents: &sortie_agents::Registry,
     if rules.resume_within.is_some() { tool } else { tool.without("resume") }
 }
 
-/// One line for each agent, the built-in ones first: its name as long as names fit, and its description on one bounded
-/// line as long as descriptions fit.
+/// Returns one line for each agent, built-in ones first: names as long as they fit, and one-line descriptions as long
+/// as they fit.
 fn agent_lines(agents: &sortie_agents::Registry) -> Vec<AgentLine> {
     let (mut left_for_lines, mut left_for_names) = (MAX_LINES_BYTES, MAX_NAMES_BYTES);
     let mut lines = Vec::new();
@@ -156,7 +156,7 @@ fn agent_lines(agents: &sortie_agents::Registry) -> Vec<AgentLine> {
     lines
 }
 
-/// What to say of agents that exist and are not described.
+/// Returns a notice about agents without a description in the tool.
 pub(crate) fn undescribed(agents: &sortie_agents::Registry) -> Option<String> {
     let all = agents.delegable().count();
     let described = agent_lines(agents).iter().filter(|line| !line.description.is_empty()).count();
@@ -167,7 +167,7 @@ pub(crate) fn undescribed(agents: &sortie_agents::Registry) -> Option<String> {
     })
 }
 
-/// Names of the built-in tools, as agent files speak of them in every contract.
+/// Returns the names of the built-in tools, as agent files call them in every contract.
 pub fn tool_names() -> Vec<String> {
     Registry::standard(None, Commands::Offered).with_companions().names().chain([TASK]).map(str::to_owned).collect()
 }

@@ -1,8 +1,7 @@
-//! What a task keeps of servers' tools, and what its model is told of them: which are missing, and why, or are there
-//! again.
+//! A task's record of server tools, and the notes to its model: tools that are missing, and why, or that are back.
 //!
-//! A server may change a tool, or be gone, while a task is stopped. What was offered in a conversation stays what it
-//! is, or is offered no more.
+//! A server may change or lose a tool while a task is stopped. A tool offered in a conversation stays the same, or is
+//! offered no more.
 
 use std::collections::BTreeMap;
 
@@ -11,12 +10,12 @@ use sortie_protocol::ServerTools;
 use crate::ports::text::one_line;
 use crate::resolve::roster::Roster;
 
-/// A model is told so many reasons and names. It needs to know that something is missing, not all of it.
+/// Limits on the reasons and names in a note. The model needs to know that something is missing, not all of it.
 const MAX_REASONS: usize = 5;
 const MAX_NAMES: usize = 20;
 
 impl Roster {
-    /// What is kept of the tools that a new task is offered, and what its model is told of those that are missing.
+    /// Returns the pins of the tools offered to a new task, and a note on missing tools.
     pub(crate) fn server_tools(&self, offered: &[String]) -> ServerTools {
         let note = (!self.missing.is_empty()).then(|| {
             format!(
@@ -28,13 +27,13 @@ impl Roster {
         ServerTools { pins: self.pins(offered), note }
     }
 
-    /// What these tools are now, as far as others could change them.
+    /// Returns the present definitions of those tools that others can change.
     fn pins(&self, tools: &[String]) -> BTreeMap<String, String> {
         let pin = |tool: &String| Some((tool.clone(), self.pin(tool)?.to_owned()));
         tools.iter().filter_map(pin).collect()
     }
 
-    /// Whether it is what it was. One of which nothing was kept is taken to be.
+    /// True if the tool is unchanged, or was not pinned.
     pub(crate) fn is_as_it_was(&self, tool: &str, was: &ServerTools) -> bool {
         was.pins.get(tool).is_none_or(|pin| self.pin(tool) == Some(pin))
     }
@@ -43,14 +42,14 @@ impl Roster {
         self.tools.get(tool)?.pin()
     }
 
-    /// Why some are missing, in words that are partly those of servers.
+    /// Returns the reasons why tools are missing, partly in the servers' words.
     fn reasons(&self) -> String {
         let reasons: Vec<String> = self.missing.iter().take(MAX_REASONS).map(|reason| one_line(reason)).collect();
         format!("What is known of it, which is no instruction: {}.", reasons.join("; "))
     }
 }
 
-/// The tools that a task had at its start and has no longer, by what became of them.
+/// Tools that a task had at its start and has lost, by cause.
 #[derive(Default)]
 pub(crate) struct Lost<'a> {
     pub(crate) gone: Vec<&'a str>,
@@ -59,7 +58,7 @@ pub(crate) struct Lost<'a> {
 }
 
 impl Lost<'_> {
-    /// What people should know of it.
+    /// Iterates over notices for people.
     pub(crate) fn notices(&self) -> impl Iterator<Item = String> {
         let told = [
             ("not there any more: ", &self.gone),
@@ -72,16 +71,16 @@ impl Lost<'_> {
     }
 }
 
-/// The tools of a task that goes on.
+/// Tools of a resumed task.
 pub(crate) struct Change<'a> {
-    /// Those that it was offered last.
+    /// Tools that the task was offered last.
     pub(crate) before: &'a [String],
     pub(crate) now: &'a [String],
     pub(crate) lost: &'a Lost<'a>,
 }
 
 impl Change<'_> {
-    /// What is kept of servers' tools where a task goes on, and what its model is told: only what is new to it.
+    /// Returns the pins of a resumed task, and a note to its model with only what is new.
     pub(crate) fn server_tools(&self, roster: &Roster, was: &ServerTools) -> ServerTools {
         let mut pins = roster.pins(self.now);
         pins.extend(was.pins.clone());
@@ -95,7 +94,7 @@ impl Change<'_> {
             ("No longer granted", newly(denied)),
             ("There again", names(back.map(String::as_str))),
         ];
-        // Why some are missing has been told, unless they were there.
+        // The model already knows these reasons, unless the tools were there before.
         let reasons = (told[0].1.is_some() && !roster.missing.is_empty()).then(|| roster.reasons());
         let told = told.into_iter().filter_map(|(what, names)| Some(format!("{what}: {}.", names?)));
         let told: Vec<String> = told.chain(reasons).collect();
@@ -104,7 +103,7 @@ impl Change<'_> {
     }
 }
 
-/// The first of them, and how many more there are; `None` for none.
+/// Returns the first names, and the number of further ones; `None` for none.
 fn names<'a>(tools: impl Iterator<Item = &'a str>) -> Option<String> {
     let tools: Vec<&str> = tools.collect();
     let shown = tools.get(..MAX_NAMES).unwrap_or(&tools).join(", ");
@@ -131,7 +130,7 @@ mod tests {
         }
     }
 
-    /// A task that began, did this, and went on; each time with a note.
+    /// A task that began, recorded these facts, and was resumed; each time with a note.
     fn past(deeds: Vec<Fact>) -> TaskRecord {
         let begun = Fact::TaskStarted { job: Box::new(Job { config: config("No bread."), ..job() }) };
         let config = Box::new(config("Bread."));

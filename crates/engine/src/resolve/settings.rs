@@ -1,4 +1,4 @@
-//! What holds for all tasks of one engine, and what can be refused before anything is started or opened.
+//! Settings for all tasks of one engine, and checks that need nothing started or opened.
 
 use std::time::Duration;
 
@@ -8,11 +8,11 @@ use sortie_protocol::{AgentConfig, Failure, FailureCode, Limits, Money, TaskRequ
 
 use crate::resolve::instructions::InstructionRules;
 
-/// What holds for all tasks of one engine.
+/// Settings for all tasks of one engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own, that a person turns by its name")]
 pub struct EngineSettings {
-    /// Whether agents may delegate at all.
+    /// True if agents may delegate at all.
     pub delegation: bool,
     /// A task of this depth cannot delegate. A main agent has depth 0.
     pub max_depth: u32,
@@ -22,25 +22,25 @@ pub struct EngineSettings {
     pub max_children: u32,
     /// Tasks that may be delegated within a minute, in all trees.
     pub delegations_per_minute: Option<u32>,
-    /// Of delegated tasks; a main agent has none unless asked for.
+    /// Timeout of delegated tasks; a main agent has none unless its request sets one.
     pub default_timeout: Duration,
-    /// Of every delegated task with its descendants.
+    /// Token limit of every delegated task with its descendants.
     pub max_tokens: Option<u64>,
-    /// The same in US dollars.
+    /// Cost limit of every delegated task with its descendants, in US dollars.
     pub max_cost: Option<Money>,
-    /// The model of delegated tasks for which nobody else names one; their parent's if absent.
+    /// Model of delegated tasks that name none themselves; the parent's model if absent.
     pub model: Option<String>,
     pub max_prompt_bytes: usize,
-    /// Whether a call may name the model of the task that it starts.
+    /// True if a call may name the model of the task that it starts.
     pub allow_model_override: bool,
-    /// Whether a call may start a task that it does not wait for, where the contract has such calls.
+    /// True if a call may start a background task, in contracts that have such calls.
     pub background: bool,
-    /// How long after its end a call may go on with a task; `None`: never. A person may at any time.
+    /// Time after its end in which a call may resume a task; `None` forbids it. A person may resume it at any time.
     pub resume_within: Option<Duration>,
-    /// Whether the built-in agents can be named even where the contract shows only those from files.
+    /// True if the built-in agents can be named even if the contract shows only those from files.
     pub builtin_agents: bool,
     pub instructions: InstructionRules,
-    /// The working directory relative to the workspace, for contracts that tell it: `.` at the root.
+    /// Working directory relative to the workspace, for contracts that mention it: `.` at the root.
     pub cwd: String,
 }
 
@@ -67,30 +67,30 @@ impl Default for EngineSettings {
     }
 }
 
-/// In which role a request is to be served.
+/// Role in which a request is served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TaskKind {
     /// As a main agent, which answers a person.
     Main,
-    /// As a sub-agent, which reports to whoever delegates.
+    /// As a sub-agent, which reports to its caller.
     Delegated,
 }
 
 impl TaskKind {
-    /// The kind of a task at this depth.
+    /// Returns the kind of a task at this depth.
     pub(crate) fn at(depth: u32) -> Self {
         if depth == 0 { Self::Main } else { Self::Delegated }
     }
 }
 
-/// Who asks for a new task, as far as the decisions about it are concerned.
+/// Requester of a new task, as far as it matters for decisions about the task.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Requester<'a> {
     /// A person, who wants a main agent.
     Person,
     /// A program outside every task.
     Program,
-    /// A task of this configuration.
+    /// A task with this configuration.
     Task(&'a AgentConfig),
 }
 
@@ -109,7 +109,7 @@ impl<'a> Requester<'a> {
         }
     }
 
-    /// The depth from which it delegates. A program delegates as a main agent does.
+    /// Returns the depth from which it delegates. A program delegates as a main agent does.
     pub(crate) fn depth(self) -> Option<u32> {
         match self {
             Self::Person => None,
@@ -118,14 +118,14 @@ impl<'a> Requester<'a> {
         }
     }
 
-    /// The depth of the new task.
+    /// Returns the depth of the new task.
     pub(crate) fn depth_of_task(self) -> u32 {
         self.depth().map_or(0, |depth| depth + 1)
     }
 }
 
 impl EngineSettings {
-    /// What holds where nobody says otherwise, in this contract.
+    /// Returns the default settings for this contract.
     pub fn of(contract: &dyn Contract) -> Self {
         let defaults = contract.defaults();
         let instructions =
@@ -139,7 +139,7 @@ impl EngineSettings {
         }
     }
 
-    /// Whether anybody may delegate.
+    /// Fails if delegation is switched off.
     pub(crate) fn check_switched_on(&self) -> Result<(), Failure> {
         let why = "delegation is switched off (`task_tool.enabled` is false)";
         if self.delegation {
@@ -149,13 +149,13 @@ impl EngineSettings {
         }
     }
 
-    /// How long after its end a call may go on with a task, if it may at all.
+    /// Returns the time after its end in which a call may resume a task, or fails if calls may not.
     pub(crate) fn check_resume(&self) -> Result<Duration, Failure> {
         let why = "going on with a task is switched off (`task_tool.resume` is false); start a new one";
         self.resume_within.ok_or_else(|| Failure::new(FailureCode::ResumeOff, why).due_to("task_tool.resume"))
     }
 
-    /// Whether a task of this depth may delegate.
+    /// Fails if a task of this depth may not delegate.
     pub(crate) fn check_depth(&self, depth: u32) -> Result<(), Failure> {
         self.check_switched_on()?;
         if depth >= self.max_depth {
@@ -169,7 +169,7 @@ impl EngineSettings {
         self.check_size("description", &request.title)
     }
 
-    /// Whether this can be said to a task.
+    /// Fails if this prompt cannot be given to a task.
     pub(crate) fn check_words(&self, prompt: &str) -> Result<(), Failure> {
         if prompt.trim().is_empty() {
             return Err(Failure::new(FailureCode::EmptyPrompt, "the prompt is empty; say what is to be done"));
@@ -186,7 +186,7 @@ impl EngineSettings {
         Err(Failure::new(FailureCode::PromptTooLong, message).due_to("task_tool.max_prompt_bytes"))
     }
 
-    /// What bounds every task of a kind unless its request tightens it.
+    /// Returns the default limits of a task, which its request can tighten.
     pub(crate) fn limits(&self, kind: TaskKind) -> Limits {
         match kind {
             TaskKind::Main => Limits::default(),
@@ -200,11 +200,10 @@ impl EngineSettings {
     }
 }
 
-/// What bounds the turns of an agent for a request that asks for so many, and what to say where that is fewer.
+/// Returns the turn limit for a request, and a notice if it is lower than requested.
 ///
-/// What a file says of its agent is its author's bound. Where it says nothing, and of a built-in agent, the number is
-/// only what is usual, and a call may choose up to the most that the contract lets it ask for. A main agent's number is
-/// its own.
+/// The number in an agent file is its author's limit. Without one, and for built-in agents, the number is only a
+/// default, and a call may choose up to the contract's maximum. A main agent's number is its own.
 pub(crate) fn turns(
     definition: &AgentDefinition,
     asked: Option<u32>,
@@ -219,7 +218,7 @@ pub(crate) fn turns(
     let bound = most_asked.filter(|_| asked.is_some() && !is_bound).max(usual);
     let notice = match (asked, bound) {
         (Some(asked), Some(bound)) if asked > bound => {
-            // A number that is too large to be counted with has been made the largest.
+            // A number too large to count was stored as the largest one.
             let asked = if asked == u32::MAX { format!("{asked} or more") } else { asked.to_string() };
             Some(format!("{asked} turns were asked for; `{}` has {bound}", definition.name))
         }
@@ -228,7 +227,7 @@ pub(crate) fn turns(
     (bound, notice)
 }
 
-/// What to say where a request asks for more than it gets, but for turns, of which [`turns`] tells.
+/// Returns notices for limits that were lowered, except turns, which [`turns`] covers.
 pub(crate) fn lowered(asked: Limits, given: Limits) -> impl Iterator<Item = String> {
     fn less<T: PartialOrd>(asked: Option<T>, given: Option<T>, said: impl Fn(T) -> String) -> Option<String> {
         let (asked, given) = (asked?, given?);

@@ -1,4 +1,4 @@
-//! The Markdown files in a folder, and what in it could not be looked at.
+//! The Markdown files in a folder, and the entries that could not be read.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -7,29 +7,29 @@ use sortie_sandbox::{AccessError, FileKind, Workspace};
 
 /// More files than any real collection has.
 const MAX_FILES: usize = 5000;
-/// Names that are looked at before a folder counts as something else than a collection of files.
+/// Most names in a folder that still looks like a collection of files.
 const MAX_ENTRIES: usize = 20_000;
-/// Folders in folders.
+/// Most levels of nested folders.
 const MAX_DEPTH: usize = 8;
 
-/// What a folder holds.
+/// Contents of a folder.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FolderFiles {
     /// Paths below the workspace, in order.
     pub files: Vec<String>,
-    /// Where something was not looked at, and why.
+    /// Unread entries, and why.
     pub unread: Vec<(String, String)>,
 }
 
-/// All files with the ending `.md` in a folder and the folders below it; none where there is no such folder.
+/// Returns all `.md` files in a folder and the folders below it; none if the folder does not exist.
 ///
-/// Hidden folders are passed over. Links are followed as far as they stay inside `within`, each folder once.
+/// Skips hidden folders. Follows links that stay inside `within`, and visits each folder once.
 pub fn files_in(within: &Workspace, folder: &str) -> FolderFiles {
     let mut walk = Walk { within, found: FolderFiles::default(), seen: BTreeSet::new(), n_entries: 0 };
     match within.resolve(folder) {
         Ok(resolved) if resolved.kind == FileKind::Directory => walk.directory(&resolved.relative, 0),
         Ok(resolved) => walk.leave(folder, format!("it is a {}, not a folder", resolved.kind)),
-        // A file that stands in the way is as good as nothing: there is no such folder.
+        // A file of that name counts as a missing folder.
         Err(AccessError::NotFound { .. } | AccessError::NotADirectory { .. }) => {}
         Err(error) => walk.leave(folder, error.to_string()),
     }
@@ -90,7 +90,7 @@ impl Walk<'_> {
         }
     }
 
-    /// A link to a folder is that folder; to anything else it is nothing of ours.
+    /// Follows a link to a folder; ignores any other link.
     fn link(&mut self, path: &Path, depth: usize) {
         let shown = path.to_string_lossy();
         match self.within.resolve(&shown) {

@@ -1,6 +1,7 @@
-//! The model `auto`: which of the usual routes serves a task, by a rule over its agent and its brief.
+//! The model `auto`: chooses a usual route for a task by a fixed rule over its agent and its brief.
 //!
-//! Nobody is asked and nothing is learnt: the same task gets the same route, and its outcome says which and why.
+//! No model is asked and nothing is learnt: the same task always gets the same route, and its outcome names the route
+//! and the reason.
 
 use sortie_agents::AgentDefinition;
 use sortie_llm::route::{AUTO, LIGHT_ROUTE, MAIN_ROUTE};
@@ -11,16 +12,16 @@ const READ_TOOLS: [&str; 5] = ["Read", "LS", "Glob", "Grep", "TodoWrite"];
 /// The agent whose work others build upon.
 const PLAN: &str = "plan";
 
-/// Whoever writes more than this asks for more than a look.
+/// Longest brief that counts as short: a longer one asks for more than a look.
 const SHORT_BRIEF_CHARS: usize = 2_000;
 
-/// Who serves, and why, for the outcome.
+/// The chosen route, and the reason, for the outcome.
 pub(super) struct Pick {
     pub(super) route: &'static str,
     pub(super) notice: String,
 }
 
-/// The light route for an agent that only reads and has a short brief; the main one for everything else.
+/// Picks the light route for an agent that only reads and has a short brief, and the main route otherwise.
 pub(super) fn pick(agent: &AgentDefinition, brief: &str) -> Pick {
     let name = &agent.name;
     let only_reads = agent.tools.is_some() && agent.named_tools().all(|tool| READ_TOOLS.contains(&tool));

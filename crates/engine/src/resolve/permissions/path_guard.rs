@@ -1,4 +1,4 @@
-//! Second check of each path, at the door to the files: a link swapped in after the first check leads nowhere.
+//! Second check of each path, when a file is opened: a link swapped in after the first check leads nowhere.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,23 +10,24 @@ use sortie_sandbox::{Access, Guard};
 
 use crate::ports::approval::{Approvals, PinnedTool};
 
-/// Looks at each path that a call is about to use.
+/// Guard that checks each path a call is about to use.
 #[derive(Debug)]
 pub(crate) struct PathGuard {
     pub(crate) tool: String,
     pub(crate) judge: Arc<Judge>,
     pub(crate) approvals: Arc<Approvals>,
-    /// What a person has approved for this call alone.
+    /// A person's approval for this call alone.
     pub(crate) approved: Option<Resource>,
 }
 
 impl PathGuard {
-    /// For what the engine itself reads: nobody is asked, so that what would need approval is refused.
+    /// Returns the guard for the engine's own reads: nobody is asked, so a path that needs approval is refused.
     pub(crate) fn of_reading(judge: Judge) -> Self {
         Self { tool: "Read".to_owned(), judge: Arc::new(judge), approvals: Arc::default(), approved: None }
     }
 
-    /// Whoever approved of looking into a directory has approved of what is in it; a change is approved for one file.
+    /// True if the approval covers this path. Approval to read a directory covers everything in it; approval to change
+    /// covers one file.
     fn is_approved(&self, path: &Path, access: Access) -> bool {
         let Some(Resource::Path(approved)) = &self.approved else { return false };
         match access {
@@ -41,7 +42,7 @@ impl Guard for PathGuard {
         if is_out("door-guard") {
             return Ok(());
         }
-        // Whatever it does there, it is this tool that does it: rules for other readers do not bind it, its own do.
+        // Judged as this tool: its own rules apply, those for other readers do not.
         let tool = &self.tool;
         let resource = Resource::Path(path.to_owned());
         match self.judge.decide(tool, &resource) {
