@@ -42,22 +42,22 @@ use crate::log::writer::FactWriter;
 use crate::messages::report_cap::ReportRoom;
 use crate::ports::redaction::without_secrets;
 
-/// What stands between one task and the tools.
+/// The gate between one task and its tools.
 pub(crate) struct Gate {
     pub(crate) tools: Arc<Registry>,
-    /// The names offered to this task's model.
+    /// Tool names offered to this task's model.
     pub(crate) offered: Vec<String>,
     pub(crate) permission_check: PermissionCheck,
     pub(crate) redactor: Arc<Redactor>,
-    /// What this task has read.
+    /// Files that this task has read.
     pub(crate) seen: Seen,
-    /// The commands of this task.
+    /// Commands of this task.
     pub(crate) shells: Option<Shells>,
     pub(crate) workspace: Arc<Workspace>,
     pub(crate) children: Arc<dyn Children>,
-    /// Order in which calls of one turn speak to other tasks.
+    /// Order of calls in one turn that speak to other tasks.
     pub(crate) words: Arc<CallOrder>,
-    /// Room that the conversation has for reports.
+    /// Room for reports in the conversation.
     pub(crate) report_room: Arc<ReportRoom>,
     pub(crate) assistant: SideModel,
     pub(crate) slot: Arc<Slot>,
@@ -67,7 +67,7 @@ pub(crate) struct Gate {
     pub(crate) sink: FactWriter,
 }
 
-/// Why a task does not wait any longer.
+/// The reason why a task stops waiting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Interruption {
     Cancelled,
@@ -86,13 +86,13 @@ impl Interruption {
 /// A call on its way through the gate.
 pub(crate) struct PendingCall<'a> {
     call: &'a ToolCall,
-    /// Its place in the reply.
+    /// Position in the reply.
     index: usize,
     decoded: DecodedCall,
 }
 
 impl<'a> PendingCall<'a> {
-    /// All calls of a reply, in order.
+    /// Returns all calls of a reply, in order.
     fn all(reply: &'a Reply) -> Vec<Self> {
         let pending = |(index, call)| Self { call, index, decoded: DecodedCall::default() };
         reply.calls().enumerate().map(pending).collect()
@@ -107,14 +107,14 @@ impl Deref for PendingCall<'_> {
     }
 }
 
-/// Whether a call that is recorded has run.
+/// Outcome of the gate for one call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Execution {
     Ran,
     Refused,
 }
 
-/// The two signals that end the calls of a turn: one ends the task, the other only these calls.
+/// Two stop signals: one ends the task, the other only the calls of this turn.
 struct TurnStop<'a> {
     task: &'a CancellationToken,
     calls: CancellationToken,
@@ -126,7 +126,7 @@ impl<'a> TurnStop<'a> {
     }
 }
 
-/// A call that is through the gate, and recorded.
+/// A call that has passed the gate and is recorded.
 #[derive(Default)]
 pub(crate) struct PassedCall {
     /// Files that it changed; `None` if it did not run now.
@@ -134,7 +134,8 @@ pub(crate) struct PassedCall {
 }
 
 impl Gate {
-    /// Runs all calls of a reply at the same time, but for words to others. Exactly one output for each is recorded.
+    /// Runs all calls of a reply at the same time, except that messages to other tasks keep their order. Records
+    /// exactly one output for each.
     pub(crate) async fn run_all(&self, reply: &Reply, cancel: &CancellationToken) -> Result<(), JournalError> {
         let (calls, stop) = (PendingCall::all(reply), TurnStop::below(cancel));
         let passages = calls.iter().map(|call| {
@@ -144,7 +145,7 @@ impl Gate {
         self.all(&calls, passages, &stop).await
     }
 
-    /// Waits for the calls of one turn, which end when the task's time is over.
+    /// Waits for the calls of one turn, and stops them at the deadline.
     async fn all(
         &self,
         calls: &[PendingCall<'_>],
@@ -184,7 +185,7 @@ impl Gate {
         Ok(())
     }
 
-    /// Waits without the task's slot; says why, if it could not wait for the end of it.
+    /// Waits without the task's slot. Returns the reason if the wait was interrupted.
     pub(crate) async fn without_slot(
         &self,
         waiting: impl Future<Output = ()>,
@@ -213,7 +214,7 @@ impl Gate {
         self.slot.lend(in_time, must_end).await
     }
 
-    /// The task calls no further tool: what it left running ends, and what the outcome should say is said.
+    /// Ends commands that the task has left running, and adds notices about them to the outcome.
     pub(crate) async fn close(&self, unrecorded: &mut Unrecorded) {
         if let Some(shells) = &self.shells {
             self.account.change(&shells.close().await);
@@ -253,7 +254,7 @@ impl Gate {
         self.record(call, output, started, execution).await
     }
 
-    /// Refuses a call of a task that has no turn left to act in.
+    /// Refuses a call of a task that has no turn left.
     pub(crate) async fn refuse(&self, call: &ToolCall, text: String) -> Result<(), JournalError> {
         let call = &PendingCall { call, index: 0, decoded: DecodedCall::default() };
         let output = ToolOutput::failure(text).because(Fault::NotAllowed);
@@ -261,14 +262,14 @@ impl Gate {
         self.record(call, output, Instant::now(), Execution::Refused).await.map(drop)
     }
 
-    /// A refusal as the tool that was called would word it.
+    /// Lets the tool word a refusal in its own format.
     fn in_own_form(&self, call: &PendingCall<'_>, refusal: ToolOutput, stop: &CancellationToken) -> ToolOutput {
         let context = self.context(call, &self.workspace, stop);
         let own = self.tool(call).and_then(|tool| tool.refused(&call.arguments, context, &refusal));
         own.unwrap_or(refusal)
     }
 
-    /// Takes secrets out of the output, words it and records it: the only place where any of this is done.
+    /// Redacts, words and records an output: the only place that does so.
     async fn record(
         &self,
         call: &ToolCall,
@@ -289,10 +290,10 @@ impl Gate {
         Ok(PassedCall { changed })
     }
 
-    /// Records that the tool is about to run; on disk first, where running it twice would do harm.
+    /// Records that the tool is about to run; synced to disk if running it twice could do harm.
     async fn announce(&self, call: &ToolCall, tool: &dyn Tool) -> Result<(), JournalError> {
         let fact = Fact::CallStarted { call: call.clone(), idempotent: tool.idempotent() };
-        // A child is found again through its own record, so starting one does no harm that a sync would prevent.
+        // A child is found again through its own record, so its start needs no sync.
         if tool.idempotent() || tool.delegates() {
             self.sink.append(fact).await
         } else {
@@ -300,7 +301,7 @@ impl Gate {
         }
     }
 
-    /// Whether the call may run, and with which view of the workspace; or the answer that refuses it.
+    /// Checks permission. Returns the view of the workspace for the call, or the output that refuses it.
     async fn clear(
         &self,
         call: &PendingCall<'_>,

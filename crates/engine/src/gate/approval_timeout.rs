@@ -1,6 +1,5 @@
-//! How long a question whether a call may run waits for a person: as long as it takes where somebody waits for the
-//! task, a bounded time where it works in the background; and never so long that the task has no time left to go on
-//! without.
+//! Approval timeout: none in the foreground, `answer_seconds` in the background, and never past the time the task needs
+//! to wrap up.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,42 +10,42 @@ use tokio::time::Instant;
 use crate::budget::deadline::TimeToAsk;
 use crate::messages::running_tasks::RunningTasks;
 
-/// How often it is looked whether a task that asks has been let go into the background meanwhile.
+/// Interval of checks for a release into the background.
 const PERIOD: Duration = Duration::from_secs(1);
 
 pub(crate) struct ApprovalTimeout {
     pub(crate) present: Arc<RunningTasks>,
-    /// Of a task in the background.
+    /// Timeout of a background task.
     pub(crate) within: Duration,
 }
 
-/// The wait for the answer to one question, from when it is shown: nothing is refused that nobody could see.
+/// The wait for one answer. It starts when the question is shown, so nothing is refused unseen.
 pub(crate) struct ApprovalWait<'a> {
     patience: &'a ApprovalTimeout,
     task: TaskId,
     began: Instant,
-    /// Since when the task is on its own; `None` while somebody waits for it.
+    /// Start of the background timeout; `None` in the foreground.
     alone_since: Option<Instant>,
-    /// Behind which the task must go on without an answer.
+    /// Latest time at which the task needs the answer.
     time: &'a TimeToAsk,
 }
 
 impl ApprovalTimeout {
-    /// Begins to wait for the answer to a question of the task.
+    /// Starts the wait for an answer.
     pub(crate) async fn begin<'a>(&'a self, task: TaskId, time: &'a TimeToAsk) -> ApprovalWait<'a> {
         let began = Instant::now();
         let alone_since = self.is_in_background(task).await.then_some(began);
         ApprovalWait { patience: self, task, began, alone_since, time }
     }
 
-    /// Waits until nobody waits for the task any more.
+    /// Waits until the task is in the background.
     async fn is_let_go(&self, task: TaskId) {
         while !self.is_in_background(task).await {
             tokio::time::sleep(PERIOD).await;
         }
     }
 
-    /// Whether the task, or one above it, goes on by itself.
+    /// Returns true if the task, or a task above it, is in the background.
     async fn is_in_background(&self, task: TaskId) -> bool {
         let mut next = Some(task);
         while let Some(running_task) = next.and_then(|task| self.present.find(task)) {
@@ -61,13 +60,13 @@ impl ApprovalTimeout {
 }
 
 impl ApprovalWait<'_> {
-    /// How long it takes from its beginning, as it stands now; `None` is as long as it takes.
+    /// Returns the whole length of the wait as it stands now; `None` is without limit.
     pub(crate) fn within(&self) -> Option<Duration> {
         self.end().map(|end| end - self.began)
     }
 
-    /// Waits until it has been long enough, and says why it is no longer. A task that is let go meanwhile has the whole
-    /// patience of one in the background from then on, and `hear` is told how long that is.
+    /// Waits until the timeout, and returns the reason. A task that is released meanwhile gets the whole background
+    /// timeout from then on; `hear` receives its length.
     pub(crate) async fn runs_out(mut self, hear: impl FnOnce(Duration)) -> String {
         if self.alone_since.is_none() {
             tokio::select! {
@@ -89,7 +88,7 @@ impl ApprovalWait<'_> {
         self.time.end(self.of_background())
     }
 
-    /// When a task in the background has waited long enough; `None` while it is in the foreground.
+    /// Returns the end of the background timeout; `None` in the foreground.
     fn of_background(&self) -> Option<Instant> {
         self.alone_since?.checked_add(self.patience.within)
     }
@@ -108,7 +107,7 @@ impl ApprovalWait<'_> {
     }
 }
 
-/// How long a question has waited, as exactly as whoever saw it was told: `3.7 s`, `75 s`.
+/// Formats a waiting time with the precision that people saw: `3.7 s`, `75 s`.
 pub(crate) fn seconds(time: Duration) -> String {
     match (time.as_secs(), time.subsec_millis() / 100) {
         (seconds @ 0..60, tenths @ 1..) => format!("{seconds}.{tenths} s"),

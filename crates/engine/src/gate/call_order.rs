@@ -1,7 +1,6 @@
-//! Calls of one turn run at the same time, but for those that say something to others: that is said in the order of the
-//! calls.
+//! Order of calls in one turn. They run at the same time, but messages to other tasks go out in the order of the calls.
 //!
-//! It orders when calls begin; what a call does is not its business.
+//! This module only decides when a call begins.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,28 +9,28 @@ use sortie_protocol::CallId;
 use sortie_tools::Order;
 use tokio_util::sync::CancellationToken;
 
-/// What the calls of a task's newest turn say to others.
+/// The calls of the newest turn that say something to other tasks.
 #[derive(Default)]
 pub(crate) struct CallOrder {
-    /// Of each call that says something: cancelled once it has.
+    /// For each call that says something: a token, cancelled once it has.
     said: Mutex<HashMap<CallId, CancellationToken>>,
 }
 
-/// How far the words of one turn have come.
+/// Order state while one turn's calls are created.
 pub(crate) struct TurnOrder<'a> {
     words: &'a CallOrder,
-    /// Cancelled when the last call that says something has done so, and with it all before.
+    /// Cancelled once the last speaking call has spoken, and so all before it.
     said: Option<CancellationToken>,
 }
 
 impl CallOrder {
-    /// The next turn begins.
+    /// Starts the next turn.
     pub(crate) fn turn(&self) -> TurnOrder<'_> {
         self.lock().clear();
         TurnOrder { words: self, said: None }
     }
 
-    /// What a call has to say is said, although it has not ended.
+    /// Marks a call as having spoken, although it still runs.
     pub(crate) fn are_said(&self, by: &CallId) {
         if let Some(said) = self.lock().get(by) {
             said.cancel();
@@ -44,7 +43,7 @@ impl CallOrder {
 }
 
 impl TurnOrder<'_> {
-    /// The next call of the turn, which begins when it may.
+    /// Wraps the next call of the turn, so that it begins in order.
     pub(crate) fn next<T, P: Future<Output = T>>(
         &mut self,
         call: &CallId,
@@ -58,7 +57,7 @@ impl TurnOrder<'_> {
             self.said = Some(said.clone());
         }
         async move {
-            // Also if it breaks down: nobody waits for ever.
+            // Dropped also on a panic, so that nobody waits for ever.
             let _said = said.drop_guard();
             if let Some(before) = before {
                 before.cancelled().await;

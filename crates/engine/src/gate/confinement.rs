@@ -1,7 +1,7 @@
-//! What one task's grant leaves of the machine to its commands, as walls.
+//! The confinement of a task's commands: walls made from its grant.
 //!
-//! The grant speaks of rules and names, the kernel of directories and files: what lies in between is found here, by
-//! looking at what exists, anew for each command. Nothing is decided here; that is `sortie-policy`'s.
+//! A grant has rules and names, the kernel directories and files. This module translates by looking at the file system,
+//! anew for each command. It decides nothing; `sortie-policy` does.
 
 mod git;
 mod search;
@@ -24,17 +24,17 @@ use sortie_tools::{NetworkReach, Repositories, ShellReach, Writable};
 
 use self::search::search;
 
-/// Git's own place in a work tree: a directory, or a file that says where that is.
+/// Git's entry in a work tree: its directory, or a file that points to it.
 const GIT: &str = ".git";
 
-/// Where the keys lie that let people into a machine.
+/// Directory of the keys that let people into a machine.
 const KEYS: &str = ".ssh";
 
 /// The reach of one task's commands.
 pub(crate) struct TaskConfinement {
     judge: Arc<Judge>,
     places: Places,
-    /// What nobody but the user reads, wherever it lies.
+    /// Paths that nobody but the user reads, wherever they are.
     private: Vec<PathBuf>,
 }
 
@@ -47,8 +47,8 @@ impl TaskConfinement {
         self.judge.confinement()
     }
 
-    /// What stays as it is within something writable. Deeper in the tree that is what git runs, and no other protected
-    /// name: whatever is mounted over could no longer be removed by who removes the directory around it.
+    /// Returns the paths that stay protected inside writable ones. Below the top only Git's own files are protected: a
+    /// mount point would keep commands from deleting the directory around it.
     fn protected(&self, workspace: &Workspace, repositories: &Repositories) -> Result<Vec<PathBuf>, String> {
         let mut protected: Vec<PathBuf> = Vec::new();
         for top in [workspace.root()].into_iter().chain(workspace.added()) {
@@ -59,7 +59,7 @@ impl TaskConfinement {
         protected.extend(self.kept(workspace, Access::Write)?);
         protected.extend(self.places.own.iter().filter(|path| exists(workspace, path)).cloned());
         protected.extend(self.private.iter().cloned());
-        // Where a home is worked in: who lays keys there comes in from outside.
+        // If the workspace is a home: keys placed there would let somebody in from outside.
         protected.extend(self.places.home.iter().map(|home| home.join(KEYS)));
         Ok(protected)
     }
@@ -71,7 +71,7 @@ impl TaskConfinement {
         };
         let mut hidden = secret_places(&self.places);
         hidden.extend(self.private.iter().cloned());
-        // The project's own files can be read.
+        // The project's own files may be read.
         hidden.extend(self.places.own.iter().filter(|path| !path.starts_with(workspace.root())).cloned());
         hidden.retain(|path| !holds_work(path) && !is_out("secret-places"));
         if !is_out("denied-reads") {
@@ -80,7 +80,7 @@ impl TaskConfinement {
         Ok(hidden)
     }
 
-    /// What rules about single files mean: by name where they say it, by a search where they have wildcards.
+    /// Returns the files meant by rules about single files: by name, or by a search if the rules have wildcards.
     fn kept(&self, workspace: &Workspace, access: Access) -> Result<Vec<PathBuf>, String> {
         let confinement = self.confinement();
         let root = workspace.root();
@@ -136,8 +136,8 @@ impl ShellReach for TaskConfinement {
     }
 }
 
-/// What has a protected name at the top of a tree, and the name of a repository where there is none: git obeys whatever
-/// is put there, and a file in its place leads git elsewhere.
+/// Returns protected names at the top of a tree, and `.git` if there is no repository: Git would obey whatever is put
+/// there, even a file that leads elsewhere.
 fn at_the_top(workspace: &Workspace, top: &Path) -> Result<Vec<PathBuf>, String> {
     let mut entries = workspace.read_dir(named(workspace, top)).map_err(|error| error.to_string())?;
     let names: Vec<OsString> = entries.by_ref().flatten().map(|entry| entry.name).collect();
@@ -150,13 +150,13 @@ fn at_the_top(workspace: &Workspace, top: &Path) -> Result<Vec<PathBuf>, String>
     Ok(protected)
 }
 
-/// Whether a path of the workspace is there; a link counts itself.
+/// Returns true if a path of the workspace exists; a link counts itself.
 fn exists(workspace: &Workspace, path: &Path) -> bool {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return false };
     workspace.read_dir(named(workspace, parent)).is_ok_and(|entries| entries.stamp(name).is_some())
 }
 
-/// As the workspace names it: relative to the root, absolute in an added directory.
+/// Returns the workspace's name of a path: relative to the root, absolute in an added directory.
 fn named<'a>(workspace: &Workspace, path: &'a Path) -> &'a Path {
     path.strip_prefix(workspace.root()).unwrap_or(path)
 }

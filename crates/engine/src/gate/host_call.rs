@@ -1,7 +1,7 @@
-//! A host's calls of the tools that look after tasks: judged, run and redacted like a task's own calls.
+//! A host's calls of companion tools: judged, run and redacted like a task's own calls.
 //!
-//! A host has no grant of ours and nobody to ask: the user's rules alone decide. It has no log either. What a call does
-//! is recorded where it happens: a message in the log of the task that gets it, a stop as a command.
+//! A host has no grant and nobody to ask: the user's rules alone decide. It has no log either. A call's effect is
+//! recorded elsewhere: a message in the log of its recipient, a stop as a command.
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ pub(crate) struct HostCall<'a> {
 }
 
 impl HostGate<'_> {
-    /// Lets a call through that no rule denies, and returns its output without secrets.
+    /// Runs a call unless a rule denies it, and returns its redacted output.
     pub(crate) async fn pass(&self, call: HostCall<'_>) -> ToolOutput {
         let HostCall { id, tool, name, arguments, cancel } = call;
         let (decoded, seen) = (DecodedCall::default(), Seen::default());

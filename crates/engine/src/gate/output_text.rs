@@ -1,6 +1,6 @@
-//! How the model reads what a tool returned: in the tool's own words, or in the form that the contract has for it.
+//! Tool outputs as the model reads them: in the tool's own words, or in the contract's format.
 //!
-//! The words are made once, before they are recorded: history, journal and events hold the same ones.
+//! The text is made once, before it is recorded, so that history, journal and events hold the same one.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,22 +9,22 @@ use sortie_contract::{Contract, OutputCall};
 use sortie_protocol::{ToolCall, ToolOutput};
 use sortie_sandbox::SpillDir;
 
-/// The words of one task's tools.
+/// Formatter of one task's tool outputs.
 pub(crate) struct OutputText {
     pub(crate) contract: Arc<dyn Contract>,
-    /// The working directory relative to the workspace.
+    /// Working directory relative to the workspace.
     pub(crate) cwd: String,
-    /// Where texts of this task go that are too long for the contract's form.
+    /// Files for texts of this task that are too long for the contract's format.
     pub(crate) spill: Arc<SpillDir>,
 }
 
 impl OutputText {
-    /// Whether tools are to say what they return as an object as well.
+    /// True if tools should also return their result as an object.
     pub(crate) fn is_structured(&self) -> bool {
         self.contract.defaults().structured_outputs
     }
 
-    /// The output as it is recorded and as the model reads it. One in a form of its own, such as that of a delegated
+    /// Returns the output as it is recorded and as the model reads it. A verbatim output, such as that of a delegated
     /// task, stays as it is.
     pub(crate) async fn word(&self, call: &ToolCall, output: ToolOutput, elapsed: Duration) -> ToolOutput {
         let (for_model, verbatim) = if self.is_structured() && !output.verbatim {
@@ -43,7 +43,7 @@ impl OutputText {
         ToolOutput { for_model, verbatim, fault: None, payload: None, ..output }
     }
 
-    /// The output with no more text than `most` bytes, and where the rest is.
+    /// Returns the output cut to at most `most` bytes, with the place of the rest.
     pub(crate) async fn within(&self, call: &ToolCall, output: ToolOutput, most: usize) -> ToolOutput {
         let bytes = output.for_model.len();
         if bytes <= most {
@@ -58,12 +58,12 @@ impl OutputText {
         ToolOutput { for_model, ..output }
     }
 
-    /// Where the tool's text lies, if the contract cannot take it whole and it could be kept.
+    /// Writes the tool's text to a file if the contract cannot take all of it. Returns the path.
     async fn spilled(&self, call: &ToolCall, output: &ToolOutput) -> Option<String> {
         if self.contract.must_spill(output) { self.kept(call, output).await } else { None }
     }
 
-    /// Keeps the tool's text whole.
+    /// Writes the tool's whole text to a file.
     async fn kept(&self, call: &ToolCall, output: &ToolOutput) -> Option<String> {
         let (spill, name, text) = (Arc::clone(&self.spill), call.tool.clone(), output.for_model.clone());
         let spilled = tokio::task::spawn_blocking(move || spill.spill(&name, &text)).await;

@@ -1,8 +1,7 @@
-//! Whether one task's calls may run: by its grant, by what a person has approved, and, where the grant says so, by
-//! asking one.
+//! Permission check of one task's calls: by its grant, by a person's approvals, and, if the grant says so, by asking.
 //!
-//! A call is judged twice. Before it runs, by what it would touch; and at the door to the files, by what it is about to
-//! open: a link that is swapped in between leads nowhere.
+//! A call is judged twice. Before it runs, by the paths it would touch; and again whenever it opens a file: a link
+//! swapped in between leads nowhere.
 
 use std::sync::Arc;
 
@@ -22,33 +21,33 @@ use crate::ports::approval_queue::ApprovalQueue;
 use crate::ports::hooks::{Asking, Hooks};
 use crate::resolve::permissions::path_guard::PathGuard;
 
-/// What whoever asks whether it may is told whose turn does not come in time.
+/// Refusal text for an approval request that timed out before anyone saw it.
 const OVERTAKEN: &str = "your question was never shown to anyone: others were asked before it, and there is little time left; \
                          go on without it, and say so in your report";
 
-/// The same, of one that asks with too little time left.
+/// Refusal text for an approval request with too little time left.
 const TOO_LATE: &str = "your question was never shown to anyone: there is too little time left for an answer; go on without it, \
                         and say so in your report";
 
-/// What one task may do, and whom to ask beyond that.
+/// Permissions of one task, and the means to ask for more.
 pub(crate) struct PermissionCheck {
     pub(crate) judge: Arc<Judge>,
-    /// Given by a person for the whole tree.
+    /// A person's approvals for the whole tree.
     pub(crate) approvals: Arc<Approvals>,
     pub(crate) approver: Arc<dyn Approver>,
     pub(crate) approval_queue: Arc<ApprovalQueue>,
     pub(crate) places: Places,
     pub(crate) job: Arc<Job>,
     pub(crate) hooks: Arc<dyn Hooks>,
-    /// When a question must have been answered.
+    /// Deadline for an answer.
     pub(crate) deadline: Arc<Deadline>,
     pub(crate) patience: ApprovalTimeout,
-    /// Whoever waits for a person keeps nobody else from working.
+    /// Lent to others while the task waits for a person.
     pub(crate) slot: Arc<Slot>,
 }
 
 impl PermissionCheck {
-    /// Lets a call through, with the view of the workspace that it runs with; or says with which answer it is refused.
+    /// Checks a call. Returns its view of the workspace, or the output that refuses it.
     pub(crate) async fn clear(
         &self,
         call: &ToolCall,
@@ -70,7 +69,7 @@ impl PermissionCheck {
                 let asked = Asked { call, tool, context, resource: &resource, ground: &ground };
                 let answer = async {
                     tokio::select! {
-                        // Whoever was stopped asks no further question, not even one that has waited for its turn.
+                        // A stopped task asks nothing more, not even a question whose turn has just come.
                         biased;
                         () = context.cancel.cancelled() => Ok(Err(refused(call, self.given_up()))),
                         answer = self.in_turn(&asked, sink) => answer,
@@ -82,14 +81,14 @@ impl PermissionCheck {
                 }
             }
         };
-        // What a command touches is up to the walls around it; its own rules are about lines, not about paths.
+        // Walls decide what a command can touch; its own rules are about command lines, not paths.
         if is_command {
             return Ok(Ok(Arc::clone(context.workspace)));
         }
         Ok(Ok(self.view(call, tool, context.workspace, approved)))
     }
 
-    /// The workspace as this call may see it. Where no rule is about single paths, reading needs no second look.
+    /// Returns the call's view of the workspace. Reads need no second check if no rule is about single paths.
     fn view(
         &self,
         call: &ToolCall,
@@ -104,8 +103,8 @@ impl PermissionCheck {
         Arc::new(workspace.guarded(Arc::new(PathGuard { tool: call.tool.clone(), judge, approvals, approved })))
     }
 
-    /// Asks when no other question is open, in the order in which the calls came, as long as there is time for it. What
-    /// was approved in the meantime may cover this one.
+    /// Asks when it is this question's turn, in the order of the calls, if there is time. An approval given meanwhile
+    /// may already cover the call.
     async fn in_turn(&self, asked: &Asked<'_>, sink: &FactWriter) -> Result<Result<(), ToolOutput>, JournalError> {
         let Asked { call, tool, context, resource, ground } = *asked;
         let time = self.deadline.time_to_ask();
@@ -167,12 +166,12 @@ impl PermissionCheck {
         Ok(refusal.map_or(Ok(()), Err))
     }
 
-    /// Why a question is given up before it is shown.
+    /// Returns the reason why a question was never shown.
     fn unshown(&self, why: &'static str) -> &'static str {
         if self.deadline.has_passed() { self.given_up() } else { why }
     }
 
-    /// Why a question is given up.
+    /// Returns the reason why a question is given up.
     fn given_up(&self) -> &'static str {
         if self.deadline.has_passed() {
             "nobody answered in time"
@@ -182,7 +181,7 @@ impl PermissionCheck {
     }
 }
 
-/// A call that needs a person's word.
+/// A call that needs approval.
 #[derive(Clone, Copy)]
 struct Asked<'a> {
     call: &'a ToolCall,

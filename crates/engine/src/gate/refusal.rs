@@ -1,4 +1,4 @@
-//! Where a tool call is refused before anyone is asked: no such tool, not offered, too many calls, cut arguments.
+//! Refusals before any permission check: no such tool, not offered, too many calls, arguments cut off.
 //!
 //! Refusals by the grant or by a person are in `permission_check.rs`.
 
@@ -9,10 +9,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::gate::{Gate, PendingCall};
 
-/// More calls than this in one reply are a model gone wrong; the rest is refused.
+/// More calls in one reply mean a model gone wrong; the rest is refused.
 const MAX_CALLS_PER_TURN: usize = 256;
 
-/// The answer to a call that may not run; `None` if it may.
+/// Returns the output that refuses a call; `None` if it may run.
 pub(crate) fn refusal(
     gate: &Gate,
     call: &PendingCall<'_>,
@@ -25,7 +25,7 @@ pub(crate) fn refusal(
         let meant = gate.tools.suggest(tool).filter(|name| gate.offered.iter().any(|offered| offered == name));
         let hint = meant.map(|name| format!(" Did you mean {name}?")).unwrap_or_default();
         let text = format!("There is no tool `{tool}`.{hint} {}", possessions(gate));
-        // A tool that others have, or another spelling of one, is not granted; any other name is nobody's.
+        // The name of an existing tool in any spelling is not granted; any other name is no tool at all.
         let is_known = tool.parse::<Rule>().is_ok_and(|rule| rule.unknown_tool_in_any_case().is_none());
         let fault = if is_known { Fault::NotAllowed } else { Fault::NoSuchTool };
         return Some(ToolOutput::failure(text).because(fault));
@@ -36,7 +36,7 @@ pub(crate) fn refusal(
     if call.index >= MAX_CALLS_PER_TURN {
         return refused(format!("{tool} was not run: at most {MAX_CALLS_PER_TURN} calls can be made in one turn."));
     }
-    // A reply that ran into its output limit may end in half an argument, which must never be executed.
+    // A reply cut by its output limit may end within the arguments, which must then never be executed.
     let whole = || serde_json::from_str::<&serde_json::value::RawValue>(&call.arguments).is_ok();
     if ended == StopReason::Length && !whole() {
         let text =
@@ -46,12 +46,12 @@ pub(crate) fn refusal(
     None
 }
 
-/// Says why a tool that exists is not this task's. The call is judged by what it would touch, so that a rule which would
-/// allow just that can be named.
+/// Explains why the task does not have an existing tool. The call is judged by its resource, so that the text can name
+/// a rule that would allow it.
 fn not_offered(gate: &Gate, call: &PendingCall<'_>, tool: &dyn Tool, stop: &CancellationToken) -> String {
     let resource = tool.resource(&call.arguments, gate.context(call, &gate.workspace, stop));
     match gate.permission_check.judge.decide(&call.tool, &resource) {
-        // Its own tools are named beside this.
+        // The text lists the task's own tools after this.
         Decision::Deny(Ground { owner, why: Why::NotAdmitted { .. }, .. }) => {
             format!("is not granted to this task (by {owner})")
         }
@@ -60,7 +60,7 @@ fn not_offered(gate: &Gate, call: &PendingCall<'_>, tool: &dyn Tool, stop: &Canc
     }
 }
 
-/// Names the tools that the task has instead.
+/// Lists the tools that the task has.
 fn possessions(gate: &Gate) -> String {
     if gate.offered.is_empty() {
         return "You have no tools.".to_owned();

@@ -15,16 +15,16 @@ use tokio::time::Instant;
 
 use crate::budget::deadline::Deadline;
 
-/// How long a stopped call may take to say whether it had its effect.
+/// Time in which a stopped call may report its effect.
 const EFFECT_GRACE: Duration = Duration::from_secs(5);
 
-/// A command that takes so long may wait for something.
+/// A command that takes this long may be waiting for something.
 const WAITS_FROM: Duration = Duration::from_secs(1);
 
-/// The tool whose calls are commands.
+/// The tool that runs commands.
 const COMMANDS: &str = "Bash";
 
-/// A tool, and the arguments of a call that was let through.
+/// A tool, and the arguments of a call with permission.
 #[derive(Clone, Copy)]
 pub(crate) struct PermittedCall<'a> {
     pub(crate) tool: &'a dyn Tool,
@@ -32,7 +32,7 @@ pub(crate) struct PermittedCall<'a> {
     pub(crate) arguments: &'a str,
 }
 
-/// Runs a call until its end, or until its context says that it must end.
+/// Runs a call until it ends, or until its context says that it must end.
 pub(crate) async fn run_tool(
     call: PermittedCall<'_>,
     context: CallContext<'_>,
@@ -43,8 +43,8 @@ pub(crate) async fn run_tool(
     let running = AssertUnwindSafe(tool.run(arguments, context)).catch_unwind();
     let stopped = async {
         context.cancel.cancelled().await;
-        // A delegated task ends itself when it is stopped, and how it ended is worth waiting for. So is, for a while,
-        // whether the effect of a call is there.
+        // A stopped child ends itself, and its outcome is worth waiting for. So is, for a while, the effect of another
+        // call.
         if tool.delegates() && !tool.idempotent() {
             std::future::pending::<()>().await;
         } else if !tool.idempotent() {
@@ -58,7 +58,7 @@ pub(crate) async fn run_tool(
     ToolOutput { waited: name == COMMANDS && started.elapsed() >= WAITS_FROM, ..output }
 }
 
-/// Output of a call that had to end: its time was over, or somebody cancelled it.
+/// Returns the output of a call that ran out of time or was cancelled.
 fn output_of_stopped(PermittedCall { tool, name, .. }: PermittedCall<'_>, deadline: Option<&Deadline>) -> ToolOutput {
     let effect = if tool.idempotent() { "" } else { "; whether it had an effect is not known" };
     let output = ToolOutput::failure(format!("{name} was stopped before it was done{effect}"));
@@ -70,7 +70,7 @@ fn panicked(tool: &str, panic: &(dyn Any + Send)) -> ToolOutput {
     ToolOutput::failure(text).because(Fault::Internal)
 }
 
-/// Text of a panic.
+/// Returns the text of a panic.
 pub(crate) fn message(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<&'static str>().copied();
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("it panicked")

@@ -1,7 +1,7 @@
-//! What becomes of a call that was under way when its task stopped: it is answered from the log, made again, attached
-//! to the child that answers it, or told as unknown. Nothing is done twice that could do harm twice.
+//! Settles calls that were under way when their task stopped: answered from the log, repeated, attached to their child,
+//! or reported as unknown. Nothing that could do harm is done twice.
 //!
-//! Where nothing can be run any more, because the leg ends, `close_open_calls.rs` answers instead.
+//! If the leg ends and nothing can run any more, `close_open_calls.rs` answers instead.
 
 use sortie_journal::JournalError;
 use sortie_protocol::{StopReason, ToolOutput};
@@ -15,7 +15,7 @@ use crate::gate::refusal::refusal;
 use crate::gate::{Execution, Gate, PassedCall, PendingCall, TurnStop};
 
 impl Gate {
-    /// Answers all calls of a turn that was broken off. Exactly one output for each is recorded in the end.
+    /// Answers all calls of an interrupted turn, so that exactly one output is recorded for each.
     pub(crate) async fn settle_all(&self, open: &OpenTurn, cancel: &CancellationToken) -> Result<(), JournalError> {
         let (calls, stop) = (PendingCall::all(&open.reply), TurnStop::below(cancel));
         let passages = calls.iter().map(|call| self.settle(open, call, &stop.calls));
@@ -29,7 +29,7 @@ impl Gate {
         stop: &CancellationToken,
     ) -> Result<PassedCall, JournalError> {
         if open.outputs.contains_key(&call.id) {
-            // Counted when it was read back.
+            // Counted when the log was read.
             return Ok(PassedCall::default());
         }
         let refusal = refusal(self, call, StopReason::Calls, stop);
@@ -37,8 +37,7 @@ impl Gate {
         let delegates = tool.is_some_and(|tool| tool.delegates());
         match (open.started.get(&call.id), tool) {
             (Some(Started { child: Some(_), .. }), Some(tool)) if refusal.is_none() => {
-                // A question was answered when the child was started; whether a rule forbids it now is asked again
-                // there.
+                // Its approval was settled when the child was started; rules are checked again there.
                 let output = self.run(call, tool.as_ref(), &self.workspace, stop).await;
                 self.record(call, output, Instant::now(), Execution::Ran).await
             }
@@ -67,7 +66,7 @@ impl Gate {
         }
     }
 
-    /// Makes a call again that knows what came of it; `None` where it may not run any more.
+    /// Repeats a call that can find out its own earlier effect; `None` if it may not run any more.
     async fn settle_by_itself(
         &self,
         call: &PendingCall<'_>,

@@ -1,4 +1,5 @@
-//! The small model that tools may ask about a text. It has no tools and no history; its task pays for it.
+//! The side model: a small model that tools may ask about a text. It has no tools and no history, and its task pays for
+//! it.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,7 +14,7 @@ use crate::budget::account::{Account, Bid, Lease};
 use crate::budget::deadline::Deadline;
 use crate::log::writer::FactWriter;
 
-/// What an answer is given room for where a limit is to be kept.
+/// Longest answer if there is a limit to keep.
 const ANSWER_OUTPUT: u64 = 4096;
 
 const ESTIMATED: &str = "what the model of the route `light` used that tools asked is estimated: its provider reported none that can be true";
@@ -24,7 +25,7 @@ pub(crate) struct SideModel {
     pub(crate) account: Arc<Account>,
     pub(crate) sink: FactWriter,
     pub(crate) deadline: Arc<Deadline>,
-    /// What has been noted for the outcome of who answered.
+    /// Notices about the answering model.
     pub(crate) notices: Mutex<BTreeSet<String>>,
 }
 
@@ -78,7 +79,7 @@ impl SideModel {
             Ok(reply) => reply.usage,
             Err((used, _)) => *used,
         };
-        // It is no turn of the task: nothing of it joins the conversation but the answer.
+        // This is no turn: only the answer joins the conversation.
         let usage = terms.prices.priced(Usage { turns: 0, tool_calls: 0, ..usage });
         lease.settle(usage);
         self.record(Fact::Assisted { model: chosen.choice, usage }).await?;
@@ -88,7 +89,7 @@ impl SideModel {
         Ok(answer.map_err(|(_, failure)| failure)?.text())
     }
 
-    /// Holds back what the answer may use; it is part of what the task's own reply would have.
+    /// Reserves the answer's maximum.
     async fn reserve(&self, system: &str, messages: &[Message], terms: &Terms) -> Result<Lease, Failure> {
         let bid = Bid {
             input_tokens: estimate::prefix_tokens(system, &[])
@@ -101,7 +102,7 @@ impl SideModel {
         self.account.reserve_beside(bid).await.map_err(used_up)
     }
 
-    /// Notes what the outcome should say, once.
+    /// Adds a notice to the outcome, once.
     async fn notice(&self, text: String) -> Result<(), Failure> {
         let is_new = self.notices.lock().unwrap_or_else(PoisonError::into_inner).insert(text.clone());
         if is_new { self.record(Fact::Noticed { text }).await } else { Ok(()) }

@@ -1,7 +1,7 @@
-//! What commands leave alone of git directories: that by which git can be made to run something.
+//! Git files that commands must not change, because Git could be made to run something.
 //!
-//! All else in there is theirs, or nobody could commit. Git would stumble over an empty directory in the place of some
-//! files; those are kept where they exist.
+//! All other files in a Git directory are writable, or nobody could commit. An empty directory in place of some files
+//! would upset Git, so those are protected only if they exist.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use sortie_tools::Repositories;
 
 use super::{exists, named};
 
-/// What git directories have in them of their own.
+/// Names within Git directories.
 const CONFIG: &str = "config";
 const HOOKS: &str = "hooks";
 
@@ -35,7 +35,7 @@ pub(super) fn kept(workspace: &Workspace, repositories: &Repositories, home: Opt
     kept
 }
 
-/// Where the settings and hooks of a working tree's repository lead: what is run or obeyed there is the repository's.
+/// Returns the targets of a repository's settings and hooks: whatever is run or obeyed there belongs to the repository.
 fn led_to(workspace: &Workspace, work_tree: &Path, home: Option<&Path>) -> Vec<PathBuf> {
     let Ok(Some(GitDirectory { own, common, .. })) = git_directory(work_tree) else { return Vec::new() };
     let mut found = Vec::new();
@@ -44,10 +44,10 @@ fn led_to(workspace: &Workspace, work_tree: &Path, home: Option<&Path>) -> Vec<P
         for named in named_in(&text_of(workspace, &config)) {
             let (path, is_kept_absent) = match named {
                 Named::Hooks(path) => (from(work_tree, &path, home), true),
-                // Git passes over settings that are not there, but not over a directory in their place.
+                // Git ignores missing settings, but not a directory in their place.
                 Named::Settings(path) => (from(around, &path, home), false),
             };
-            // One that leads out of the workspace is written by no command; to keep one around it would close
+            // Commands cannot write outside the workspace anyway; and a target that contains the work tree would close
             // everything.
             let inside = workspace.locate(&path.to_string_lossy()).map(|path| workspace.root().join(path));
             let is_kept = |path: &PathBuf| !work_tree.starts_with(path) && (is_kept_absent || exists(workspace, path));
@@ -57,20 +57,20 @@ fn led_to(workspace: &Workspace, work_tree: &Path, home: Option<&Path>) -> Vec<P
     let hooks = common.join(HOOKS);
     if let Ok(entries) = workspace.read_dir(named(workspace, &hooks)) {
         let links = entries.flatten().filter(|entry| entry.kind == FileKind::Symlink);
-        // The walls also keep what a protected link leads to.
+        // The walls also protect the target of a protected link.
         found.extend(links.map(|link| hooks.join(link.name)));
     }
     found
 }
 
-/// A path that settings name.
+/// A path named in Git's settings.
 #[derive(Debug, PartialEq, Eq)]
 enum Named {
     Hooks(String),
     Settings(String),
 }
 
-/// What a file of git's settings names, as far as a plain reading tells: a key to a line, values in quotes or not.
+/// Reads the paths in a Git settings file, by plain parsing: one key a line, values with or without quotes.
 fn named_in(text: &str) -> Vec<Named> {
     let mut section = String::new();
     let mut found = Vec::new();
@@ -98,12 +98,12 @@ fn from(base: &Path, path: &str, home: Option<&Path>) -> PathBuf {
     }
 }
 
-/// The beginning of a regular file of the workspace, as text; empty where there is none.
+/// Reads the beginning of a regular workspace file as text; empty if there is none.
 fn text_of(workspace: &Workspace, path: &Path) -> String {
     const MAX_BYTES: u64 = 256 << 10;
     let mut bytes = Vec::new();
     if let Ok(file) = workspace.open_relative(named(workspace, path)) {
-        // As much of it as can be read.
+        // Read errors leave what was read so far.
         file.take(MAX_BYTES).read_to_end(&mut bytes).ok();
     }
     String::from_utf8_lossy(&bytes).into_owned()

@@ -1,15 +1,15 @@
-//! A look at every name in the workspace, for what rules with wildcards mean there.
+//! Search through every name in the workspace, for rules with wildcards.
 
 use std::path::{Path, PathBuf};
 
 use sortie_sandbox::{FileKind, Workspace};
 
-/// More names than this are not looked at: commands would wait for it.
+/// Limit on names: beyond it commands would wait too long.
 const MAX_NAMES: usize = 1_000_000;
 
-/// The paths that are wanted: relative to the root, absolute in an added directory. Nobody looks into one of them.
-/// Links are names, too, and not followed. `None` if there is too much to look at. What cannot be listed by us cannot
-/// be by a command either.
+/// Returns the wanted paths: relative to the root, absolute in an added directory. Does not look inside a wanted
+/// directory, nor follow links, whose own names count. `None` if there are too many names. A directory that we cannot
+/// list cannot be listed by a command either.
 pub(super) fn search(workspace: &Workspace, is_wanted: impl Fn(&Path) -> bool) -> Option<Vec<PathBuf>> {
     let mut ahead: Vec<PathBuf> = workspace.added().map(Path::to_owned).chain([PathBuf::new()]).collect();
     let mut wanted = Vec::new();

@@ -5,7 +5,7 @@ use tempfile::TempDir;
 
 use super::*;
 
-/// A workspace with files in it, beside a home.
+/// A workspace with files in it, and a home next to it.
 struct Place {
     directory: TempDir,
 }
@@ -57,14 +57,14 @@ impl Place {
         reach.walls(&self.workspace(), &writable, repositories).unwrap()
     }
 
-    /// What is protected in the workspace's own git directory, and in others.
+    /// Returns the protected paths in the workspace's own Git directory, and in others.
     fn kept(&self, repositories: &Repositories) -> Vec<String> {
         let kept = self.names(&self.walls_around(&[], repositories).protected);
         let of_git = |path: &String| path.contains(".git") || path.contains(".bare") || path.contains("hooks");
         kept.into_iter().filter(of_git).collect()
     }
 
-    /// Paths as seen from here.
+    /// Returns paths relative to the test's root.
     fn names(&self, paths: &[PathBuf]) -> Vec<String> {
         let top = self.path("");
         let mut names: Vec<String> = paths
@@ -109,7 +109,7 @@ fn a_task_whose_commands_write_nothing_says_whose_word_that_is() {
     assert_eq!(place.reach(&[]).reads_only(), None);
 }
 
-/// An agent that edits what this rule says.
+/// An agent that edits within this rule.
 fn editor(rule: &str) -> GrantLayer {
     layer(Mode::Bypass, Some(&["Read", "Bash", rule]), &[])
 }

@@ -1,4 +1,4 @@
-//! How a call that takes a while is heard: short lines in the task's log, without secrets.
+//! Progress lines of long-running calls: short lines in the task's log, without secrets.
 
 use sortie_policy::Redactor;
 use sortie_protocol::{CallId, Fact};
@@ -8,7 +8,7 @@ use sortie_tools::{BoxFuture, Progress};
 use crate::log::writer::FactWriter;
 use crate::ports::redaction::redacted;
 
-/// One call's way to tell how it comes along.
+/// One call's way to report progress.
 pub(crate) struct CallProgress<'a> {
     pub(crate) call: &'a CallId,
     pub(crate) sink: &'a FactWriter,
@@ -20,13 +20,13 @@ impl Progress for CallProgress<'_> {
         Box::pin(async move {
             let text = redacted(self.redactor, text);
             let fact = Fact::CallProgressed { call: self.call.clone(), text };
-            // A journal that is lost is noticed by the next fact that matters.
+            // A lost journal shows at the next fact that matters.
             self.sink.append(fact).await.ok();
         })
     }
 
-    /// In its place in the order, not synced: that the call began is on disk, a keeper whose program is gone ends by
-    /// itself, and a power cut leaves no process behind.
+    /// In order, but not synced. The start of the call is on disk, a keeper without its program ends by itself, and no
+    /// process survives a power cut.
     fn runs_under(&self, KeeperMark { pid, started }: KeeperMark) -> BoxFuture<'_, ()> {
         Box::pin(async move {
             self.sink.append(Fact::ProcessStarted { call: self.call.clone(), pid, started }).await.ok();
