@@ -1,4 +1,4 @@
-//! The loop of a task, with all that it does between two turns.
+//! The loop of a task, and everything that it does between two turns.
 //!
 //! There is one loop, for main agents and sub-agents alike: check the limits, ask the model, run its calls, repeat.
 
@@ -38,14 +38,14 @@ use crate::run::parked::{WakeUps, last_word};
 use crate::run::read_mail::{read_mail, room_for_reports};
 use crate::run::reminders::remind_of_circle;
 
-/// One leg of a task, under way. Where it stands is in the record; the rest here is on no record.
+/// One leg of a task in progress. Its state is in the record; the rest here is not recorded.
 pub(crate) struct Run<'a> {
     pub(crate) job: &'a Job,
     pub(crate) record: &'a LiveRecord,
     pub(crate) unrecorded: Unrecorded,
-    /// The conversation in the request for a report, where all of it cannot be paid for.
+    /// The conversation in the request for a report, if the task cannot pay for all of it.
     pub(crate) abridged: Option<Arc<History>>,
-    /// The limit that has cut the first answer of this leg that is not whole.
+    /// The limit that cut the first incomplete answer of this leg.
     pub(crate) cut_by: Option<Limit>,
     pub(crate) request_size: RequestSize,
     pub(crate) wake_ups: WakeUps,
@@ -54,7 +54,7 @@ pub(crate) struct Run<'a> {
     pub(crate) cancel: &'a CancellationToken,
 }
 
-/// What a task works with.
+/// Services of a task's loop.
 pub(crate) struct Services {
     pub(crate) model_caller: ModelCaller,
     pub(crate) gate: Gate,
@@ -66,7 +66,7 @@ pub(crate) struct Services {
 impl Run<'_> {
     /// Runs the task to its end. `Err` means that the journal is lost; everything else is an outcome.
     ///
-    /// A task that goes on does first what it left undone.
+    /// A resumed task first finishes its interrupted turn.
     pub(crate) async fn finish(mut self) -> Result<TaskOutcome, JournalError> {
         let ending = match pick_up(&mut self).await? {
             Some(ending) => ending,
@@ -99,12 +99,12 @@ impl Run<'_> {
         }
     }
 
-    /// The conversation that the next request has.
+    /// Returns the conversation of the next request.
     pub(crate) fn reading(&self) -> Arc<History> {
         self.abridged.clone().unwrap_or_else(|| self.record.history())
     }
 
-    /// The measure of its requests, with what their provider counted last.
+    /// Returns the size of its requests, corrected by the provider's last count.
     pub(crate) fn request_size(&self) -> RequestSize {
         self.request_size.corrected(self.record.look(|record| record.totals.correction))
     }

@@ -1,4 +1,4 @@
-//! The one place that decides whether another model call may be paid for: all that it may use is held back for it.
+//! The one place that decides whether another model call can be paid for, by reserving its maximum.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::conversation::task_record::Totals;
 use crate::run::Run;
 use crate::run::context_window::{USUAL_OUTPUT, fitting_cap};
 
-/// What bounds one task.
+/// Limits of one task.
 pub(crate) struct Allowance {
     max_turns: Option<u32>,
     circles: Circles,
@@ -22,7 +22,7 @@ pub(crate) struct Allowance {
     pub(crate) deadline: Arc<Deadline>,
 }
 
-/// Whether going round in a circle is a limit, too.
+/// Treatment of a task that goes round in a circle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Circles {
     AreALimit,
@@ -37,7 +37,7 @@ impl Allowance {
         Self { max_turns: limits.max_turns, circles, account: Arc::clone(account), deadline }
     }
 
-    /// The limit that forbids a call whatever it costs. Turns of earlier legs do not count.
+    /// Returns a limit that forbids a call at any price. Turns of earlier legs do not count.
     fn forbidden(&self, run: &Run<'_>, tool_choice: ToolChoice) -> Option<Limit> {
         if self.deadline.has_passed() {
             return Some(Limit::Deadline);
@@ -55,8 +55,8 @@ impl Allowance {
     }
 }
 
-/// Holds back what the next call may use, once a retry is due; or says which limit forbids it. While others of the tree
-/// hold what it needs, it waits for them, and says so.
+/// Waits for a due retry and reserves the next call's maximum, or returns the limit that forbids it. While other tasks
+/// of the tree hold the tokens, it waits and says so.
 pub(crate) async fn reserve_after(wait: Duration, run: &Run<'_>, tool_choice: ToolChoice) -> Result<Lease, Limit> {
     if !wait.is_zero() {
         tokio::time::sleep(wait).await;
@@ -69,7 +69,7 @@ pub(crate) async fn reserve_after(wait: Duration, run: &Run<'_>, tool_choice: To
     if let Some(reserved) = account.offer(&bid) {
         return reserved;
     }
-    // A journal that is lost is noticed by the next fact that matters.
+    // A lost journal shows at the next fact that matters.
     run.sink.append(Fact::TaskQueued { needs: Need::Tokens }).await.ok();
     tokio::select! {
         biased;
@@ -78,7 +78,7 @@ pub(crate) async fn reserve_after(wait: Duration, run: &Run<'_>, tool_choice: To
     }
 }
 
-/// What the next call may use.
+/// Returns the bid for the next call.
 fn bid(run: &Run<'_>, tool_choice: ToolChoice) -> Bid {
     let Terms { output_cap, max_output, prices, window } = run.services.model_caller.terms;
     let input_tokens = run.request_size().measure(&run.reading());

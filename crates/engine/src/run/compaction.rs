@@ -1,9 +1,9 @@
-//! Keeps a conversation within its model's window: shortened before it outgrows it, or when the provider says that it
-//! has.
+//! Compaction: keeps a conversation within its model's window. It is shortened before it gets too long, or when the
+//! provider says that it is.
 //!
-//! Old outputs go first; if that is not enough, all but the newest turns become a summary; if even these are too long,
-//! their outputs are cut. The brief stays as it is, and so does what every request begins with. What was left out is in
-//! the log. What is too dear for a report is left out of that one request, and stays in the conversation.
+//! Old outputs go first. If that is not enough, all but the newest turns become a summary. If even these are too long,
+//! their outputs are cut. The brief and the beginning of every request stay as they are, and the log keeps what was
+//! left out. Parts that are too expensive for a report are left out of that one request only.
 
 mod outputs;
 mod summary;
@@ -22,65 +22,65 @@ use crate::run::Run;
 use crate::run::context_window::{MARGIN, most_input};
 use crate::run::model_call::{CallEnd, ModelCall};
 
-/// What a summary is given to be written with.
+/// Longest summary by a model.
 const SUMMARY_OUTPUT: u64 = 2048;
 
-/// Fewer tokens than this are not worth a summary.
+/// Fewer tokens are not worth a summary.
 const LEAST_HEAD: u64 = 512;
 
-/// Fewer tokens than this tell nothing.
+/// Fewer tokens tell nothing.
 const LEAST_DIGEST: u64 = 256;
 
-/// What a digest begins with.
+/// Size of a digest's heading.
 const DIGEST_HEAD: u64 = 64;
 
-/// What it says where that was done for the report alone.
+/// Notice if parts were left out for the report only.
 pub(crate) const ABRIDGED: &str = "the report was asked for with parts of the conversation left out, for want of tokens or \
                                    money; a resume with more has all of it";
 
-/// How many tokens, as they are estimated, a conversation may have.
+/// Limits on a conversation, in estimated tokens.
 #[derive(Debug, Clone, Copy)]
 struct Bounds {
     most: u64,
-    /// What it is shortened to, so that it can grow for a while.
+    /// Target of a compaction, so that the conversation can grow for a while.
     enough: u64,
-    /// What its newest turns may have, so that they stay as they are; and as much, what stands for the older ones.
+    /// Largest size of the newest turns that stay unchanged, and of the summary of older ones.
     part: u64,
-    /// What the model can read to sum it up, in tokens of its request.
+    /// Largest request for a summary.
     readable: u64,
 }
 
 impl Bounds {
-    /// The brief stays as it is, so only what there is room for beside it is divided.
+    /// Divides the space beside the brief, which stays as it is.
     fn within(most: u64, brief: u64, readable: u64) -> Self {
         let beside = most.saturating_sub(brief);
         Self { most, enough: brief + beside / 2, part: beside / 4, readable }
     }
 
-    /// Whether so many tokens are worth a summary of which so many are the summary before: to sum up little else would
-    /// bring no room, unless that one is too long.
+    /// True if so many tokens are worth a summary, with `before` of them from the previous one. Otherwise a new summary
+    /// would gain nothing, unless the previous one is too long.
     fn are_worth_a_summary(self, tokens: u64, before: u64) -> bool {
         let before = before.min(self.part);
         tokens.saturating_sub(before) >= LEAST_HEAD.max(before)
     }
 }
 
-/// A conversation with something left out.
+/// A conversation with parts left out.
 struct Shorter {
     history: History,
     compaction: Compaction,
-    /// What the summary cost.
+    /// Cost of the summary.
     usage: Usage,
 }
 
-/// A summary, if one is worth it, and what it cost.
+/// A summary, if one is worth it, and its cost.
 #[derive(Default)]
 struct SummedUp {
     summary: Option<Summary>,
     usage: Usage,
 }
 
-/// Shortens the conversation if the next request would not fit the window, where that is known.
+/// Shortens the conversation if the next request would not fit the window, as far as that is known.
 pub(crate) async fn make_room(run: &mut Run<'_>, tool_choice: ToolChoice) -> Result<(), JournalError> {
     let terms = &run.services.model_caller.terms;
     let Some(most) = terms.window.map(|window| most_input(window, terms)) else { return Ok(()) };
@@ -93,23 +93,23 @@ pub(crate) async fn make_room(run: &mut Run<'_>, tool_choice: ToolChoice) -> Res
     Ok(())
 }
 
-/// Shortens the conversation of which the provider has said that it does not fit. Whether anything could be left out.
+/// Shortens a conversation that the provider refused as too long. Returns false if nothing could be left out.
 pub(crate) async fn make_more_room(run: &mut Run<'_>, tool_choice: ToolChoice) -> Result<bool, JournalError> {
     let terms = &run.services.model_caller.terms;
     let (history, request_size) = (run.record.history(), run.request_size());
     let (refused, brief) = (request_size.measure(&history), history.brief_tokens());
     let known = terms.window.map_or(refused, |window| most_input(window, terms));
-    // However long the brief is, something is left beside it.
+    // Leaves some space, however long the brief is.
     let least = brief + (history.tokens() - brief) / 4;
     drop(history);
     let most = request_size.room(known.min(refused / 2)).max(least);
-    // The request before was read, and had all but the newest turn. What is asked again has to fit, and no more.
+    // The previous request fitted, and had all but the newest turn. So the retry needs to be no shorter than that.
     let bounds = Bounds { enough: most, ..Bounds::within(most, brief, refused) };
     shorten(run, bounds, tool_choice).await
 }
 
-/// Has the request for the report at a limit do with a part of the conversation, so that it can be paid for. Whether
-/// anything could be left out. Nothing is recorded: whoever goes on with more has all of it.
+/// Shortens the request for the report at a limit, so that the task can pay for it. Returns false if nothing could be
+/// left out. Nothing is recorded: a resume with higher limits has the whole conversation.
 pub(crate) async fn abridge(run: &mut Run<'_>) -> Result<bool, JournalError> {
     let prices = run.services.model_caller.terms.prices;
     let report = Bid { input_tokens: 0, max_output: 0, prices, is_report: true };
@@ -130,7 +130,7 @@ pub(crate) async fn abridge(run: &mut Run<'_>) -> Result<bool, JournalError> {
     Ok(run.abridged.is_some())
 }
 
-/// The brief, what was said and done since within so many tokens, and what is asked now.
+/// Returns the brief, a digest of what followed within so many tokens, and the last message.
 fn in_few_words(history: &History, room: u64) -> History {
     let asked = history.messages().len() - 1;
     let head = history.messages().get(1..asked).unwrap_or_default();
@@ -145,15 +145,14 @@ fn in_few_words(history: &History, room: u64) -> History {
     shortened
 }
 
-/// How many tokens fewer a conversation has once it is shortened, by its old outputs alone: that is what is done as
-/// soon as it outgrows the window, before the next request.
+/// Returns the tokens saved by shortening old outputs alone: the first step once a conversation outgrows the window.
 pub(crate) fn spared_by_stubs(history: &History, most: u64, gate: &Gate) -> u64 {
     let bounds = Bounds::within(most, history.brief_tokens(), most);
     let tail = history.tail(bounds.part);
     outputs::spared(&history.messages()[..tail], gate)
 }
 
-/// Shortens the conversation for good, unless it is no longer what is sent. Whether anything could be left out.
+/// Shortens the conversation for good, unless an abridged one is in use. Returns false if nothing could be left out.
 async fn shorten(run: &mut Run<'_>, bounds: Bounds, tool_choice: ToolChoice) -> Result<bool, JournalError> {
     if run.abridged.is_some() {
         return Ok(false);
@@ -174,7 +173,7 @@ async fn shorter(run: &Run<'_>, bounds: Bounds, tool_choice: ToolChoice) -> Resu
     if history.tokens() > bounds.enough {
         let summed_up = sum_up(run, &history, tail, bounds, tool_choice).await?;
         if summed_up.summary.is_some() {
-            // What it stands for has all of them.
+            // The summary covers all stubs.
             compaction = Compaction { stubs: Vec::new(), summary: summed_up.summary };
             history = History::clone(&whole);
             history.shorten(&compaction);
@@ -191,8 +190,7 @@ async fn shorter(run: &Run<'_>, bounds: Bounds, tool_choice: ToolChoice) -> Resu
     Ok((!compaction.is_nothing()).then_some(Shorter { history, compaction, usage }))
 }
 
-/// What stands for all between the brief and the tail: in the model's words, or, where these are not to be had, in few
-/// of ours.
+/// Sums up everything between the brief and the tail: in the model's words if possible, else in a few of ours.
 async fn sum_up(
     run: &Run<'_>,
     history: &History,
@@ -202,7 +200,7 @@ async fn sum_up(
 ) -> Result<SummedUp, JournalError> {
     let head = history.messages().get(1..tail).unwrap_or_default();
     let tokens: u64 = head.iter().map(estimate::message_tokens).sum();
-    // At a limit nothing is left to pay for it.
+    // At a limit there is nothing left to pay for it.
     let is_paid = tool_choice == ToolChoice::Auto;
     if !bounds.are_worth_a_summary(tokens, if is_paid { history.summary_tokens() } else { 0 }) {
         return Ok(SummedUp::default());
@@ -217,7 +215,7 @@ async fn sum_up(
     Ok(SummedUp { summary: Some(Summary { messages: head.len(), turns: n_turns(head), text }), usage })
 }
 
-/// Has the model sum up a conversation; `None` where that cannot be paid, or where nothing comes of it.
+/// Asks the model for a summary; `None` if there is nothing to pay for it, or the call fails.
 async fn ask_for_summary(run: &Run<'_>, request: &History) -> Result<Option<Reply>, JournalError> {
     let model_caller = &run.services.model_caller;
     let input_tokens = run.request_size().measure(request);

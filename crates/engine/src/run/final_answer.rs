@@ -1,5 +1,4 @@
-//! The meaning of a reply without calls: the answer of the leg, or one that is sent back because it does not fit its
-//! schema.
+//! A reply without calls: the answer of the leg, or one that is sent back because it does not fit its schema.
 
 use sortie_journal::JournalError;
 use sortie_protocol::{Fact, Failure, FailureCode, Limit, Reply, StopReason};
@@ -9,12 +8,12 @@ use crate::conversation::schema_answer::value;
 use crate::conversation::task_record::TaskRecord;
 use crate::run::Run;
 
-/// How often an answer is sent back in one leg: who has not managed by then will not.
+/// Most answers that are sent back in one leg: a model that has failed so often will not succeed.
 const MOST_RETURNED: u32 = 3;
 
-/// The ending that a reply without calls means, where this limit has cut an answer of the leg.
+/// Returns the ending for a reply without calls; `cut_by` is a limit that has cut an answer of the leg.
 pub(crate) fn final_answer(record: &TaskRecord, reply: &Reply, cut_by: Option<Limit>) -> Ending {
-    // What it had answered before mail woke it belongs to the result.
+    // Answers before mail woke the task belong to the result.
     let text = record.history.answers();
     let is_one_value = record.job.config.output_schema.is_some();
     let cut_by = cut_by.filter(|_| !is_one_value || reply.stop == StopReason::Length);
@@ -24,7 +23,7 @@ pub(crate) fn final_answer(record: &TaskRecord, reply: &Reply, cut_by: Option<Li
                 Failure::new(FailureCode::Refusal, "the model's provider withheld the answer; ask in another way");
             Ending::Failed { failure, text }
         }
-        // With nothing to add to what it has said, it is not without an answer.
+        // An empty reply after earlier answers just adds nothing.
         _ if reply.text().trim().is_empty() && text.trim().is_empty() => {
             let failure = Failure::new(FailureCode::EmptyAnswer, "the model ended its turn without writing anything");
             Ending::Failed { failure, text: record.history.last_text() }
@@ -36,8 +35,7 @@ pub(crate) fn final_answer(record: &TaskRecord, reply: &Reply, cut_by: Option<Li
     }
 }
 
-/// Sends an answer back that does not fit, and says what is wrong with it; tells whether it did. An answer that has
-/// been sent back often enough is left as it is.
+/// Sends an unfitting answer back with the reason. Returns false if it fits, or if too many were sent back already.
 pub(crate) async fn send_back(run: &Run<'_>, reply: &Reply) -> Result<bool, JournalError> {
     let is_whole = matches!(reply.stop, StopReason::End | StopReason::Calls) && !reply.text().trim().is_empty();
     if !is_whole || run.record.look(|record| record.totals.answers_returned) == MOST_RETURNED {

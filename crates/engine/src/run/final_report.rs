@@ -11,14 +11,14 @@ use crate::run::model_call::NoReply;
 use crate::run::next_reply::{Response, next_reply};
 use crate::run::parked::gather;
 
-/// Asked for at a limit, as the one message that is appended to the conversation then.
+/// Request for the report at a limit: the one message added to the conversation then.
 const REPORT_NOW: &str = "You have reached a limit: no more tool calls are possible. Write your report now, from what \
                           you have found so far, and say what is missing.";
 
-/// Said where the time that was left did not suffice.
+/// Notice if the remaining time was too short.
 const TOO_LATE: &str = "the time ran out before the report that was asked for at the limit";
 
-/// Ends the leg at a limit. Where that leaves time, the report is asked for: the same tools in the request, none
+/// Ends the leg at a limit. If time is left, it asks for the report: with the same tools in the request, but none
 /// allowed.
 pub(crate) async fn at_limit(run: &mut Run<'_>, limit: Limit) -> Result<Ending, JournalError> {
     if limit == Limit::Deadline {
@@ -31,7 +31,7 @@ pub(crate) async fn at_limit(run: &mut Run<'_>, limit: Limit) -> Result<Ending, 
     report_at_limit(run, limit).await
 }
 
-/// Has the model write the report that it has been asked for.
+/// Asks the model for the requested report.
 pub(crate) async fn report_at_limit(run: &mut Run<'_>, limit: Limit) -> Result<Ending, JournalError> {
     let mut response = next_reply(run, ToolChoice::None).await?;
     if matches!(response, Response::None(NoReply::Limit(_))) && abridge(run).await? {
@@ -66,7 +66,7 @@ pub(crate) async fn report_at_limit(run: &mut Run<'_>, limit: Limit) -> Result<E
     Ok(Ending::limited(limit, text))
 }
 
-/// Refuses the calls of a task that has no turn left to act in.
+/// Refuses the calls of a task that has no turn left.
 pub(crate) async fn refuse_all(
     run: &Run<'_>,
     limit: Limit,

@@ -1,5 +1,5 @@
-//! What a task does first that goes on: an answer that was its last word ends the leg now, and calls that were under
-//! way are settled before it works on.
+//! First step of a resumed task: a last word ends the leg at once, and interrupted calls are settled before the task
+//! works on.
 
 use sortie_journal::JournalError;
 
@@ -11,7 +11,7 @@ use crate::run::parked::last_word;
 use crate::run::read_mail::room_for_reports;
 use crate::run::reminders::tell_lost_shells;
 
-/// Does what was left undone. `None` where the task works on; one that begins has left nothing.
+/// Finishes an interrupted turn. `None` if the task works on; a new task has nothing to finish.
 pub(crate) async fn pick_up(run: &mut Run<'_>) -> Result<Option<Ending>, JournalError> {
     let left = |record: &TaskRecord| (record.limit, record.open.clone(), record.last_word.clone());
     let (limit, open, reply) = run.record.look(left);

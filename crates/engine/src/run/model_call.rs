@@ -1,7 +1,7 @@
 //! One model call: streamed, watched by the deadline and by cancellation, and recorded.
 //!
-//! What it used is booked here: that of tries without a reply as far as their provider has said it, or else, where a
-//! limit is to be kept, as much as they are taken to have used.
+//! Its usage is booked here. An attempt without a reply counts with the provider's figures; if these are missing and a
+//! limit is to be kept, with an estimate.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -22,7 +22,7 @@ use crate::conversation::request_size::TokenCounts;
 use crate::log::writer::FactWriter;
 use crate::ports::redaction::redacted;
 
-/// The way to one task's model, with what never changes from turn to turn.
+/// Access to one task's model, with everything that stays the same from turn to turn.
 pub(crate) struct ModelCaller {
     pub(crate) model: Arc<dyn Model>,
     pub(crate) terms: Terms,
@@ -30,35 +30,35 @@ pub(crate) struct ModelCaller {
     pub(crate) deadline: Arc<Deadline>,
     pub(crate) account: Arc<Account>,
     pub(crate) counting: Arc<TokenCounts>,
-    /// Providers repeat what they were sent when they refuse it.
+    /// Needed because providers quote the request when they refuse it.
     pub(crate) redactor: Arc<Redactor>,
 }
 
-/// A call that may be made.
+/// A call with permission to be made.
 pub(crate) struct ModelCall {
     pub(crate) number: u32,
-    /// It is no turn of its own: nothing of it joins the conversation as it is.
+    /// True if it is no turn: its reply does not join the conversation as it is.
     pub(crate) is_beside: bool,
     pub(crate) tool_choice: ToolChoice,
-    /// About how much the model has to read.
+    /// Estimated input.
     pub(crate) input_tokens: u64,
-    /// The cap on the reply.
+    /// Cap on the reply.
     pub(crate) max_output: Option<u64>,
-    /// Of calls before it that were overdrawn.
+    /// Retries in earlier calls that were overdrawn.
     pub(crate) retries_made: u32,
     pub(crate) lease: Lease,
 }
 
-/// How a call has ended.
+/// Ending of a call.
 #[derive(Debug)]
 pub(crate) enum CallEnd<T> {
     Reply(T),
-    /// Its tries have used what it had; the retry that was due may be another call, for as much as is left.
+    /// Its attempts have used up its reservation. The due retry may be another call, with what is left.
     Overdrawn(Retry),
     NoReply(NoReply),
 }
 
-/// Why no reply came. `text` is what the model has written in this leg, broken off or whole.
+/// The reason why no reply came. `text` is the model's text in this leg, complete or not.
 #[derive(Debug)]
 pub(crate) enum NoReply {
     /// A limit forbids the call.
@@ -78,7 +78,7 @@ pub(crate) enum NoReply {
 }
 
 impl NoReply {
-    /// The ending of a leg in which no other reply is asked for.
+    /// Returns the ending of a leg that makes no further call.
     pub(crate) fn ending(self) -> Ending {
         match self {
             Self::Limit(limit) => Ending::limited(limit, String::new()),
@@ -88,7 +88,7 @@ impl NoReply {
         }
     }
 
-    /// Whether the conversation does not fit the model's window.
+    /// True if the conversation does not fit the model's window.
     pub(crate) fn is_too_long(&self) -> bool {
         matches!(self, Self::Failed { kind: ErrorKind::ContextLength, .. })
     }
@@ -97,12 +97,12 @@ impl NoReply {
 /// A retry that is due.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Retry {
-    /// Retries that were made, this one included.
+    /// Number of retries, including this one.
     pub(crate) made: u32,
     pub(crate) wait: Duration,
 }
 
-/// How the watch over a call ended.
+/// Result of watching a call.
 enum Watched {
     Answered(Result<Reply, ModelError>),
     Overdrawn(Retry),
@@ -111,7 +111,7 @@ enum Watched {
 }
 
 impl ModelCaller {
-    /// Asks for one reply, which is paid for when it comes.
+    /// Asks for one reply, and books its usage.
     pub(crate) async fn call(
         &self,
         job: &Job,
@@ -129,7 +129,7 @@ impl ModelCaller {
         if lease.reserved().is_nothing() {
             sink.append(called).await?;
         } else {
-            // What may be spent is on disk before it is.
+            // A reservation must be on disk before anything is spent.
             sink.append_synced(called).await?;
         }
         point("model.called");
@@ -150,7 +150,7 @@ impl ModelCaller {
         let (usage, end) = match self.watch(request, &watch, &mut retried, sink, cancel).await? {
             Watched::Answered(Ok(mut reply)) => {
                 reply.usage = self.terms.prices.priced(reply.usage);
-                // Turns and calls are counted here, whatever a model says of itself.
+                // Turns and calls are counted here, whatever the model reports.
                 lease.settle(Usage { turns: u64::from(!is_beside), tool_calls: 0, ..reply.usage });
                 return Ok(CallEnd::Reply(reply));
             }
@@ -174,7 +174,7 @@ impl ModelCaller {
         Ok(end)
     }
 
-    /// Makes the call, and breaks it off when the time is over or nobody wants it any more. That closes its connection.
+    /// Makes the call, and breaks it off at the deadline or on cancellation, which closes its connection.
     async fn watch(
         &self,
         request: ModelRequest<'_>,
@@ -201,7 +201,7 @@ impl ModelCaller {
         }
     }
 
-    /// A call is over that brought no reply. It is no turn.
+    /// Ends a call without a reply. It is no turn.
     async fn lose(&self, turn: u32, lease: Lease, usage: Usage, sink: &FactWriter) -> Result<(), JournalError> {
         let is_told = !usage.is_nothing() || !lease.reserved().is_nothing();
         lease.settle(Usage { turns: 0, tool_calls: 0, ..usage });
@@ -212,19 +212,19 @@ impl ModelCaller {
     }
 }
 
-/// Keeps an eye on the tries of one call.
+/// Observer of the attempts of one call.
 struct Watch<'a> {
     turn: u32,
     model_caller: &'a ModelCaller,
-    /// What a try is taken to have read whose provider says nothing; `None` where no limit is to be kept.
+    /// Assumed input of an attempt without figures from its provider; `None` if there is no limit to keep.
     unreported: Option<u64>,
-    /// The try that is under way.
+    /// The attempt in progress.
     running: Mutex<Option<Try>>,
-    /// To be recorded. The receiver lives as long as the call that reports here.
+    /// Facts to be recorded. The receiver lives as long as the call that reports here.
     retries: mpsc::UnboundedSender<(Fact, Retry)>,
 }
 
-/// What is known of a try while it runs.
+/// State of an attempt while it runs.
 #[derive(Default)]
 struct Try {
     text: String,
@@ -236,8 +236,7 @@ impl Watch<'_> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What the call's last try has used, which was broken off, and what it has written. While none is under way, there
-    /// is nothing to pay for.
+    /// Returns usage and text of the last attempt, which was broken off. Between attempts there is nothing to pay for.
     fn broken_off(&self) -> (Usage, String) {
         match self.running().take() {
             Some(Try { text, used }) => (self.used(used, true, &text), text),
@@ -245,7 +244,7 @@ impl Watch<'_> {
         }
     }
 
-    /// What the try has used that failed so; nothing, where none was under way.
+    /// Returns the usage of an attempt that failed with this error; nothing if none was in progress.
     fn used_by(&self, error: &ModelError) -> Usage {
         let is_under_way = self.running().take().is_some();
         if is_under_way {
@@ -255,8 +254,8 @@ impl Watch<'_> {
         }
     }
 
-    /// What a try has used that brought no reply, with its price. Where a limit is to be kept and its provider has not
-    /// said it, that is estimated.
+    /// Returns the usage of an attempt without a reply, with its price. It is estimated if the provider has not
+    /// reported it and a limit is to be kept.
     fn used(&self, reported: Usage, may_have_cost: bool, written: &str) -> Usage {
         let unreported = self.unreported.filter(|_| may_have_cost && reported.total_tokens() == 0);
         let usage = unreported.map_or(reported, |input_tokens| Usage {

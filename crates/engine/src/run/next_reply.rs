@@ -1,4 +1,4 @@
-//! The next reply of the model: paid for, recorded, and asked for once more where the conversation was too long.
+//! The next reply of the model: paid for, recorded, and requested once more if the conversation was too long.
 
 use std::sync::Arc;
 
@@ -16,14 +16,14 @@ use crate::run::compaction::{ABRIDGED, make_more_room, make_room};
 use crate::run::context_window::fitting_cap;
 use crate::run::model_call::{CallEnd, ModelCall, NoReply, Retry};
 
-/// What came of asking the model.
+/// Result of asking the model.
 pub(crate) enum Response {
     Reply(Arc<Reply>),
     None(NoReply),
 }
 
-/// Asks for the next reply. A conversation that does not fit the model's window is shortened before, and once more if
-/// its provider says that it does not fit.
+/// Asks for the next reply. A conversation that does not fit the model's window is shortened first, and once more if
+/// the provider refuses it.
 pub(crate) async fn next_reply(run: &mut Run<'_>, tool_choice: ToolChoice) -> Result<Response, JournalError> {
     make_room(run, tool_choice).await?;
     let (mut is_second, mut retry) = (false, Retry::default());
@@ -42,7 +42,7 @@ pub(crate) async fn next_reply(run: &mut Run<'_>, tool_choice: ToolChoice) -> Re
         let short_of = lease.short_of();
         let no_reply = match ask(run, tool_choice, retry.made, lease).await? {
             CallEnd::Reply(()) => return Ok(Response::Reply(recorded(run, short_of))),
-            // Perhaps there is enough for another one with a lower cap.
+            // There may be enough for another call with a lower cap.
             CallEnd::Overdrawn(due) => {
                 retry = due;
                 continue;
@@ -56,7 +56,7 @@ pub(crate) async fn next_reply(run: &mut Run<'_>, tool_choice: ToolChoice) -> Re
     }
 }
 
-/// The reply that was just recorded. Its cap may have been what this limit had left.
+/// Returns the reply that was just recorded. This limit may have lowered its cap.
 #[expect(clippy::expect_used, reason = "the record follows the log, which has just taken the reply")]
 fn recorded(run: &mut Run<'_>, short_of: Option<Limit>) -> Arc<Reply> {
     let reply = run.record.look(TaskRecord::newest_reply).expect("a reply that was recorded");
@@ -89,7 +89,7 @@ async fn ask(
         CallEnd::Overdrawn(retry) => return Ok(CallEnd::Overdrawn(retry)),
         CallEnd::NoReply(no_reply) => return Ok(CallEnd::NoReply(no_reply)),
     };
-    // It grows by the reply, and is not copied for that.
+    // Dropped so that the history grows by the reply without being copied.
     drop(history);
     point("model.replied");
     run.sink.append(Fact::ModelReplied { turn: number, reply }).await?;

@@ -1,4 +1,4 @@
-//! What a task does that has ended its turn: it has had its last word, or waits for those that work beside it.
+//! Parking: after its turn a task finishes, or parks until its background children report.
 
 use std::time::Duration;
 
@@ -13,24 +13,24 @@ use crate::run::final_answer::{final_answer, send_back};
 use crate::run::read_mail::read_mail;
 use crate::run::reminders::remind_of_questions;
 
-/// How long the first report is kept for others to come with it, and how long at the most.
+/// First and longest time for which a report waits, so that others can come with it.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 
-/// After so long a time without a wake-up the next report wakes at once again.
+/// After this long without a wake-up, the next report wakes the task at once.
 const QUIET: Duration = Duration::from_secs(10);
 
-/// The wake-ups of a task that rests between its turns.
+/// Wake-ups of a task that is parked between its turns.
 #[derive(Default)]
 pub(crate) struct WakeUps {
-    /// How often it was woken without much time between, and when it was last.
+    /// Number of wake-ups in quick succession, and the time of the last.
     wakes: u32,
     woken_at: Option<Instant>,
 }
 
 impl WakeUps {
-    /// How long reports are collected before it is woken with them, where so much time is left to it. The first one
-    /// wakes it at once. If each further one did so alone, it would cost a turn, or several.
+    /// Returns how long to collect reports before a wake-up, given the remaining time. The first report wakes the task
+    /// at once. If each further one did so, each would cost at least one turn.
     fn pause(&self, left: Option<Duration>) -> Duration {
         if self.woken_at.is_none_or(|woken_at| woken_at.elapsed() > QUIET) {
             return Duration::ZERO;
@@ -47,8 +47,8 @@ impl WakeUps {
     }
 }
 
-/// Takes a reply without calls. It ends the leg, unless there is mail to read, or to wait for, or it does not fit what
-/// was asked for. One that the provider withheld ends it in any case.
+/// Handles a reply without calls. It ends the leg, unless there is mail to read or to wait for, or the reply does not
+/// fit its schema. A reply that the provider withheld always ends it.
 pub(crate) async fn last_word(run: &mut Run<'_>, reply: &Reply) -> Result<Option<Ending>, JournalError> {
     let answer = |run: &Run<'_>| Ok(Some(run.record.look(|record| final_answer(record, reply, run.cut_by))));
     if reply.stop == StopReason::Refusal {
@@ -75,8 +75,7 @@ pub(crate) async fn last_word(run: &mut Run<'_>, reply: &Reply) -> Result<Option
     }
 }
 
-/// Waits, without a slot, until there is something to read, or nothing will come; or tells how the leg ends before
-/// that.
+/// Waits, without a slot, until there is mail to read or none can come. Returns an ending if that comes first.
 async fn park(run: &Run<'_>) -> Result<Option<Ending>, JournalError> {
     tell_for_whom(run).await?;
     let inbox = &run.services.inbox;
@@ -92,7 +91,7 @@ async fn park(run: &Run<'_>) -> Result<Option<Ending>, JournalError> {
     Ok(over.map(|over| over.ending(run.record.last_text())))
 }
 
-/// Records for whom it waits, if for anybody.
+/// Records the tasks that it waits for, if any.
 async fn tell_for_whom(run: &Run<'_>) -> Result<(), JournalError> {
     let waits_for = run.services.inbox.at_work();
     if !waits_for.is_empty() {
@@ -102,8 +101,8 @@ async fn tell_for_whom(run: &Run<'_>) -> Result<(), JournalError> {
     Ok(())
 }
 
-/// Waits for the children that work beside the task, at a limit that leaves time: what they ask meanwhile it cannot
-/// answer. From there on it reads nothing more.
+/// Waits for the background children, at a limit that leaves time. The task cannot answer their questions any more, and
+/// reads nothing after that.
 pub(crate) async fn gather(run: &Run<'_>) -> Result<Option<Ending>, JournalError> {
     let inbox = &run.services.inbox;
     inbox.fall_silent();

@@ -1,4 +1,4 @@
-//! Mail that joins the conversation between two turns, within the room that there is for it.
+//! Mail that joins the conversation between two turns, as far as there is room for it.
 
 use sortie_crash::point;
 use sortie_journal::JournalError;
@@ -9,10 +9,10 @@ use crate::messages::mail_text::MailText;
 use crate::run::context_window::{USUAL_WINDOW, most_input};
 use crate::run::{Run, Services, compaction};
 
-/// Reports that come together have this share of what is left of the window.
+/// Reports that come together get one part in so many of the window's free space.
 const SHARE_OF_REPORTS: u64 = 4;
 
-/// Has what has come join the conversation, as one message; what is too much of it, at the next turn.
+/// Adds unread mail to the conversation, as one message. The part that does not fit waits for the next turn.
 pub(crate) async fn read_mail(run: &Run<'_>) -> Result<(), JournalError> {
     let Services { inbox, mail_writer, .. } = run.services;
     if !inbox.has_mail() {
@@ -25,12 +25,12 @@ pub(crate) async fn read_mail(run: &Run<'_>) -> Result<(), JournalError> {
     Ok(())
 }
 
-/// How many bytes of reports may join the conversation now, if all its outputs have joined it but for these. Old
-/// outputs make way for them.
+/// Returns the bytes of reports that may join the conversation now. `not_joined` is the size of outputs still missing
+/// from it. Old outputs make way for reports.
 pub(crate) fn room_for_reports(run: &Run<'_>, not_joined: usize) -> usize {
     let terms = &run.services.model_caller.terms;
     let (history, request_size) = (run.record.history(), run.request_size());
-    // What a provider has read fits its window, however much it is.
+    // A request that the provider has read fits its window, whatever its size.
     let at_least = || USUAL_WINDOW.max(request_size.measure(&history).saturating_mul(2));
     let most = request_size.room(most_input(terms.window.unwrap_or_else(at_least), terms));
     let spared = terms.window.map_or(0, |_| compaction::spared_by_stubs(&history, most, &run.services.gate));

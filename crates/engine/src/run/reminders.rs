@@ -1,4 +1,4 @@
-//! What the engine itself tells a model between two turns.
+//! Reminders from the engine to a model between two turns.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use sortie_protocol::{Fact, QuestionMark};
 
 use crate::run::Run;
 
-/// Tells a model that commands in the background were lost with their process, once.
+/// Tells a model, once, that its background commands were lost with their process.
 pub(crate) async fn tell_lost_shells(run: &Run<'_>) -> Result<(), JournalError> {
     let (text, lost_shells) = run.record.look(|record| (record.shells.for_model(), record.shells.untold()));
     let Some(text) = text else { return Ok(()) };
@@ -21,9 +21,9 @@ pub(crate) async fn remind_of_circle(run: &Run<'_>) -> Result<(), JournalError> 
     run.sink.append(Fact::Reminded { text, lost_shells: Vec::new(), questions: Vec::new() }).await
 }
 
-/// Reminds a task of questions, once of each, and tells whether it did. Where all that it waits for wait for its
-/// answer, all would wait until that is no longer waited for. If it ends its turn all the same, the answer is left to a
-/// person.
+/// Reminds a task of open questions, once of each, and returns true if it did. If every child is itself blocked on a
+/// question to this task, nothing moves until those questions time out. If the task still ends its turn, a person has
+/// to answer.
 pub(crate) async fn remind_of_questions(run: &Run<'_>) -> Result<bool, JournalError> {
     let questions = if run.services.inbox.has_mail() { Vec::new() } else { open_questions(run) };
     if run.record.look(|record| questions.iter().all(|question| record.reminded_of.contains(question))) {
@@ -38,7 +38,7 @@ pub(crate) async fn remind_of_questions(run: &Run<'_>) -> Result<bool, JournalEr
     Ok(true)
 }
 
-/// Questions of those that work beside it, if each of them waits for an answer; else nothing.
+/// Returns the children's questions, if every child at work waits for an answer; otherwise nothing.
 fn open_questions(run: &Run<'_>) -> Vec<QuestionMark> {
     let mut questions = Vec::new();
     for task in run.services.inbox.at_work() {

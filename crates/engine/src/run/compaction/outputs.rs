@@ -1,4 +1,4 @@
-//! What is left of outputs: a line of an old one, and of a new one that is too long as much of it as there is room for.
+//! Remainders of outputs: one line of an old one; of a new one that is too long, as much as there is room for.
 
 use std::collections::HashMap;
 
@@ -11,18 +11,18 @@ use crate::messages::report_cap::cut;
 /// The tool that pages reports.
 const TASK_OUTPUT: &str = "TaskOutput";
 
-/// A shorter output stays as it is: the line that stands for it would not be shorter by much.
+/// A shorter output stays as it is: its stub would save too little.
 const LEAST_TOKENS: u64 = 120;
 
-/// What the line says of an output, at most.
+/// Longest quotation in a stub.
 const MAX_CHARS: usize = 200;
 
-/// A line for each output in these messages.
+/// Returns a stub for each long output in these messages.
 pub(super) fn stubs(messages: &[Message], gate: &Gate) -> Vec<Stub> {
     long(messages).map(|(call, output)| stub(call, output, gate)).collect()
 }
 
-/// How many tokens fewer these messages have with such lines.
+/// Returns the tokens that such stubs save.
 pub(super) fn spared(messages: &[Message], gate: &Gate) -> u64 {
     let spared = |(call, output): (&ToolCall, &ToolOutput)| {
         let line = ToolOutput::done(stub(call, output, gate).text, "");
@@ -31,7 +31,7 @@ pub(super) fn spared(messages: &[Message], gate: &Gate) -> u64 {
     long(messages).map(spared).sum()
 }
 
-/// The outputs for which a line is shorter by much.
+/// Returns the outputs that are much longer than their stubs.
 fn long(messages: &[Message]) -> impl Iterator<Item = (&ToolCall, &ToolOutput)> {
     answered(messages).into_iter().filter(|(_, output)| estimate::output_tokens(output) > LEAST_TOKENS)
 }
@@ -41,7 +41,7 @@ fn stub(call: &ToolCall, output: &ToolOutput, gate: &Gate) -> Stub {
     Stub { call: call.id.clone(), text: format!("[left out to make room: {said}. {}]", handle(call, gate, false)) }
 }
 
-/// The longest outputs in these messages cut to the same length, so that they have so many tokens less, if they can.
+/// Cuts the longest outputs to a common length, so that `excess` tokens are saved if possible.
 pub(super) fn cuts(messages: &[Message], excess: u64, gate: &Gate) -> Vec<Stub> {
     let outputs = answered(messages);
     let level = level(outputs.iter().map(|(_, output)| estimate::output_tokens(output)).collect(), excess);
@@ -55,7 +55,7 @@ pub(super) fn cuts(messages: &[Message], excess: u64, gate: &Gate) -> Vec<Stub> 
     too_long.map(cut).collect()
 }
 
-/// How long outputs of these sizes may be at most, so that all of them together have so much less.
+/// Returns the common length to which outputs must be cut to save `excess`.
 fn level(mut sizes: Vec<u64>, excess: u64) -> u64 {
     sizes.sort_unstable();
     let (mut left, mut n_left) = (sizes.iter().sum::<u64>().saturating_sub(excess), sizes.len() as u64);
@@ -68,7 +68,7 @@ fn level(mut sizes: Vec<u64>, excess: u64) -> u64 {
     u64::MAX
 }
 
-/// The calls and their outputs.
+/// Returns the calls and their outputs.
 fn answered(messages: &[Message]) -> Vec<(&ToolCall, &ToolOutput)> {
     let mut calls: HashMap<&CallId, &ToolCall> = HashMap::new();
     let mut answered = Vec::new();
@@ -87,7 +87,7 @@ fn answered(messages: &[Message]) -> Vec<(&ToolCall, &ToolOutput)> {
     answered
 }
 
-/// How an output can be had that is left out, or the rest of one that was just made.
+/// Tells the model how to get an omitted output back, or the rest of a new one.
 fn handle(call: &ToolCall, gate: &Gate, is_new: bool) -> &'static str {
     let Some(tool) = gate.tool(call) else { return "It is gone." };
     match tool.idempotent() {

@@ -1,28 +1,28 @@
-//! What stands for the turns that are left out, in words: the model's own, or few of ours.
+//! Summaries of the turns that are left out: the model's own words, or a few of ours.
 
 use sortie_protocol::{Message, Part, ToolCall};
 
 use crate::messages::report_cap::cut;
 
-/// Asked of the model, as the last message of what it is to sum up.
+/// Request for a summary, as the last message.
 pub(super) const SUM_UP: &str = "Your context is nearly full. Sum up this conversation for yourself, in at most 600 words and \
                                  without tool calls: what you were asked, what you found (paths, names, figures), what you \
                                  changed, what is left to do. You go on with this summary and your newest turns; nothing else \
                                  of it is left.";
 
-/// What is told of one line: of what somebody said to the task, and of what it did itself.
+/// Longest lines of a digest: for a message to the task, and for an action of its own.
 const SAID_BYTES: usize = 4000;
 const DONE_BYTES: usize = 200;
 
-/// The summary as the model reads it, within so many bytes.
+/// Returns the summary as the model reads it, within so many bytes.
 pub(super) fn by_the_model(text: &str, most: usize) -> String {
     let kept = text[..cut(text, most)].trim();
     let mark = if kept.len() < text.trim().len() { " [… cut]" } else { "" };
     format!("Earlier turns of this conversation were left out to make room. You have summed them up so:\n{kept}{mark}")
 }
 
-/// The same in few words, made from the messages that are left out: what was said, and what was done. If it has too
-/// many bytes, the oldest that was done goes first.
+/// Returns a digest of the omitted messages: what was said to the task, and its actions. If it is too long, the oldest
+/// actions go first.
 pub(super) fn digest(messages: &[Message], most: usize) -> String {
     let mut lines: Vec<(bool, String)> = messages.iter().flat_map(lines_of).collect();
     let mut n_bytes: usize = lines.iter().map(|(_, line)| line.len() + 1).sum();
@@ -47,7 +47,7 @@ pub(super) fn digest(messages: &[Message], most: usize) -> String {
     )
 }
 
-/// What a message comes to, and whether somebody said it to the task.
+/// Returns the lines of a message; true marks those said to the task.
 fn lines_of(message: &Message) -> Vec<(bool, String)> {
     match message {
         Message::User { text } => vec![(true, format!("You were told: {}", short(text, SAID_BYTES)))],
@@ -67,7 +67,7 @@ fn line_of(part: &Part) -> Option<String> {
     }
 }
 
-/// The beginning of a text.
+/// Returns the beginning of a text.
 fn short(text: &str, most: usize) -> String {
     let text = text.trim();
     let kept = &text[..cut(text, most)];
