@@ -25,12 +25,12 @@ use crate::tasks::start::prepare;
 use crate::tasks::state::EngineError;
 use crate::tasks::task::launched;
 
-/// One task's door to children of its own.
+/// One task's way to start children.
 pub(crate) struct Delegate {
     pub(crate) scope: Arc<TaskScope>,
-    /// What the task's conversation has for reports.
+    /// Room for reports in the task's conversation.
     pub(crate) room: Arc<ReportRoom>,
-    /// What the calls of its newest turn say to them.
+    /// Order of messages from the calls of its newest turn.
     pub(crate) words: Arc<CallOrder>,
 }
 
@@ -57,7 +57,7 @@ impl Delegation for Delegate {
         }
         let roster = engine.rosters.current();
         let stand_in = StandIn::of(&engine.contract.defaults());
-        // A template may say who serves. One that does not fit is refused before anybody is asked.
+        // A template may name the agent. A template that does not fit is refused before anybody is asked.
         let most_bytes = engine.rules.max_prompt_bytes;
         let Ok(request) = roster.templates().applied(request.clone(), most_bytes) else {
             return Resource::Nothing;
@@ -73,11 +73,11 @@ impl Delegation for Delegate {
 }
 
 impl Delegate {
-    /// The answer to a call: a child that has ended, or that goes on by itself.
+    /// Answers a call with a child that has ended, or that runs in the background.
     async fn answer(&self, call: &CallId, request: TaskRequest) -> Result<Delegated, Failure> {
         let mode = LaunchMode::of(&request);
         match self.scope.attached.get(call) {
-            // It goes on by itself, since the task did.
+            // It has been running in the background since the task resumed.
             Some(attached) if attached.is_released => return self.launched_before(attached.child).await,
             Some(attached) => return self.answer_again(call, *attached, mode).await,
             None => {}
@@ -94,7 +94,7 @@ impl Delegate {
         }
     }
 
-    /// The answer of a child that was started before a crash.
+    /// Answers with a child that was started before a crash.
     async fn answer_again(&self, call: &CallId, attached: Attached, mode: LaunchMode) -> Result<Delegated, Failure> {
         let persistence = HeldRetry::new();
         loop {
@@ -109,7 +109,7 @@ impl Delegate {
         }
     }
 
-    /// A failure means that it was not started.
+    /// Starts a child in this mode. A failure means that it was not started.
     async fn start(&self, call: &CallId, admitted: Box<Admitted>, mode: LaunchMode) -> Result<Delegated, Failure> {
         match mode {
             LaunchMode::Foreground => Box::pin(self.wait(call, *admitted)).await,
@@ -117,9 +117,9 @@ impl Delegate {
         }
     }
 
-    /// Starts a child and waits for its end, or until it is released.
+    /// Starts a child and waits until it ends or is released.
     async fn wait(&self, call: &CallId, Admitted { task, ticket, .. }: Admitted) -> Result<Delegated, Failure> {
-        // Should this future be dropped, the child is told to end, and does so by itself.
+        // If this future is dropped, the child is told to end, and does so by itself.
         let child_ends_with_us = task.cancel.clone().drop_guard();
         let (job, account, record) = (Arc::clone(&task.job), Arc::clone(&task.account), Arc::clone(&task.record));
         let (sink, address) = (task.sink.clone(), task.address.clone());
@@ -133,17 +133,17 @@ impl Delegate {
         };
         let ended = tokio::select! {
             biased;
-            // First: once it was let go its report is mail, even if it has ended by now.
+            // First: after a release the report goes into the inbox, even if the child has ended by now.
             () = released => None,
             ended = started => Some(ended.unwrap_or(Err(EngineError::Aborted))),
         };
-        // What still works below it is not its own any more.
+        // The rest of the child's tree no longer belongs to this call.
         drop(child_ends_with_us.disarm());
         let Some(ended) = ended else {
             return Ok(Delegated::Launched(Box::new(launched(&job, sink.output_path()))));
         };
         let outcome = ended.unwrap_or_else(|error| {
-            // It ran, but its ending could not be recorded. What it spent is known all the same.
+            // It ran, but its ending could not be recorded. Its usage is known all the same.
             let failure = Failure::new(FailureCode::Internal, error.to_string());
             let unrecorded = Unrecorded::start(&account, record.look(|record| record.worked.known()));
             let ending = Ending::Failed { failure, text: String::new() };
@@ -153,7 +153,7 @@ impl Delegate {
         Ok(Delegated::Ended(Box::new(outcome)))
     }
 
-    /// The answer to a call whose child goes on by itself since before a crash.
+    /// Answers a call whose child was in the background already before a crash.
     async fn launched_before(&self, child: TaskId) -> Result<Delegated, Failure> {
         let journal = Arc::clone(&self.scope.engine.journal);
         let past = blocking(move || read(journal.as_ref(), child)).await?;
@@ -163,18 +163,18 @@ impl Delegate {
         Ok(Delegated::Launched(Box::new(launched(&job, output_file))))
     }
 
-    /// Records that a call was answered from the result cache: nobody sees a task start.
+    /// Records that a call was answered from the result cache, since no task start shows it.
     async fn record_given(&self, call: &CallId, job: &Job, outcome: &TaskOutcome) {
-        // On disk: that is where it is found when this task wants to read on.
+        // On disk, where this task looks it up to read the rest.
         let given = Fact::OutcomeGiven { call: call.clone(), from: outcome.task_id };
         self.scope.sink.append_synced(given).await.ok();
         let text = format!("“{}” was {}", job.title, whence(outcome));
-        // A log that is lost ends the task by itself.
+        // A lost log ends the task by itself.
         self.scope.sink.append(Fact::Noticed { text }).await.ok();
     }
 }
 
-/// Starts a child that works in the background. It ends with its parent, or when it is done.
+/// Starts a child in the background. It runs until it is done or its parent ends.
 pub(crate) async fn launch(Admitted { task, notice, .. }: Admitted) -> Result<Box<Launched>, Failure> {
     let mut launched = task.launched();
     launched.notices.extend(notice);

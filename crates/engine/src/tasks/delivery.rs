@@ -1,4 +1,4 @@
-//! Delivery of a task's ending: to the call that waits for it, or into its parent's mail.
+//! Delivery of a task's ending: to the call that waits for it, or into its parent's inbox.
 //!
 //! A task that ends also settles its background children. A task that was stopped, or has no parent, stops them and
 //! waits. A task that failed leaves them to its parent.
@@ -24,7 +24,7 @@ use crate::tasks::state::EngineError;
 use crate::tasks::task::Task;
 
 impl Task {
-    /// Records the ending, and delivers it: with what those beside the task came to until they were stopped.
+    /// Records and delivers the ending, including the usage of background children until they stopped.
     pub(crate) async fn deliver(&self, outcome: &mut TaskOutcome) -> Result<(), JournalError> {
         self.end_absent_charges().await;
         let oversight = if self.address.is_some() { Watcher::TaskAbove } else { Watcher::Nobody };
@@ -34,7 +34,7 @@ impl Task {
         }
         outcome.usage = Usage { duration_ms: outcome.usage.duration_ms, ..self.account.spent() };
         outcome.files_changed = self.account.files_changed();
-        // What is on its way is here, or was refused: whoever was told that it arrived finds it in the outcome.
+        // Messages on their way arrive or are refused here, so that the outcome mentions each that was confirmed.
         self.record.inbox.shut().await;
         outcome.notices.extend(self.left_unread(hands_over));
         let Some(address) = &self.address else {
@@ -77,11 +77,11 @@ impl Task {
         Ok(())
     }
 
-    /// What it has not read. Reports and questions of those that go over to another one are told there.
+    /// Returns a notice about unread mail. Mail of children that a new parent gets is reported there.
     fn left_unread(&self, hands_over: bool) -> Option<String> {
         let unread = self.record.inbox.unread();
         if !hands_over {
-            // What was stopped with it has nothing to tell that it does not say itself.
+            // A report of a child that was stopped with the task adds nothing.
             let told = unread.reports.iter().filter(|report| report.outcome.status != Status::Cancelled);
             return unread_notice(told.count(), unread.messages.len());
         }
@@ -91,7 +91,7 @@ impl Task {
         unread_notice(0, unread.messages.iter().filter(|message| !is_of_child(&message.from)).count())
     }
 
-    /// Whoever reads that a task was cancelled reads who did that: it may have been none of those that it knows.
+    /// Adds a notice that names the stopper of a cancelled task, since the parent may not know about it.
     fn tell_who_stopped(&self, outcome: &mut TaskOutcome, above: Option<TaskId>) {
         if outcome.status != Status::Cancelled {
             return;
@@ -101,11 +101,11 @@ impl Task {
         outcome.notices.extend(stopper.map(StoppedBy::notice));
     }
 
-    /// The journal is lost, or somebody else has the task. What works below it ends, and a parent that nobody would
-    /// tell otherwise is told; a call that waits is answered by itself.
+    /// Handles a lost journal, or a task that another process has. Its children end, and a parent that would hear
+    /// nothing else gets a report; a waiting call returns by itself.
     ///
-    /// Where the journal did not take its ending, its parent cannot go on, either: it would tell of an ending that
-    /// there is not. So the whole tree stops as in a crash, and can be resumed.
+    /// If the journal did not accept the ending, the parent must not continue either: it would report an ending that
+    /// does not exist. So the whole tree stops as in a crash, and can be resumed.
     pub(crate) async fn deliver_unrecorded(&self, error: &EngineError) {
         self.cancel.cancel();
         let untold = match error {
@@ -123,8 +123,8 @@ impl Task {
         }
     }
 
-    /// Children that are expected here and that nobody runs, since the task ends before it could take them up again:
-    /// they end with it, and are reported like all others.
+    /// Ends expected children that nobody runs, because the task ends before it could resume them. They are reported
+    /// like all others.
     async fn end_absent_charges(&self) {
         let call = CallId::from(IN_BACKGROUND);
         for (child, ended_leg) in self.record.inbox.unreported() {
@@ -133,13 +133,13 @@ impl Task {
             }
             match report_of(&self.engine, child, ended_leg, self.caller(&call)).await {
                 Ok(report) => self.record.inbox.report(child, report),
-                // Somebody else has it, or it cannot be read.
+                // Another process has it, or it cannot be read.
                 Err(_) => self.record.inbox.forget(child),
             }
         }
     }
 
-    /// Ends what works beside the task, and waits for it.
+    /// Stops the background children, and waits for them.
     async fn stop_charges(&self) {
         loop {
             let changed = self.record.inbox.change();
@@ -157,8 +157,7 @@ impl Task {
         }
     }
 
-    /// All that is left of the mail, once nothing of it can change any more: who works stays at work as long as `held`
-    /// is.
+    /// Returns the remaining children once their state is final: those at work cannot end while they are in `held`.
     async fn hold_charges(&self, held: &mut BTreeMap<TaskId, Held>) -> Vec<BackgroundChild> {
         loop {
             let background_children = self.record.inbox.close();
@@ -184,7 +183,7 @@ impl Task {
     }
 }
 
-/// A child that works on, and that neither ends nor asks as long as this is kept.
+/// Guard: while held, the child can neither end nor ask a question.
 struct Held {
     running_task: Arc<RunningTask>,
     address: Arc<ReportTarget>,
@@ -192,7 +191,7 @@ struct Held {
 }
 
 impl Held {
-    /// The child is another one's from now on, and so is the time that it has.
+    /// Moves the child, and its deadline, to a new parent.
     fn go_over(&mut self, to: &Recipient, deadline: &Arc<Deadline>) {
         (self.recipient.sink, self.recipient.inbox) = (to.sink.clone(), Arc::clone(&to.inbox));
         self.address.deadline.move_below(Arc::clone(deadline));

@@ -1,11 +1,11 @@
-//! The tasks that observers of this engine expect. A journal may be shared with other engines and other processes.
+//! Tasks that the observers of this engine expect. A journal may be shared with other engines and processes.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use sortie_protocol::{Job, TaskId, TaskRequest};
 
-/// What the journal does not keep as it was said: a title may be cut there, and the agent is the one that serves.
+/// The requester's own words. The journal may cut the title, and has the agent that serves.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Asked {
     pub(crate) title: String,
@@ -28,7 +28,7 @@ impl From<&TaskRequest> for Asked {
     }
 }
 
-/// Of a task that goes on: in the words of the log.
+/// For a resumed task: the words of the log.
 impl From<&Job> for Asked {
     fn from(job: &Job) -> Self {
         Self { title: job.title.clone(), agent: job.config.agent.clone() }
@@ -42,14 +42,14 @@ impl Expected {
 }
 
 impl Audience {
-    /// One more observer, for as long as it keeps what it gets here.
+    /// Adds an observer, which stays for as long as it keeps the result.
     pub(crate) fn join(&self) -> Arc<Expected> {
         let seat = Arc::new(Expected::default());
         self.seats.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::downgrade(&seat));
         seat
     }
 
-    /// Has every observer expect a task. Said before the task is in the journal, so that none of them overlooks it.
+    /// Makes every observer expect a task. Called before the task is in the journal, so that no observer overlooks it.
     pub(crate) fn announce(&self, task: TaskId, asked: &Asked) {
         self.seats.lock().unwrap_or_else(PoisonError::into_inner).retain(|seat| {
             let Some(expected) = seat.upgrade() else { return false };

@@ -1,5 +1,4 @@
-//! The tasks around a task, as far as it can see them, write to them and ask them: those below it, the one above it,
-//! and those beside it.
+//! Relatives: the tasks below, above and beside a task, as far as it can see them, write to them and ask them.
 
 mod answer_wait;
 mod cached_report;
@@ -36,7 +35,7 @@ use crate::tasks::resume::follow_up::is_own;
 use crate::tasks::resume::reattach::{Found, end_instead};
 use crate::tasks::scope::TaskScope;
 
-/// The tasks around one task, as it reaches them.
+/// Access to the tasks around one task.
 pub(crate) struct Relatives {
     pub(crate) scope: Arc<TaskScope>,
     pub(crate) delegate: Delegate,
@@ -66,7 +65,7 @@ impl Kin for Relatives {
     fn look<'a>(&'a self, task: &'a str, patience: Duration) -> BoxFuture<'a, Result<Glance, Failure>> {
         Box::pin(async move {
             let member = match self.below(task).await {
-                // It has ended before this task asked.
+                // It ended before this task started: a report from the result cache.
                 Err(none) if none.code == FailureCode::NoSuchTask => {
                     return given(&self.scope, task).await.map(Glance::from);
                 }
@@ -78,11 +77,11 @@ impl Kin for Relatives {
                     tokio::select! {
                         biased;
                         () = running_task.over.cancelled() => {}
-                        // It may be a question of just the one that is waited for.
+                        // The message may be a question of the very task that is waited for.
                         _ = something_else => {}
                     }
                 };
-                // One whose question has been read would be waited for in vain.
+                // A child whose question has been read waits for this task: waiting for it would be in vain.
                 if !self.is_asked_by(&running_task).await {
                     tokio::time::timeout(patience, over).await.ok();
                 }
@@ -137,7 +136,7 @@ impl Kin for Relatives {
     fn send<'a>(&'a self, call: &'a CallId, to: &'a str, text: String) -> BoxFuture<'a, Result<Receipt, Failure>> {
         Box::pin(async move {
             if let Some(attached) = self.scope.attached.get(call) {
-                // It goes on with these words since before a crash.
+                // It was resumed with this message before a crash.
                 return Ok(Receipt::Resumed { task: attached.child });
             }
             let RelatedTask { task, parent, state, .. } = self.in_reach(to).await?;
@@ -163,7 +162,7 @@ impl Kin for Relatives {
                 return Err(Failure::new(FailureCode::HasEnded, message));
             }
             if let Some(running_task) = running_task {
-                // It has read its last message; soon it has ended.
+                // It has read its last message, and will end soon.
                 running_task.over.cancelled().await;
             }
             self.resume_with(call, task, text).await
@@ -204,7 +203,7 @@ impl Kin for Relatives {
             };
             tokio::select! {
                 biased;
-                // First: it may be the last that its parent says.
+                // First: the message may be the parent's last.
                 answer = by_mail => Ok(Some(answer)),
                 answer = by_hand => answer,
             }
@@ -213,7 +212,7 @@ impl Kin for Relatives {
 
     fn post(&self, text: String) -> BoxFuture<'_, Result<(), Failure>> {
         Box::pin(async move {
-            // On disk: that is where it is read.
+            // On disk, where it is read.
             self.scope.sink.append_synced(Fact::NotePosted { text }).await.map_err(journal_failure)?;
             point("note.posted");
             Ok(())
@@ -231,7 +230,7 @@ impl Kin for Relatives {
 }
 
 impl Relatives {
-    /// Has a task that has ended go on with a message, in the background.
+    /// Resumes an ended task in the background, with a message.
     async fn resume_with(&self, call: &CallId, task: TaskId, text: String) -> Result<Receipt, Failure> {
         let engine = &self.scope.engine;
         engine.rules.check_resume()?;
@@ -250,8 +249,8 @@ impl Relatives {
         }
     }
 
-    /// Whether a message has reached a task by a call of this one, before that was broken off. One that was ended
-    /// before it read it is a failure.
+    /// Returns true if this call delivered its message before it was interrupted. Fails if the recipient ended before
+    /// it read the message.
     async fn has_arrived(&self, task: TaskId, call: &CallId) -> Result<bool, Failure> {
         let (journal, own, call) = (Arc::clone(&self.scope.engine.journal), self.scope.job.task, call.clone());
         let look_it_up = move || {
@@ -276,7 +275,7 @@ impl Relatives {
         blocking(look_it_up).await
     }
 
-    /// Whether another one waits for an answer of this task, and has none.
+    /// True if the running task waits for an answer from this one.
     async fn is_asked_by(&self, running_task: &RunningTask) -> bool {
         let own = self.scope.job.task;
         let Some(address) = running_task.address.as_ref().filter(|_| running_task.inbox.awaits_answer_of(own)) else {

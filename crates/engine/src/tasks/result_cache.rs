@@ -1,4 +1,4 @@
-//! The result cache: outcomes that are given again for the same request on the same files, if the task only read.
+//! The result cache: reuses outcomes for the same request on the same files, if the task only read.
 //!
 //! The journal is the truth. The cache is an index from a key to a task, and may be lost or damaged: then the work is
 //! done anew. It starts nothing and waits for nothing.
@@ -26,34 +26,34 @@ use key::Key;
 
 use crate::ports::approval::Approvals;
 
-/// Knows which task has answered what.
+/// Index of tasks by request.
 #[derive(Debug)]
 pub struct ResultCache {
     index: Index,
     bounds: SnapshotBounds,
-    /// Whether it was told why results are not kept here.
+    /// True if the notice about the disabled cache was given.
     is_told: AtomicBool,
 }
 
-/// What is asked before a task starts.
+/// Query before a task starts.
 pub(crate) struct CacheQuery<'a> {
     pub(crate) job: &'a Job,
-    /// Those that it may delegate to.
+    /// Agents that it may delegate to.
     pub(crate) agents: &'a Registry,
-    /// Where its model is reached, and those of whom it may delegate to.
+    /// Endpoints of its model and of the models it may delegate to.
     pub(crate) endpoints: &'a [Endpoint],
-    /// Whether a person has approved of something for the whole tree, so that its grant is not all that it may do.
+    /// True if a person has approved something for the whole tree, which then is allowed beyond the grant.
     pub(crate) has_approvals: bool,
 }
 
-/// What is known of a request.
+/// Result of a query.
 #[derive(Debug)]
 pub(crate) enum CacheAnswer {
-    /// The outcome of a task that did the same on the same files. It says so.
+    /// The outcome of a task that did the same on the same files, with a notice that says so.
     Hit(Box<TaskOutcome>),
-    /// It must be done. The ticket is for [`Cache::remember`].
+    /// Not in the cache. The ticket is for [`ResultCache::remember`].
     Miss(Box<CacheTicket>),
-    /// It must be done, and nothing can be kept of it. The notice says why, the first time.
+    /// Not in the cache, and cannot be added. The notice says why, the first time.
     Unable(Option<String>),
 }
 
@@ -61,14 +61,14 @@ pub(crate) enum CacheAnswer {
 #[derive(Debug)]
 pub(crate) struct CacheTicket {
     task: TaskId,
-    /// Without the files.
+    /// Key without the files.
     request: Key,
     key: Key,
     snapshot: Snapshot,
 }
 
 impl ResultCache {
-    /// One that keeps its index in `directory`, which should hold nothing else.
+    /// Creates a cache with its index in `directory`, which should hold nothing else.
     pub fn new(directory: SpillDir) -> Self {
         Self::within(directory, SnapshotBounds::default())
     }
@@ -77,9 +77,9 @@ impl ResultCache {
         Self { index: Index::new(directory), bounds, is_told: AtomicBool::new(false) }
     }
 
-    /// Whether the request has been answered. Reads the workspace, so it blocks.
+    /// Looks the request up. Reads the workspace, so it blocks.
     pub(crate) fn look_up(&self, journal: &dyn Journal, workspace: &Workspace, query: &CacheQuery<'_>) -> CacheAnswer {
-        // What one tree may do by a person's word, another may not.
+        // A person's approval in one tree does not hold in another.
         if query.has_approvals {
             return CacheAnswer::Unable(None);
         }
@@ -97,9 +97,8 @@ impl ResultCache {
         }
     }
 
-    /// Keeps the outcome of a task that has ended, if it may be given again: it is completed, it and all below it only
-    /// read, nothing that it did depends on a person, and the files are as they were when it began. Returns what a
-    /// person should know, once. Blocks.
+    /// Keeps the outcome of an ended task, if it can be reused. The task is completed, its whole tree only read,
+    /// nothing depended on a person, and the files are unchanged. Returns a notice for people, once. Blocks.
     pub(crate) fn remember(
         &self,
         journal: &dyn Journal,
@@ -122,7 +121,7 @@ impl ResultCache {
     }
 }
 
-/// A recorded outcome, as whoever asks the same again gets it.
+/// Returns a recorded outcome for the same request made again.
 fn given_again(Done { mut outcome, at, parent }: Done, job: &Job) -> TaskOutcome {
     for notice in &job.notices {
         if !outcome.notices.contains(notice) {
@@ -141,7 +140,7 @@ fn given_again(Done { mut outcome, at, parent }: Done, job: &Job) -> TaskOutcome
     outcome
 }
 
-/// Whether whoever gets the outcome has tools that would reach for the task.
+/// Returns true if the requester has tools that could reach for the task.
 fn has_companions(job: &Job) -> bool {
     contract(&job.contract).is_some_and(|known| known.defaults().companions)
 }

@@ -1,8 +1,8 @@
 //! Resuming a task: after a crash, a limit, a failure, or with a follow-up.
 //!
-//! It may do what it could do when it was started, within what holds now. What it had under way is settled first.
+//! A resumed task may do what it could at its start, within the present rules. Interrupted calls are settled first.
 //!
-//! Within the task, `run/finish_interrupted_turn.rs` and `gate/settle_calls.rs` finish the turn that was broken off.
+//! Inside the task, `run/finish_interrupted_turn.rs` and `gate/settle_calls.rs` finish the interrupted turn.
 
 pub(crate) mod background_children;
 pub(crate) mod close_open_calls;
@@ -39,35 +39,34 @@ use crate::tasks::start::{Decided, account, build, check_prices};
 use crate::tasks::state::EngineState;
 use crate::tasks::task::{Resumed, Task};
 
-/// What joins the conversation where a task that had written its last word goes on without a new prompt.
+/// Prompt for a task that had written its last word and is resumed without a new one.
 const GO_ON: &str = "Go on with your work where you stopped.";
 
-/// How to go on.
+/// Parameters of a resumption.
 #[derive(Debug, Clone, Default)]
 pub struct Resumption {
-    /// A follow-up. A task that was completed needs one.
+    /// A follow-up. A completed task needs one.
     pub prompt: Option<String>,
-    /// What bounds it from now on. What is not said is as the task began with, or, where it was interrupted, what is
-    /// left.
+    /// New limits. A missing one is as at the start of the task, or, if it was interrupted, what is left.
     pub limits: Limits,
-    /// The user knows that the process which has the task, or one of those below it, is gone, though it cannot be seen
+    /// The user knows that a process which has the task or one of its descendants is gone, though it cannot be seen
     /// from here.
     pub take_over: bool,
 }
 
-/// A task that is to go on.
+/// A task that is to be resumed.
 pub(crate) struct GoingOn {
     pub(crate) loaded: LoadedTask,
     pub(crate) wish: Wish,
-    /// What should be known of how it goes on.
+    /// Notices about the resumption.
     pub(crate) notices: Vec<String>,
-    /// Processes that cannot be seen from here and have those below it.
+    /// Assumption about processes that have its descendants but cannot be seen from here.
     pub(crate) unseen: Unseen,
 }
 
-/// What is wished of a task that goes on.
+/// The wanted kind of resumption.
 pub(crate) enum Wish {
-    /// Where it was interrupted, because its parent goes on.
+    /// From where it was interrupted, because its parent resumes.
     AsItWas,
     Leg {
         prompt: Option<String>,
@@ -107,7 +106,7 @@ pub(crate) async fn resume(
     Running::start(admit(task, &origin, LaunchMode::Foreground).await?).await.map_err(journal_failure)
 }
 
-/// Makes a task as it goes on. Nothing is written yet: a failure means that it stays as it is.
+/// Prepares a resumed task. Nothing is written yet: a failure leaves it as it is.
 pub(crate) async fn prepare(
     engine: &Arc<EngineState>,
     origin: &Origin<'_>,
@@ -159,7 +158,7 @@ pub(crate) async fn prepare(
     Ok(task)
 }
 
-/// The words that join the conversation, if any must.
+/// Returns the prompt that joins the conversation, if it needs one.
 fn prompt_for(engine: &EngineState, loaded: &LoadedTask, prompt: Option<String>) -> Result<Option<String>, Failure> {
     if let Some(prompt) = prompt {
         engine.rules.check_words(&prompt)?;
@@ -175,8 +174,8 @@ fn prompt_for(engine: &EngineState, loaded: &LoadedTask, prompt: Option<String>)
     }
 }
 
-/// Ends what the commands of a task may have left running when its process was killed; what to say of those that could
-/// not be ended. Only for who has the task: what is ended may belong to somebody else otherwise.
+/// Ends leftover commands of a killed process, and returns notices about those that could not be ended. Only for the
+/// process that has the task: otherwise the commands may belong to another.
 pub(crate) async fn end_left_over(keepers: Vec<KeeperMark>) -> Vec<String> {
     let end = move || keepers.into_iter().filter(|keeper| !keeper.end()).map(|keeper| keeper.pid).collect();
     let left: Vec<u32> = tokio::task::spawn_blocking(end).await.unwrap_or_default();

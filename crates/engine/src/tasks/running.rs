@@ -11,9 +11,9 @@ use crate::tasks::result_cache::lookup::keep;
 use crate::tasks::start::admission::{Admission, Admitted};
 use crate::tasks::state::EngineError;
 
-/// A started task without a parent, or one whose outcome is given again. Dropping it stops the task.
+/// A started task without a parent, or a reused outcome. Dropping it stops the task.
 pub struct Running {
-    /// The one whose outcome it is.
+    /// The task of the outcome.
     pub task: TaskId,
     job: Arc<Job>,
     cancel: CancellationToken,
@@ -29,7 +29,7 @@ impl Running {
         }
     }
 
-    /// With a ticket, its outcome is kept for later before anybody has it.
+    /// Starts a task. With a ticket, the cache gets its outcome before anybody else.
     async fn begin(Admitted { task, ticket, .. }: Admitted) -> Result<Self, JournalError> {
         let (job, cancel) = (Arc::clone(&task.job), task.cancel.clone());
         let (engine, approvals) = (Arc::clone(&task.engine), Arc::clone(&task.approvals));
@@ -42,23 +42,23 @@ impl Running {
         Ok(Self { task: job.task, job, cancel, finished })
     }
 
-    /// A task that is not started, because another one has done the same.
+    /// Stands for a task that is not started, because another one has done the same.
     fn given_again(job: Arc<Job>, outcome: TaskOutcome) -> Self {
         let (task, cancel) = (outcome.task_id, CancellationToken::new());
         Self { task, job, cancel, finished: tokio::spawn(std::future::ready(Ok(outcome))) }
     }
 
-    /// Ends the task and everything below it. How it ended is in the outcome. Harmless when repeated or late.
+    /// Stops the task and all its descendants; its outcome tells how it ended. Harmless when repeated or late.
     pub fn stop(&self) {
         self.cancel.cancel();
     }
 
-    /// All that was decided for the task.
+    /// Returns the job with all decisions about the task.
     pub fn job(&self) -> Arc<Job> {
         Arc::clone(&self.job)
     }
 
-    /// A handle that stops the task from elsewhere, e.g. from a signal.
+    /// Returns a handle that stops the task from elsewhere, e.g. from a signal.
     pub fn stopper(&self) -> CancellationToken {
         self.cancel.clone()
     }

@@ -1,4 +1,4 @@
-//! The scope of a task at work: what its children, its questions and its messages know of it.
+//! The scope of a task at work: the part that its children, questions and messages use.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -34,16 +34,16 @@ pub(crate) struct TaskScope {
     pub(crate) attached: HashMap<CallId, Attached>,
     /// All calls that were under way then.
     pub(crate) begun: HashSet<CallId>,
-    /// Processes that cannot be seen from here and have its children.
+    /// Assumption about processes that have its children but cannot be seen from here.
     pub(crate) unseen: Unseen,
 }
 
-/// How a task is started, as its starter sees it.
+/// Launch mode of a task, as its starter sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LaunchMode {
     /// The starter waits for the end.
     Foreground,
-    /// The starter goes on at once.
+    /// The starter continues at once.
     Background,
 }
 
@@ -54,14 +54,14 @@ impl LaunchMode {
 }
 
 impl TaskScope {
-    /// The address for the report of a child that this call starts.
+    /// Returns the address for the report of a child that this call starts.
     pub(crate) fn address(&self, call: &CallId, mode: LaunchMode) -> Arc<ReportTarget> {
         let (sink, inbox) = (self.sink.clone(), Arc::clone(&self.inbox));
         let waits = mode == LaunchMode::Foreground;
         ReportTarget::new(Recipient { sink, inbox, call: call.clone(), waits, is_over: false }, &self.deadline)
     }
 
-    /// This task, as the one whose call a child answers.
+    /// Returns this task as the caller whose call a child answers.
     pub(crate) fn caller<'a>(&'a self, call: &'a CallId) -> Caller<'a> {
         Caller { sink: &self.sink, call, unseen: self.unseen, why: None }
     }

@@ -1,7 +1,7 @@
-//! The one recipe that starts a task, whoever asks for it: check, equip, resolve, build, admit.
+//! The one recipe that starts a task for any origin: check, equip, resolve, build, admit.
 //!
-//! Every origin takes the same steps in the same order. An origin says what it does not have: a parent, a bound on its
-//! starts, a result cache. A task that goes on skips the choices that were made at its first start.
+//! Every origin takes the same steps in the same order. An origin says what it does not have: a parent, a limit on its
+//! starts, a result cache. A resumed task skips the choices of its first start.
 
 pub(crate) mod admission;
 pub(crate) mod check;
@@ -30,7 +30,7 @@ use crate::tasks::start::origin::Origin;
 use crate::tasks::state::EngineState;
 use crate::tasks::task::{Resumed, Task};
 
-/// All that is decided for a task before it is built.
+/// Decisions about a task before it is built.
 pub(crate) struct Decided {
     pub(crate) roster: Arc<Roster>,
     pub(crate) asked: Asked,
@@ -38,11 +38,11 @@ pub(crate) struct Decided {
     pub(crate) hold: LegHold,
     pub(crate) account: Arc<Account>,
     pub(crate) record: Arc<LiveRecord>,
-    /// The earlier life of a task that goes on.
+    /// The earlier life of a resumed task.
     pub(crate) past: Option<Resumed>,
 }
 
-/// Makes the task that a request asks for, or the next leg of the task that it names. Nothing is written yet.
+/// Prepares a new task, or the next leg of the task that the request names. Nothing is written yet.
 pub(crate) async fn prepare(
     engine: &Arc<EngineState>,
     origin: &Origin<'_>,
@@ -60,7 +60,7 @@ pub(crate) async fn prepare(
     new_task(engine, origin, equipped, checked)
 }
 
-/// Makes a task of an agent that the asking program has chosen. It gets no remote tools: finding them takes a while.
+/// Prepares a task for an agent that the caller has chosen. It gets no remote tools: finding them takes a while.
 pub(crate) fn prepare_at_once(
     engine: &Arc<EngineState>,
     origin: &Origin<'_>,
@@ -90,7 +90,7 @@ fn new_task(
     Ok(build(engine, origin, decided))
 }
 
-/// The account of a task, with all that was used so far. One without a parent pays for its whole tree.
+/// Returns the account of a task, with all its usage so far. A task without a parent pays for its whole tree.
 pub(crate) fn account(
     engine: &EngineState,
     origin: &Origin<'_>,
@@ -107,12 +107,12 @@ pub(crate) fn account(
     }
 }
 
-/// Refuses a limit on the cost where nobody knows the prices of the model.
+/// Refuses a cost limit if the model's prices are unknown.
 pub(crate) fn check_prices(engine: &EngineState, account: &Account, config: &AgentConfig) -> Result<(), Failure> {
     account.check_prices(&config.model, &engine.models.terms(&config.model).prices)
 }
 
-/// The only place that builds a task.
+/// Builds a task; nothing else does.
 pub(crate) fn build(engine: &Arc<EngineState>, origin: &Origin<'_>, decided: Decided) -> Task {
     let Decided { roster, asked, job, hold, account, record, past } = decided;
     let sink = engine.sink(&job, hold);

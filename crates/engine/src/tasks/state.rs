@@ -1,4 +1,4 @@
-//! The state that all tasks of one engine share.
+//! State shared by all tasks of one engine.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -27,7 +27,7 @@ use crate::tasks::observers::Audience;
 use crate::tasks::result_cache::ResultCache;
 use crate::{Clock, Ids};
 
-/// The engine itself is broken; what a task can end as is in its outcome.
+/// A failure of the engine itself; a task's own failure is in its outcome.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
     #[error(transparent)]
@@ -44,14 +44,14 @@ pub(crate) struct EngineState {
     pub(crate) remote_tools: Arc<dyn RemoteTools>,
     pub(crate) contract: Arc<dyn Contract>,
     pub(crate) shell: Option<Arc<ShellSetup>>,
-    /// The same with walls, for tasks that were started with them; made when the first of them goes on.
+    /// The shell with walls, for tasks that were started with them; made when the first of them resumes.
     pub(crate) confined: OnceLock<Arc<ShellSetup>>,
-    /// Who changes files at the same time.
+    /// Concurrent changes of files, by task.
     pub(crate) changes: Arc<Changes>,
     pub(crate) reports: Arc<SpillDir>,
     pub(crate) rules: EngineSettings,
     pub(crate) permissions: Permissions,
-    /// Of the judges of all tasks.
+    /// Places for the judges of all tasks.
     pub(crate) places: Places,
     pub(crate) approval_queue: Arc<ApprovalQueue>,
     pub(crate) clock: Arc<dyn Clock>,
@@ -71,7 +71,7 @@ impl EngineState {
         FactWriter::new(Arc::clone(&self.journal), Arc::clone(&self.clock), Arc::clone(job), hold)
     }
 
-    /// The way to the remote tools of a task.
+    /// Returns the search for a task's remote tools.
     pub(crate) fn equipping(&self) -> RemoteToolSearch<'_> {
         RemoteToolSearch {
             remote_tools: self.remote_tools.as_ref(),
@@ -81,25 +81,25 @@ impl EngineState {
         }
     }
 
-    /// Counts a task that is about to be delegated, unless there have been too many of late.
+    /// Counts a delegation, and fails if there were too many in the last minute.
     pub(crate) fn check_rate(&self) -> Result<(), Failure> {
         self.delegation_rate.count(self.rules.delegations_per_minute)
     }
 
-    /// What is open to tasks here beyond the workspace.
+    /// Returns the reach of tasks here beyond the workspace.
     pub(crate) fn reach(&self) -> Reach {
         let added = self.workspace.added().map(|path| path.display().to_string()).collect();
         Reach { added, unconfined: self.shell.as_ref().is_some_and(|setup| setup.unconfined) }
     }
 
-    /// The workspace as a task of this reach has it.
+    /// Returns the workspace for a task with this reach.
     pub(crate) fn workspace_of(&self, reach: &Reach) -> Arc<Workspace> {
         let added: Vec<PathBuf> = reach.added.iter().map(PathBuf::from).collect();
         let all_open = self.workspace.added().all(|path| added.iter().any(|open| open == Path::new(path)));
         if all_open { Arc::clone(&self.workspace) } else { Arc::new(self.workspace.with_only(&added)) }
     }
 
-    /// How a task of this reach runs commands.
+    /// Returns the shell for a task with this reach.
     pub(crate) fn shell_of(&self, reach: &Reach) -> Option<Arc<ShellSetup>> {
         let setup = self.shell.as_ref()?;
         if setup.unconfined && !reach.unconfined {

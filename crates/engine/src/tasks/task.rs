@@ -44,42 +44,43 @@ use crate::tasks::state::{EngineError, EngineState};
 /// A task that is about to run.
 pub(crate) struct Task {
     pub(crate) engine: Arc<EngineState>,
-    /// As it was when the task started: what its model is offered does not change under it.
+    /// The roster at its start, so that the tools offered to its model never change.
     pub(crate) roster: Arc<Roster>,
-    /// In the words of the one who asked.
+    /// The requester's own words.
     pub(crate) asked: Asked,
     pub(crate) job: Arc<Job>,
     pub(crate) account: Arc<Account>,
     pub(crate) sink: FactWriter,
     pub(crate) cancel: CancellationToken,
     pub(crate) slot: Arc<Slot>,
-    /// Of the whole tree.
+    /// Approvals of the whole tree.
     pub(crate) approvals: Arc<Approvals>,
-    /// Where its report goes; `None` for a task without a parent here.
+    /// Address of its report; `None` for a task without a parent here.
     pub(crate) address: Option<Arc<ReportTarget>>,
-    /// Where it stands, with what comes for it while it works.
+    /// Its state, and its inbox while it works.
     pub(crate) record: Arc<LiveRecord>,
-    /// Hooks that did not work at its start. For its outcome, and not for a launch, so that nobody reads them twice.
+    /// Notices about broken hooks at its start. They are for the outcome, not for the launch, so that nobody reads them
+    /// twice.
     pub(crate) hook_notices: Vec<String>,
-    /// How it goes on, if it does.
+    /// Set for a resumed task.
     pub(crate) past: Option<Resumed>,
 }
 
-/// A task that goes on.
+/// The resumption of a task.
 pub(crate) struct Resumed {
-    /// Has joined the conversation.
+    /// Already part of the conversation.
     pub(crate) prompt: Option<String>,
     pub(crate) notices: Vec<String>,
-    /// Whether a leg begins; else the one that was interrupted goes on.
+    /// True for a new leg; otherwise the interrupted one continues.
     pub(crate) is_new_leg: bool,
-    /// How far the log was read: if it is longer by now, somebody else has gone on with the task.
+    /// Position up to which the log was read: if it has grown since, another process has resumed the task.
     pub(crate) read: u64,
-    /// Processes that cannot be seen from here and have its children.
+    /// Assumption about processes that have its children but cannot be seen from here.
     pub(crate) unseen: Unseen,
 }
 
 impl Task {
-    /// Records that it exists and sets it going on its own: it runs to its recorded end even if nobody waits any more.
+    /// Records the start and spawns the task, which runs to its recorded end even if nobody waits any more.
     pub(crate) async fn start(mut self) -> Result<JoinHandle<Result<TaskOutcome, EngineError>>, JournalError> {
         self.engine.audience.announce(self.job.task, &self.asked);
         if self.past.is_none() {
@@ -95,7 +96,7 @@ impl Task {
         match &self.past {
             None => self.sink.begin(word).await?,
             Some(resumed) => {
-                // Whoever waits for a leg that was interrupted has had word of it.
+                // For an interrupted leg the waiting parent has its entry already.
                 let word = word.filter(|_| resumed.is_new_leg);
                 let Resumed { prompt, notices, read, .. } = resumed;
                 let (prompt, notices, alone) = (prompt.clone(), notices.clone(), self.address.is_none());
@@ -106,13 +107,13 @@ impl Task {
         presence.has_it();
         point("task.begun");
         if let Some(resumed) = &mut self.past {
-            // Only now: had somebody else gone on with the task, these would be the commands of that one.
+            // Only now: before, they might have been the commands of another process that resumed the task.
             resumed.notices.extend(end_left_over(self.record.take_keepers()).await);
         }
         Ok(execute_here(self, presence))
     }
 
-    /// Runs it to its recorded end, if there is one, and tells whoever has to know.
+    /// Runs it to its recorded end, and handles an end that could not be recorded.
     async fn execute(self) -> Result<TaskOutcome, EngineError> {
         let ended = self.run_to_end().await;
         if let Err(error) = &ended {
@@ -121,7 +122,7 @@ impl Task {
         ended
     }
 
-    /// Runs it to its recorded end. A panic ends this task as failed, and no other.
+    /// Runs it to its recorded end. A panic fails this task, and no other.
     async fn run_to_end(&self) -> Result<TaskOutcome, EngineError> {
         let running = AssertUnwindSafe(self.admit_and_run()).catch_unwind();
         let mut outcome = match running.await {
@@ -140,10 +141,10 @@ impl Task {
         Ok(outcome)
     }
 
-    /// How it ends after a panic. What it had done is told from its log, and what it left open is answered there.
+    /// Ends it after a panic, with what its log contains. Open calls are answered.
     async fn broken_down(&self, said: &str) -> Result<TaskOutcome, JournalError> {
         let text = format!("the task broke down: {said}; this is a bug in Sortie");
-        // All that was written before is there to be read then.
+        // Synced, so that everything written before can be read back.
         self.sink.append_synced(Fact::Noticed { text: text.clone() }).await?;
         let (journal, task) = (Arc::clone(&self.engine.journal), self.job.task);
         let mut unrecorded = self.unrecorded();
@@ -170,10 +171,11 @@ impl Task {
         if let Some(ending) = not_admitted {
             return self.end_unrun(ending).await;
         }
-        // What it works from here on is counted by the clock of this process.
+        // From here on the clock of this process counts working time.
         let unrecorded = self.unrecorded();
         if self.past.is_none() && self.job.config.depth == 0 {
-            // A run is on disk before its model hears of it: what others have seen of it is never gone without a trace.
+            // A run is on disk before its model hears of it, so that nothing visible outside can vanish without a
+            // trace.
             self.sink.append_synced(Fact::TaskAdmitted).await?;
         } else {
             self.sink.append(Fact::TaskAdmitted).await?;
@@ -200,7 +202,7 @@ impl Task {
             record: &self.record,
             unrecorded,
             abridged: None,
-            // A limit that had lowered the cap is not on record.
+            // A limit that lowered the cap is not on record.
             cut_by: self.record.look(|record| record.totals.has_cut_answer).then_some(Limit::Output),
             request_size: self.request_size(&services.model_caller.tools),
             wake_ups: WakeUps::default(),
@@ -211,7 +213,7 @@ impl Task {
         run.finish().await
     }
 
-    /// What the report of a task needs that goes on is its own again before those below it go on.
+    /// Sets aside the amount for a resumed task's report, before its children resume.
     fn set_report_aside(&self) {
         if self.past.is_some() && self.account.is_limited() {
             let config = &self.job.config;
@@ -221,14 +223,14 @@ impl Task {
         }
     }
 
-    /// Ends it before it got to work. What it had open is answered, should it go on one day.
+    /// Ends it before it has worked. Open calls are answered, so that it can be resumed one day.
     async fn end_unrun(&self, ending: Ending) -> Result<TaskOutcome, JournalError> {
         let mut unrecorded = self.unrecorded().noting(self.notices());
         close(self, &mut unrecorded).await?;
         Ok(self.record.look(|record| ending.outcome(record, unrecorded)))
     }
 
-    /// What it has written in this leg before it went on.
+    /// Returns the text of this leg before it was resumed.
     fn written(&self) -> String {
         self.record.last_text()
     }
@@ -238,13 +240,13 @@ impl Task {
         Unrecorded::start(&self.account, self.record.look(|record| record.worked.known()))
     }
 
-    /// The outcome with which it ends here.
+    /// Returns its outcome with this ending.
     pub(crate) fn outcome(&self, ending: Ending) -> TaskOutcome {
         let unrecorded = self.unrecorded().noting(self.notices());
         self.record.look(|record| ending.outcome(record, unrecorded))
     }
 
-    /// What its outcome should say of how it began.
+    /// Returns notices about how it began.
     fn notices(&self) -> Vec<String> {
         let said = self.past.as_ref().map_or(&self.job.notices, |resumed| &resumed.notices);
         [&said[..], &self.hook_notices].concat()
@@ -254,12 +256,12 @@ impl Task {
         self.past.as_ref().map_or(Unseen::MayRun, |resumed| resumed.unseen)
     }
 
-    /// This task, as the one whose call somebody answers.
+    /// Returns this task as the caller whose call a child answers.
     pub(crate) fn caller<'a>(&'a self, call: &'a CallId) -> Caller<'a> {
         Caller { sink: &self.sink, call, unseen: self.unseen(), why: None }
     }
 
-    /// The measure of its requests, with what their provider counted last.
+    /// Returns the size of its requests, corrected by the provider's last count.
     fn request_size(&self, tools: &[ToolSpec]) -> RequestSize {
         RequestSize::new(&self.job.config.system, tools, self.record.look(|record| record.totals.correction))
     }
@@ -275,7 +277,7 @@ impl Task {
         self.sink = self.sink.with_job(Arc::clone(&self.job));
     }
 
-    /// What the one who asked is told if nobody waits for the end.
+    /// Returns the launch message for a requester that does not wait.
     pub(crate) fn launched(&self) -> Launched {
         launched(&self.job, self.sink.output_path())
     }

@@ -1,4 +1,4 @@
-//! The wait for the answer to an agent's question, within its timeout and the time that the task has left.
+//! The wait for the answer to an agent's question, within its timeout and the task's remaining time.
 
 use std::time::Duration;
 
@@ -20,12 +20,12 @@ impl AnswerWait {
         Self { time, began: Instant::now(), patience }
     }
 
-    /// When the patience is over; `None` where that is beyond all time.
+    /// Returns the end of the timeout; `None` if it is beyond all time.
     fn of_patience(&self) -> Option<Instant> {
         self.began.checked_add(self.patience)
     }
 
-    /// How long it takes from its beginning, as it stands now.
+    /// Returns the whole length of the wait, as it stands now.
     pub(super) fn within(&self) -> Duration {
         self.time.end(self.of_patience()).map_or(self.patience, |end| end - self.began)
     }
@@ -34,7 +34,7 @@ impl AnswerWait {
         self.time.passes(self.of_patience()).await;
     }
 
-    /// What came of the question then. Less than the patience is for want of time.
+    /// Returns the result without an answer: a failure if the task's own time cut the wait short.
     pub(super) fn no_answer(&self) -> Result<Option<Answered>, Failure> {
         if !self.time.ends_before(self.of_patience()) {
             return Ok(None);

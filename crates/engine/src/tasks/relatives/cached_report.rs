@@ -1,6 +1,6 @@
-//! Reports that a task was given from the result cache.
+//! Reports that a task got from the result cache.
 //!
-//! It can read them as they were given, whatever has become of their tasks since. Nothing else of those tasks is within
+//! It can read them as it got them, whatever has happened to their tasks since. Nothing else of those tasks is within
 //! reach.
 
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::ports::blocking::blocking;
 use crate::ports::failure::journal_failure;
 use crate::tasks::scope::TaskScope;
 
-/// Such a task, as this one knows it.
+/// A report from the cache, as this task knows it.
 pub(super) struct Given {
     title: String,
     pub(super) outcome: Box<TaskOutcome>,
@@ -27,7 +27,7 @@ impl From<Given> for Glance {
     }
 }
 
-/// Such a task by the beginning of its id. Which there are is in this task's own log.
+/// Finds a cached report by the beginning of its task's id. This task's own log lists them.
 pub(super) async fn given(scope: &TaskScope, asked: &str) -> Result<Given, Failure> {
     let (journal, own, asked) = (Arc::clone(&scope.engine.journal), scope.job.task, asked.trim().to_owned());
     let read = move || {
@@ -48,7 +48,7 @@ pub(super) async fn given(scope: &TaskScope, asked: &str) -> Result<Given, Failu
     };
     blocking(read).await
 }
-/// How a task ended at first: what is given again is no later ending.
+/// Reads the first ending of a task: the cache never reuses a later one.
 fn as_given(journal: &dyn Journal, task: TaskId) -> Result<Given, Failure> {
     let (mut title, mut ended) = (String::new(), None);
     let mut look = |event: Event| match event.fact {

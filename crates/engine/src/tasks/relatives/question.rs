@@ -16,11 +16,11 @@ use crate::ports::approval::Inquiry;
 use crate::ports::failure::journal_failure;
 use crate::ports::hooks::Asking;
 
-/// The answer to a question for the person whose turn does not come in time.
+/// Answer to a question for the person that timed out before anyone saw it.
 const OVERTAKEN: &str = "your question was never shown to anyone: others were asked before it, and there is little time left; \
                          go on by your best judgement, and say in your report what you assumed";
 
-/// The answer to a question that comes with too little time left.
+/// Answer to a question with too little time left.
 const TOO_LATE: &str = "your question was never shown to anyone: there is too little time left for an answer; go on by your \
                         best judgement, and say in your report what you assumed";
 
@@ -28,7 +28,7 @@ const TOO_LATE: &str = "your question was never shown to anyone: there is too li
 pub(super) struct PersonQuestion<'a> {
     pub(super) call: &'a CallId,
     pub(super) question: &'a str,
-    /// The time for an answer, once the question is shown.
+    /// Timeout, from the moment when the question is shown.
     pub(super) patience: Duration,
 }
 
@@ -54,7 +54,7 @@ pub(super) async fn put_question(
     own.ask_above(call, text).await
 }
 
-/// Waits as long as the parent may answer; one that no longer can is a failure.
+/// Waits as long as the parent may answer; fails once it no longer can.
 pub(super) async fn wait_for_parent(relatives: &Relatives, patience: Duration) -> Result<Option<Answered>, Failure> {
     let wait = AnswerWait::begin(relatives.scope.deadline.time_to_ask(), patience);
     let silence = async {
@@ -63,7 +63,7 @@ pub(super) async fn wait_for_parent(relatives: &Relatives, patience: Duration) -
             let Some(above) = relatives.inbox_above().await else { return std::future::pending().await };
             tokio::select! {
                 () = above.silence() => return,
-                // Another one may have it now.
+                // The task may have a new parent now.
                 () = changed => {}
             }
         }
@@ -74,7 +74,7 @@ pub(super) async fn wait_for_parent(relatives: &Relatives, patience: Duration) -
     }
 }
 
-/// Asks the person at the terminal. The time for an answer begins when the question is shown; then it is the next one's
+/// Asks the person at the terminal. The timeout begins when the question is shown; after it, the next question has its
 /// turn.
 pub(super) async fn ask_person(
     relatives: &Relatives,
@@ -83,7 +83,7 @@ pub(super) async fn ask_person(
 ) -> Result<Option<Answered>, Failure> {
     let mut turn = pin!(relatives.scope.engine.approval_queue.turn());
     let at_once = turn.as_mut().now_or_never();
-    // The next one of this task stands behind it.
+    // The task's next question queues behind this one.
     relatives.scope.inbox.has_asked(call);
     let time = relatives.scope.deadline.time_to_ask();
     if !time.is_enough() {
@@ -117,7 +117,7 @@ pub(super) async fn ask_person(
     if let Some(text) = answer {
         return Ok(Some(Answered { text, from: Sender::Person, message: None }));
     }
-    // Nobody answers here; somebody may elsewhere.
+    // Nobody answers here, but somebody may elsewhere.
     wait.runs_out().await;
     wait.no_answer()
 }

@@ -1,4 +1,4 @@
-//! The status of a task, for another task of its tree or for a host. Who may look at whom is decided elsewhere.
+//! The status of a task, for another task of its tree or for a host. Other modules decide who may see whom.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -14,19 +14,18 @@ use crate::ports::blocking::blocking;
 use crate::ports::failure::journal_failure;
 use crate::tasks::state::EngineState;
 
-/// How long a task may take to end when it is told to.
+/// Time for a task to end after it was told to.
 pub(crate) const END_WITHIN: Duration = Duration::from_secs(10);
 
-/// Of a report that is read in pages.
+/// Largest report that can be read in pages.
 const MAX_REPORT_BYTES: u64 = 64 << 20;
 
-/// Somebody who looks at tasks.
+/// Reader of tasks' statuses.
 pub(crate) trait StatusReader: Sync {
     fn glance(&self, member: RelatedTask) -> impl Future<Output = Result<Glance, Failure>> + Send;
 }
 
-/// Those of a choice, newest first looked at; what is known of one that has ended without reading its log is enough to
-/// pass it over.
+/// Lists the chosen tasks, newest first. An ended task is skipped by its status, without reading its log.
 pub(crate) async fn listing(
     onlooker: &impl StatusReader,
     members: Vec<RelatedTask>,
@@ -45,7 +44,7 @@ pub(crate) async fn listing(
             Some(true) if is_full => None,
             _ => Some(onlooker.glance(member).await?),
         };
-        // A log may be a moment behind.
+        // The log may be a moment behind.
         if let (Some(status), Some(glance)) = (status, &glance)
             && glance.stand.status() != status
         {
@@ -58,7 +57,7 @@ pub(crate) async fn listing(
     Ok(listing)
 }
 
-/// How a task at work stands. Whether it waits for an answer of the one who looks is not known here.
+/// Returns the status of a task at work, without knowing whether it waits for the reader's answer.
 pub(crate) fn stand_of(running_task: &RunningTask) -> Stand {
     let glimpse = running_task.sink.latest_activity().glimpse();
     let Some(admitted) = glimpse.admitted else { return Stand::Waits };
@@ -73,7 +72,7 @@ pub(crate) fn stand_of(running_task: &RunningTask) -> Stand {
     })
 }
 
-/// A task that works here and has not ended.
+/// Returns a task that works here and has not ended.
 pub(crate) async fn at_work(engine: &EngineState, task: TaskId) -> Option<Arc<RunningTask>> {
     let running_task = engine.present.find(task)?;
     let is_over = match &running_task.address {
@@ -83,7 +82,7 @@ pub(crate) async fn at_work(engine: &EngineState, task: TaskId) -> Option<Arc<Ru
     (!is_over).then_some(running_task)
 }
 
-/// How a task stands that nobody runs here. Its report is in nobody's mail.
+/// Returns the status of a task that nobody runs here. Its report is in no inbox.
 pub(crate) async fn recorded_stand(engine: &EngineState, task: TaskId) -> Result<Stand, Failure> {
     let journal = Arc::clone(&engine.journal);
     let read = move || {
@@ -103,7 +102,7 @@ pub(crate) async fn recorded_stand(engine: &EngineState, task: TaskId) -> Result
     Ok(Stand::Ended { outcome: Box::new(ending.ok_or_else(missing)?), unread: None })
 }
 
-/// The whole report of a task, from a character on, at most so many.
+/// Returns one page of a task's whole report: `most` characters from `from`.
 pub(crate) async fn report_page(
     engine: &EngineState,
     task: TaskId,
@@ -116,7 +115,7 @@ pub(crate) async fn report_page(
     page_of(engine, ending.ok_or_else(none_yet)?, from, most).await
 }
 
-/// The same of one ending.
+/// Returns one page of the report in this ending.
 pub(crate) async fn page_of(
     engine: &EngineState,
     ending: TaskOutcome,
@@ -139,7 +138,7 @@ pub(crate) async fn page_of(
     Ok(ReportPage { text, from, whole: whole.chars().count() })
 }
 
-/// Ends those of a task's tree that work here, and waits for it: all that were stopped by this.
+/// Stops the tasks of a tree that run here, waits for them, and returns them.
 pub(crate) async fn end_all(
     engine: &EngineState,
     task: TaskId,
@@ -147,7 +146,7 @@ pub(crate) async fn end_all(
     by: StoppedBy,
 ) -> Result<Vec<Arc<RunningTask>>, Failure> {
     let stopped: Vec<Arc<RunningTask>> = tree.iter().filter_map(|member| engine.present.find(member.task)).collect();
-    // One that has failed no longer stops what it had started.
+    // A failed task no longer stops its children.
     for running_task in &stopped {
         running_task.stop(by);
     }
@@ -162,7 +161,7 @@ pub(crate) async fn end_all(
     Ok(stopped)
 }
 
-/// A task that takes longer to end than anybody waits for it.
+/// Returns the failure for a task that has not ended in time.
 pub(crate) fn not_ended(task: TaskId) -> Failure {
     let message = format!("{task} was told to stop, and has not ended within {} s", END_WITHIN.as_secs());
     Failure::new(FailureCode::StillRunning, message)

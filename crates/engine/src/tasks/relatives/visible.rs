@@ -1,6 +1,6 @@
 //! The tasks that a task can see: those at work here first, then those in the log, which may be a moment behind.
 //!
-//! What may be done with them is decided elsewhere.
+//! Other modules decide what may be done with them.
 
 use std::sync::Arc;
 
@@ -36,14 +36,14 @@ impl From<TaskHeader> for RelatedTask {
 }
 
 impl Relatives {
-    /// A task below this one.
+    /// Returns a task below this one.
     pub(super) async fn below(&self, asked: &str) -> Result<RelatedTask, Failure> {
         let (member, line) = self.lineage(asked).await?;
         if line.contains(&self.scope.job.task) { Ok(member) } else { Err(unknown(asked)) }
     }
 
-    /// A task that may be written to: below this one, above it, or beside it. Whether it may be is up to this task's
-    /// grant, which is never wider than its parent's.
+    /// Returns a task to which messages may go: below, above or beside this one. This task's grant, which is never
+    /// wider than its parent's, decides whether they may.
     pub(super) async fn in_reach(&self, to: &str) -> Result<RelatedTask, Failure> {
         let own_parent = self.above_now().await;
         if to.trim().eq_ignore_ascii_case("parent") {
@@ -59,19 +59,19 @@ impl Relatives {
         if is_parent || is_sibling || line.contains(&self.scope.job.task) { Ok(member) } else { Err(unknown(to)) }
     }
 
-    /// The task above this one: its parent, or who has it since that one failed.
+    /// Returns the task above this one: its parent, or the task that adopted it.
     pub(super) async fn above_now(&self) -> Option<TaskId> {
         let own = self.scope.engine.present.find(self.scope.job.task)?;
         Some(own.address.as_ref()?.hold().await.sink.task())
     }
 
-    /// The mail of the task above this one.
+    /// Returns the inbox of the task above this one.
     pub(super) async fn inbox_above(&self) -> Option<Arc<Inbox>> {
         let own = self.scope.engine.present.find(self.scope.job.task)?;
         Some(Arc::clone(&own.address.as_ref()?.hold().await.inbox))
     }
 
-    /// A task with all below it, the task first, in the order of their starts.
+    /// Returns a task and its descendants, in the order of their starts.
     pub(super) async fn tree(&self, top: TaskId) -> Result<Vec<RelatedTask>, Failure> {
         let journal = Arc::clone(&self.scope.engine.journal);
         let living = self.scope.engine.present.of_tree(self.scope.job.root);
@@ -81,7 +81,7 @@ impl Relatives {
                 recorded => recorded.map_err(journal_failure)?,
             };
             let mut members: Vec<RelatedTask> = recorded.into_iter().map(RelatedTask::from).collect();
-            // Parents were here before their children.
+            // Parents registered before their children.
             for running_task in &living {
                 let job = &running_task.job;
                 let is_of_it = job.task == top || members.iter().any(|member| job.parent == Some(member.task));
@@ -94,7 +94,7 @@ impl Relatives {
         blocking(read).await
     }
 
-    /// A task by its id.
+    /// Returns a task by its id.
     pub(super) async fn member(&self, task: TaskId) -> Result<RelatedTask, Failure> {
         match self.scope.engine.present.find(task) {
             Some(running_task) => Ok(RelatedTask::from(running_task.as_ref())),
@@ -102,14 +102,14 @@ impl Relatives {
         }
     }
 
-    /// The same as the log has it.
+    /// Returns a task by its id, as the log has it.
     pub(super) async fn recorded(&self, task: TaskId) -> Result<RelatedTask, Failure> {
         let journal = Arc::clone(&self.scope.engine.journal);
         let found = blocking(move || journal.find(task.letters()).map_err(journal_failure)).await?.pop();
         found.map(RelatedTask::from).ok_or_else(|| unknown(&task.to_string()))
     }
 
-    /// A task by the beginning of its id, and all that are above it.
+    /// Returns a task by the beginning of its id, with all its ancestors.
     async fn lineage(&self, asked: &str) -> Result<(RelatedTask, Vec<TaskId>), Failure> {
         let (journal, asked, root) =
             (Arc::clone(&self.scope.engine.journal), asked.trim().to_owned(), self.scope.job.root);

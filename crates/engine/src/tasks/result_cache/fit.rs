@@ -1,20 +1,20 @@
-//! The test of a recorded task: whether its outcome can stand for the same request made again.
+//! The test whether a recorded task's outcome can be reused for the same request.
 
 use sortie_journal::{Journal, TaskState};
 use sortie_protocol::{Event, Fact, Job, Status, TaskId, TaskOutcome, Timestamp, ToolCall};
 
 use super::key::{Key, task_tool};
 
-/// How a task ended that did nothing but read.
+/// Ending of a task that only read.
 pub(super) struct Done {
     pub(super) outcome: TaskOutcome,
     pub(super) at: Timestamp,
-    /// Who had it done.
+    /// The task that started it.
     pub(super) parent: Option<TaskId>,
 }
 
-/// The ending of a task that was asked just this and did nothing but read what `covers` says; nothing, if it is another
-/// one, did anything else, is gone, or has gone on since.
+/// Returns the ending of a task with this request that only read what `covers` accepts. `None` for any other task, one
+/// that is gone, or one resumed since.
 pub(super) fn done(
     journal: &dyn Journal,
     task: TaskId,
@@ -36,7 +36,7 @@ pub(super) fn done(
     done.filter(|done| is_same && done.outcome.files_changed.is_empty())
 }
 
-/// What one log says.
+/// Fold state of one log.
 struct Log<'a, C> {
     covers: &'a C,
     only_reads: bool,
@@ -45,7 +45,7 @@ struct Log<'a, C> {
 }
 
 impl<'a, C: Fn(&ToolCall) -> bool> Log<'a, C> {
-    /// `None` where the task did more than read, and where its log cannot be read.
+    /// Reads a log; `None` if it cannot be read or the task did more than read.
     fn read(journal: &dyn Journal, task: TaskId, covers: &'a C) -> Option<Self> {
         let mut log = Self { covers, only_reads: true, job: None, done: None };
         journal.read_each(task, 1, &mut |event| log.take(event)).ok()?;
@@ -66,7 +66,7 @@ impl<'a, C: Fn(&ToolCall) -> bool> Log<'a, C> {
     fn only_reads(&self, fact: &Fact) -> bool {
         match fact {
             Fact::CallStarted { call, .. } => self.delegates(call) || (self.covers)(call),
-            // What was refused, here or now, may be allowed another time.
+            // A call refused here or now may be allowed another time.
             Fact::CallFinished { output, refused } => {
                 !refused && !output.output.did_not_run && output.output.files_changed.is_empty()
             }
@@ -91,8 +91,8 @@ impl<'a, C: Fn(&ToolCall) -> bool> Log<'a, C> {
             | Fact::Reminded { .. }
             | Fact::Noticed { .. }
             | Fact::TaskEnded { .. } => true,
-            // Commands, words from outside, and whatever this version does not know. One that was taken over has not
-            // done it all under the same configuration.
+            // Commands, messages from outside, and facts that this version does not know. A resumed task may have
+            // worked under several configurations.
             Fact::TaskResumed { .. }
             | Fact::ProcessStarted { .. }
             | Fact::ApprovalAsked { .. }
@@ -105,7 +105,7 @@ impl<'a, C: Fn(&ToolCall) -> bool> Log<'a, C> {
         }
     }
 
-    /// The child has a log of its own.
+    /// True for a delegation: the child has a log of its own.
     fn delegates(&self, call: &ToolCall) -> bool {
         self.job.as_ref().and_then(|job| task_tool(job)).is_some_and(|tool| tool == call.tool)
     }

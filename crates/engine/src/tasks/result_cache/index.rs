@@ -1,6 +1,6 @@
-//! The index of the result cache: which task answered which request, newest last, in one small file.
+//! The index of the result cache: tasks by request, newest last, in one small file.
 //!
-//! Several processes may write it. An entry that is overwritten is a lost chance to save work, nothing else.
+//! Several processes may write it. An overwritten entry is a lost chance to save work, nothing else.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -10,14 +10,14 @@ use sortie_sandbox::{SpillDir, SpillError};
 use super::key::Key;
 
 const NAME: &str = "results";
-/// Older ones go.
+/// Most entries; older ones are dropped.
 const MAX_ENTRIES: usize = 500;
-/// More than so many entries ever take.
+/// More bytes than the entries can ever take.
 const MAX_BYTES: u64 = 64 << 10;
 
 #[derive(Debug)]
 pub(super) struct Index {
-    /// Held while the file is read and written anew.
+    /// Held while the file is read and rewritten.
     directory: Mutex<SpillDir>,
 }
 
@@ -31,7 +31,7 @@ impl Index {
         entries(&directory).into_iter().rev().find(|(known, _)| known == key).map(|(_, task)| task)
     }
 
-    /// Puts the task in the place of whichever answered before.
+    /// Sets the task for a key, in place of an earlier one.
     pub(super) fn put(&self, key: &Key, task: TaskId) -> Result<(), SpillError> {
         let directory = self.directory.lock().unwrap_or_else(PoisonError::into_inner);
         let mut entries = entries(&directory);
@@ -43,7 +43,7 @@ impl Index {
     }
 }
 
-/// All that can be read of it. What is damaged is nobody's loss, and goes with the next entry.
+/// Reads all valid entries. Damaged ones do no harm, and vanish with the next write.
 fn entries(directory: &SpillDir) -> Vec<(Key, TaskId)> {
     let bytes = directory.recall(NAME, MAX_BYTES).ok().flatten().unwrap_or_default();
     let entry = |line: &str| line.split_once(' ').and_then(|(key, task)| Some((Key::parse(key)?, task.parse().ok()?)));

@@ -1,4 +1,4 @@
-//! The key of a request: one number of all that its outcome can depend on.
+//! The key of a request: one digest of everything that its outcome can depend on.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ use super::CacheQuery;
 pub(super) struct Key([u8; 32]);
 
 impl Key {
-    /// Of what a task is asked, and what it may use and do. Limits do not count: they only end what is not completed.
+    /// Digest of a task's request, tools and grant. Limits do not count: they only end tasks before completion.
     pub(super) fn of_request(job: &Job) -> Self {
         let config = &job.config;
         let request = json!({
@@ -39,8 +39,8 @@ impl Key {
         Self(Sha256::digest(request.to_string()).into())
     }
 
-    /// Of a request on these files, with where its model is reached; where it can delegate, with the agents that it
-    /// could delegate to, and where all models are reached.
+    /// Digest of a request on these files and its model's endpoint. If the task can delegate, it includes the delegable
+    /// agents and all endpoints.
     pub(super) fn of_request_on(request: &Self, query: &CacheQuery<'_>, snapshot: &Snapshot) -> Self {
         let CacheQuery { job, agents, endpoints, .. } = query;
         let mut whole = Sha256::new();
@@ -70,7 +70,7 @@ impl Key {
     }
 }
 
-/// The name of the tool by which a task delegates.
+/// Returns the name of the delegation tool.
 pub(super) fn task_tool(job: &Job) -> Option<&'static str> {
     sortie_contract::contract(&job.contract).map(|contract| contract.tool_name())
 }

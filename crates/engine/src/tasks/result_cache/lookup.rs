@@ -11,15 +11,15 @@ use crate::tasks::result_cache::{CacheAnswer, CacheQuery, CacheTicket};
 use crate::tasks::state::EngineState;
 use crate::tasks::task::Task;
 
-/// What is known of a task before it starts.
+/// Result of the lookup.
 pub(crate) enum CachedOrNew {
-    /// Somebody has done the same on the same files.
+    /// Another task has done the same on the same files.
     Done(Box<TaskOutcome>),
-    /// It must be done; whether it is worth keeping is seen afterwards.
+    /// It must be done; with a ticket, its outcome may be worth keeping.
     New(Option<Box<CacheTicket>>),
 }
 
-/// Looks for an outcome that can be given again, where results are kept at all.
+/// Looks for a reusable outcome, if there is a cache.
 pub(crate) async fn known(engine: &EngineState, task: &mut Task) -> CachedOrNew {
     let Some(cache) = engine.cache.clone() else { return CachedOrNew::New(None) };
     let (journal, workspace) = (Arc::clone(&engine.journal), Arc::clone(&engine.workspace));
@@ -45,17 +45,17 @@ pub(crate) async fn known(engine: &EngineState, task: &mut Task) -> CachedOrNew 
     }
 }
 
-/// Keeps the outcome of a task that has ended, if it may be given again.
+/// Keeps the outcome of an ended task, if it can be reused.
 pub(crate) async fn keep(engine: &EngineState, ticket: Option<Box<CacheTicket>>, approvals: &Arc<Approvals>) {
     let (Some(cache), Some(ticket)) = (engine.cache.clone(), ticket) else { return };
     let (journal, workspace) = (Arc::clone(&engine.journal), Arc::clone(&engine.workspace));
     let approvals = Arc::clone(approvals);
     let keep = move || cache.remember(journal.as_ref(), &workspace, &ticket, &approvals);
-    // That nothing could be kept is known from the look before.
+    // The lookup has already reported a broken cache.
     tokio::task::spawn_blocking(keep).await.ok();
 }
 
-/// The words in which an outcome that is given again says so.
+/// Returns the notice of a reused outcome that names its origin.
 pub(crate) fn whence(outcome: &TaskOutcome) -> &str {
     given_again(outcome).unwrap_or("answered before")
 }

@@ -16,7 +16,7 @@ use super::*;
 /// Enough for the slowest machine.
 const BOUNDS: SnapshotBounds = SnapshotBounds { files: 100, bytes: 100_000, time: Duration::from_hours(1) };
 
-/// A workspace, a journal, and what was kept.
+/// A workspace, a journal, and a cache.
 struct World {
     home: TempDir,
     workspace: Workspace,
@@ -70,7 +70,7 @@ impl World {
         assert_eq!(self.cache.remember(&self.journal, &self.workspace, ticket, &approvals), None);
     }
 
-    /// Has a task do what these facts say between its start and its completion.
+    /// Runs a task that records these facts between its start and its completion.
     async fn work(&self, job: &Job, facts: Vec<Fact>) {
         self.end(job, facts, outcome(job, "It is in src/main.rs.")).await;
     }
@@ -87,7 +87,7 @@ impl World {
         self.journal.append(facts.into_iter().map(entry).collect(), Durability::Synced).await.unwrap();
     }
 
-    /// Whether the outcome of a task that did this is given again.
+    /// True if the outcome of a task with these facts is reused.
     async fn is_kept_after(&self, facts: Vec<Fact>) -> bool {
         let job = job(0);
         let ticket = self.ticket(&job);
@@ -142,7 +142,7 @@ fn job(letter: u8) -> Job {
     }
 }
 
-/// The same request by another task.
+/// Returns this request as another task would make it.
 fn again(job: &Job) -> Job {
     Job { task: task(25), root: task(24), parent: Some(task(24)), title: "Once more".to_owned(), ..job.clone() }
 }

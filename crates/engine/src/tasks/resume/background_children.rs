@@ -1,4 +1,4 @@
-//! Background children of a task that was interrupted: they go on with it, or their reports come into its mail.
+//! Background children of an interrupted task: they resume with it, or their reports come into its inbox.
 
 use sortie_protocol::{CallId, Failure, FailureCode};
 use sortie_tools::BoxFuture;
@@ -10,9 +10,9 @@ use crate::tasks::resume::end_interrupted::{Caller, report_of};
 use crate::tasks::resume::reattach::{Found, HeldRetry, again};
 use crate::tasks::scope::{LaunchMode, TaskScope};
 
-/// Takes all of them up again, before the task's next turn. What to say of those that cannot go on.
+/// Resumes all of them before the task's next turn. Returns notices about those that could not resume.
 ///
-/// A task is started within one that is being started: hence a type that ends.
+/// A task is started while another one is being started: hence the boxed future, so that the type is finite.
 pub(crate) fn take_up<'a>(
     scope: &'a TaskScope,
     background_children: &'a [BackgroundChild],
@@ -54,7 +54,7 @@ async fn take_up_one(
     }
 }
 
-/// One that does not go on is ended, and reported as such. If even that cannot be, nobody waits for it any more.
+/// Ends a child that does not resume, and reports it. If even that fails, nobody waits for it any more.
 async fn end_one(scope: &TaskScope, &BackgroundChild { child, ended_leg, .. }: &BackgroundChild, why: &Failure) {
     let call = CallId::from(IN_BACKGROUND);
     let caller = Caller { why: Some(why), ..scope.caller(&call) };

@@ -1,4 +1,4 @@
-//! Answers to calls that were left open when a leg ends without running them. The conversation can then go on one day.
+//! Answers to calls left open when a leg ends without running them, so that the conversation can continue one day.
 //!
 //! Children that were interrupted with their parent end with it.
 
@@ -21,17 +21,17 @@ use crate::tasks::resume::end_interrupted::end_attached;
 use crate::tasks::state::EngineState;
 use crate::tasks::task::Task;
 
-/// Answers all that is open in the log of a task that this process has, and counts it.
+/// Answers all open calls of a task that this process has, and books them.
 pub(crate) async fn close(task: &Task, unrecorded: &mut Unrecorded) -> Result<(), JournalError> {
     let (engine, record) = (&task.engine, &task.record);
     let mut reports = HashMap::new();
     for (call, Attached { child, ended_leg, .. }) in record.look(TaskRecord::awaited) {
-        // One that still runs here was told to end when its call was given up.
+        // A child that still runs here was told to end when its call was given up.
         if let Some(running_task) = engine.present.find(child) {
             running_task.cancel.cancel();
             running_task.over.cancelled().await;
         }
-        // One that cannot be ended stays as it is; its parent ends all the same.
+        // A child that cannot be ended stays as it is; its parent ends all the same.
         match end_attached(engine, child, ended_leg, task.caller(&call)).await {
             Ok(outcome) => drop(reports.insert(child, outcome)),
             Err(failure) => unrecorded.notice(format!("{child} could not be ended: {}", failure.message)),
@@ -45,8 +45,8 @@ pub(crate) async fn close(task: &Task, unrecorded: &mut Unrecorded) -> Result<()
     batch.append(engine.journal.as_ref(), Durability::Ordered).await
 }
 
-/// The answers to all calls of a task that have none, as facts; those that ran are counted. `reports` are the outcomes
-/// of the children that answer some of them.
+/// Returns the outputs of all open calls as facts, and books those that ran. `reports` are the outcomes of children
+/// that answer some of them.
 pub(crate) async fn answers(
     engine: &EngineState,
     open: Option<&OpenTurn>,

@@ -1,7 +1,7 @@
 //! Ending an interrupted task: it gets the ending that its process could not write, and so do its children.
 //!
-//! It takes two steps. First all of them are taken, so that nobody else resumes one. Then what their commands have left
-//! is ended, and all endings are written. Each step is one append: the tree is stopped as a whole or not at all.
+//! It takes two steps. First all of them are taken over, so that nobody else resumes one. Then leftover commands are
+//! ended, and all endings are written. Each step is one append: the tree is stopped as a whole or not at all.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -24,28 +24,28 @@ use crate::tasks::resume::end_left_over;
 use crate::tasks::resume::reattach::outcome_for;
 use crate::tasks::state::EngineState;
 
-/// The one whose call a task answers, where that one runs here.
+/// The task whose call a child answers, if it runs here.
 #[derive(Clone, Copy)]
 pub(crate) struct Caller<'a> {
     pub(crate) sink: &'a FactWriter,
     pub(crate) call: &'a CallId,
-    /// Processes that cannot be seen from here.
+    /// Assumption about processes that cannot be seen from here.
     pub(crate) unseen: Unseen,
-    /// Why the task cannot go on; without that, it is stopped.
+    /// The reason why the child cannot resume; `None` if it is stopped.
     pub(crate) why: Option<&'a Failure>,
 }
 
-/// What is there to be ended.
+/// The tasks that need an ending.
 struct Left {
     /// Parents before their children.
     tasks: Vec<(LoadedTask, Vec<String>)>,
-    /// How children have answered that ended before.
+    /// Outcomes of children that ended before.
     reports: HashMap<TaskId, TaskOutcome>,
-    /// The call of a parent that is not ended, and that nobody runs either.
+    /// Call of a parent that stays interrupted.
     waiting: Option<Waiting>,
 }
 
-/// A parent that waits for a child, and that stays interrupted.
+/// An interrupted parent that waits for a child, and stays as it is.
 struct Waiting {
     parent: LoadedTask,
     call: CallId,
@@ -58,7 +58,7 @@ struct Taken {
     notices: Vec<String>,
 }
 
-/// Ends a task that nobody runs, with all below it.
+/// Ends a task that nobody runs, with all its descendants.
 pub(crate) async fn abandon(
     engine: &Arc<EngineState>,
     task: TaskId,
@@ -94,7 +94,7 @@ pub(crate) async fn abandon(
         let why = caller.and_then(|caller| caller.why).map(|why| could_not_go_on(job.task, task, why));
         let outcome = ended(engine, &mut taken[at], why, &reports, &mut entries).await;
         let one = &taken[at];
-        // Not always its parent: one that failed has left it to another.
+        // Not always its parent: a failed parent leaves it to another task.
         let waiting = taken.iter().find_map(|above| Some((&above.sink, above.call_of(job.task)?)));
         let asker = asker.filter(|_| job.task == task);
         let told = waiting.or(asker.map(|(sink, call)| (sink, call.clone())));
@@ -111,7 +111,7 @@ pub(crate) async fn abandon(
     let asked_by = asked_by.filter(|_| asker.is_none()).zip(own);
     let word = asked_by.map(|((above, call), own)| above.entry(own.sink.word_of_end(call)));
     end_together(engine, entries, word).await?;
-    // One of them may be the log of a task that runs.
+    // One of them may be the log of a running task.
     for (parent, word, time) in heard {
         let parent: FactWriter = parent;
         parent.tell_follower(word, time);
@@ -122,8 +122,8 @@ pub(crate) async fn abandon(
     Ok(outcomes)
 }
 
-/// Writes the endings, and the word of them for the one above, whom nobody ran a moment ago. Somebody may have gone on
-/// with it since: then it finds the ending in the log of the task, and the word is left out.
+/// Writes the endings, and the entry for the parent, which nobody ran a moment ago. If the parent has resumed since, it
+/// finds the ending in the task's own log, and its entry is left out.
 async fn end_together(engine: &EngineState, entries: Vec<Entry>, word: Option<Entry>) -> Result<(), Failure> {
     if let Some(word) = word {
         let all = entries.iter().cloned().chain([word]).collect();
@@ -135,7 +135,7 @@ async fn end_together(engine: &EngineState, entries: Vec<Entry>, word: Option<En
     engine.journal.append(entries, Durability::Synced).await.map_err(journal_failure)
 }
 
-/// How a task ends that was taken, with all that is to be written of it.
+/// Returns the outcome of a task that was taken over, and adds its entries.
 async fn ended(
     engine: &EngineState,
     Taken { loaded, sink, notices }: &mut Taken,
@@ -168,7 +168,7 @@ async fn ended(
     outcome
 }
 
-/// How a child beside a task has ended, as `end_attached` has it: the leg that was told, or the newest.
+/// Returns the report of a background child: of the ended leg in the log, or of the newest.
 pub(crate) async fn report_of(
     engine: &Arc<EngineState>,
     child: TaskId,
@@ -184,7 +184,7 @@ pub(crate) async fn report_of(
     Ok(Report { leg, outcome: Box::new(outcome) })
 }
 
-/// How the child that answers a call has ended; one that nobody runs is ended now.
+/// Returns the outcome of the child that answers a call. Ends the child now if nobody runs it.
 pub(crate) async fn end_attached(
     engine: &Arc<EngineState>,
     child: TaskId,
@@ -201,7 +201,7 @@ pub(crate) async fn end_attached(
 }
 
 impl Taken {
-    /// The call of this task that a child answers, if it waits for it.
+    /// Returns the call with which this task waits for a child.
     fn call_of(&self, child: TaskId) -> Option<CallId> {
         self.loaded.past.waits_for(child)
     }
@@ -216,7 +216,7 @@ impl Left {
             let (loaded, notices) = match recall(journal, standing) {
                 Ok(found) => found,
                 Err(failure) if header.task_id == task => return Err(failure),
-                // Told when it is asked for itself.
+                // Reported when that task itself is asked for.
                 Err(_) => continue,
             };
             for Attached { child, ended_leg, .. } in loaded.past.awaited().into_values() {
@@ -240,12 +240,12 @@ impl Waiting {
     }
 }
 
-/// A task that is taken to be ended.
+/// The takeover of a task that is to be ended.
 fn taken_over() -> Takeover {
     Takeover { alone: true, ..Takeover::default() }
 }
 
-/// Why a task fails that nobody has stopped: it cannot go on, or the one above it that is ended cannot.
+/// Returns the failure of a task that nobody has stopped: it, or the ended task above it, could not resume.
 fn could_not_go_on(task: TaskId, top: TaskId, why: &Failure) -> Failure {
     if task == top {
         let message = format!("it was interrupted and could not go on: {}", why.message);

@@ -1,7 +1,7 @@
 //! Follow-ups: a call resumes a task that has ended, instead of starting one.
 //!
-//! Calls are models' words, so they reach less far than a person: only the caller's own sub-agents and those that it
-//! has adopted, and only for some days.
+//! Calls are models' words, so they reach less far than a person: only the caller's own or adopted sub-agents, and only
+//! for some days.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,7 +22,7 @@ use crate::tasks::start::origin::Origin;
 use crate::tasks::state::EngineState;
 use crate::tasks::task::Task;
 
-/// Makes the next leg of the task that a request names. The request has been checked.
+/// Prepares the next leg of the task that a checked request names.
 pub(crate) async fn prepare(
     engine: &Arc<EngineState>,
     origin: &Origin<'_>,
@@ -45,8 +45,8 @@ pub(crate) async fn prepare(
     resume::prepare(engine, origin, GoingOn { loaded, wish, notices, unseen: Unseen::MayRun }).await
 }
 
-/// A child that goes on with a message of the same turn comes to its end first: what is said to it is said one after
-/// the other. It is not waited for if it has something to say itself.
+/// Waits until a child that was resumed by a message of the same turn has ended, so that it gets one prompt after the
+/// other. Does not wait if the child itself has a message.
 async fn let_finish(parent: &TaskScope, asked: &str) {
     let Ok(child) = asked.trim().parse() else { return };
     let running_task = parent.engine.present.find(child).filter(|_| parent.inbox.has_just_written_to(child));
@@ -58,7 +58,7 @@ async fn let_finish(parent: &TaskScope, asked: &str) {
     }
 }
 
-/// Whether a task has another one: it has started it, or has adopted it since the one that did has failed.
+/// Returns true if `own` has started the child, or adopted it after its parent failed.
 pub(crate) fn is_own(
     journal: &dyn Journal,
     own: TaskId,
@@ -75,7 +75,7 @@ pub(crate) fn is_own(
     Ok(is_own)
 }
 
-/// The task that a call of `by` wants to go on with, read back, and what is not known of it; or why it cannot.
+/// Loads the task that a call of `by` wants to resume, with notices about its children; or says why it cannot.
 async fn wanted(engine: &EngineState, asked: &str, by: Option<TaskId>) -> Result<(LoadedTask, Vec<String>), Failure> {
     let within = engine.rules.check_resume()?;
     let unknown = || Failure::new(FailureCode::NoSuchTask, format!("there is no task `{}`", asked.trim()));
@@ -118,7 +118,7 @@ fn refuse_expired(engine: &EngineState, loaded: &LoadedTask, within: Duration) -
     Err(Failure::new(FailureCode::Expired, message))
 }
 
-/// What is odd about a request, and what a task that goes on has otherwise than the request or its template says.
+/// Returns notices about the request, and about settings of the task that differ from the request or its template.
 pub(crate) fn otherwise(engine: &EngineState, request: &TaskRequest, loaded: &LoadedTask) -> Vec<String> {
     let stored = &loaded.past.job.config;
     let mut notices = request.notices.clone();
@@ -136,10 +136,10 @@ pub(crate) fn otherwise(engine: &EngineState, request: &TaskRequest, loaded: &Lo
     notices
 }
 
-/// The agent of the task that a call wants to go on with, by all its names; nothing if there is none.
+/// Returns the agent of the task that a call wants to resume, under all its names; nothing if there is none.
 pub(crate) fn agent_of(engine: &EngineState, asked: &str) -> Resource {
     let task: Option<TaskId> = asked.trim().parse().ok();
-    // The log may not show yet what has just begun.
+    // The log may not show a task that has just begun.
     let at_work = |task| Some(engine.present.find(task)?.job.config.agent.clone());
     let recorded = |task: TaskId| Some(engine.journal.find(task.letters()).ok()?.pop()?.agent);
     let Some(agent) = task.and_then(|task| at_work(task).or_else(|| recorded(task))) else {

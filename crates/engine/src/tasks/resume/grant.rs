@@ -1,4 +1,4 @@
-//! The grant of a resumed task: what it had when it was started, within what holds now.
+//! The grant of a resumed task: its grant at the start, within the present rules.
 //!
 //! It never grows. What one resumption denies comes back with the next.
 
@@ -12,16 +12,16 @@ use crate::resolve::server_tools::{Change, Lost};
 use crate::tasks::resume::limits::definition_of;
 use crate::tasks::state::EngineState;
 
-/// What holds for a task from here on.
+/// Configuration of a task from here on.
 pub(crate) struct Renewed {
-    /// With the limits that are left of its newest leg.
+    /// With the remaining limits of its newest leg.
     pub(crate) config: AgentConfig,
     pub(crate) reach: Reach,
-    /// What is otherwise than at its start.
+    /// Differences from its start.
     pub(crate) notices: Vec<String>,
 }
 
-/// `parent` is the configuration of the one that waits for the task.
+/// Renews a task's grant and reach; `parent` is the configuration of the waiting task.
 pub(crate) fn renewed(
     engine: &EngineState,
     roster: &Roster,
@@ -50,7 +50,7 @@ pub(crate) fn renewed(
     let change = Change { before: &job.config.tools, now: &tools, lost: &lost };
     let server_tools = change.server_tools(roster, was);
     let mut notices: Vec<String> = lost.notices().collect();
-    // Those below it have what it has.
+    // Children inherit from their parent.
     if parent.is_none() {
         notices.extend(unapproved(&first.grant.layers, now));
     }
@@ -78,7 +78,7 @@ fn refuse_elsewhere(engine: &EngineState, job: &Job) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What of a task's reach is open now, and what to say of the rest.
+/// Returns the part of a task's reach that is still open, and adds notices about the rest.
 fn reach_within(engine: &EngineState, stored: &Reach, notices: &mut Vec<String>) -> Reach {
     let now = engine.reach();
     for added in now.added.iter().filter(|path| !stored.added.contains(path)) {
@@ -94,8 +94,8 @@ fn reach_within(engine: &EngineState, stored: &Reach, notices: &mut Vec<String>)
     Reach { added, unconfined: stored.unconfined && now.unconfined }
 }
 
-/// What needed no approval at the start and needs it now, because it was not said again. The first layer is the user's,
-/// with the mode.
+/// Returns notices about actions that need approval now and did not at the start, because an option was not repeated.
+/// The first layer is the user's, with the mode.
 fn unapproved(before: &[GrantLayer], now: &[GrantLayer]) -> Vec<String> {
     let (Some(then @ GrantLayer { mode: Some(mode), .. }), Some(now)) = (before.first(), now.first()) else {
         return Vec::new();
@@ -115,8 +115,8 @@ fn unapproved(before: &[GrantLayer], now: &[GrantLayer]) -> Vec<String> {
     notices
 }
 
-/// Whether the agent's file says something else than the task began with. What a contract or the project's own
-/// instructions add stands behind the role.
+/// True if the agent's file has changed since the task began. Additions by a contract or by project instructions come
+/// after the role.
 fn has_other_role(definition: &AgentDefinition, first: &AgentConfig) -> bool {
     let rest = first.system.strip_prefix(definition.prompt.as_str());
     definition.origin.path.is_some() && !rest.is_some_and(|rest| rest.is_empty() || rest.starts_with("\n\n"))

@@ -1,7 +1,7 @@
 //! The limits of a resumed leg: an interrupted leg has what is left, a new leg gets its own.
 //!
-//! The limits that come with a resumption mean one thing from a person and another from a call. Whether another model
-//! call may be made is decided by `run/allowance.rs`.
+//! Limits in a resumption mean one thing from a person and another from a call. `run/allowance.rs` decides about each
+//! further model call.
 
 use sortie_agents::AgentDefinition;
 use sortie_protocol::{AgentConfig, Failure, FailureCode, Limits};
@@ -11,16 +11,16 @@ use crate::resolve::roster::Roster;
 use crate::resolve::settings::{TaskKind, turns};
 use crate::tasks::state::EngineState;
 
-/// Whose wish it is that a task goes on.
+/// Requester of a resumption.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wisher {
-    /// Sets what bounds the leg.
+    /// A person, who sets the limits of the leg.
     Person,
-    /// Asks for a leg as it would ask for a new task, and gets as much.
+    /// A call, which asks for a leg as for a new task, and gets as much.
     Call,
 }
 
-/// The limits of the leg that begins or goes on, and what to say where it has fewer turns than were asked for.
+/// Returns the limits of the leg, and a notice if it gets fewer turns than requested.
 pub(crate) fn limits_of_leg(
     engine: &EngineState,
     roster: &Roster,
@@ -47,7 +47,8 @@ pub(crate) fn limits_of_leg(
     Ok((or(beyond_now(loaded, from_now_on), unsaid), fewer_turns))
 }
 
-/// Limits from now on, as they are counted: turns since the leg began, tokens and sub-agents since the task did.
+/// Adds usage so far to limits from now on: turns count from the start of the leg, tokens and sub-agents from the start
+/// of the task.
 fn beyond_now(loaded: &LoadedTask, limits: Limits) -> Limits {
     let LoadedTask { past, below, .. } = loaded;
     let mut used = past.totals.footprint().usage;
@@ -63,7 +64,7 @@ fn beyond_now(loaded: &LoadedTask, limits: Limits) -> Limits {
     }
 }
 
-/// The agent of a task, as it is defined now.
+/// Returns the present definition of a task's agent.
 pub(crate) fn definition_of<'a>(roster: &'a Roster, config: &AgentConfig) -> Result<&'a AgentDefinition, Failure> {
     let agents = if config.depth == 0 { &roster.mains } else { &roster.agents };
     agents.get(&config.agent).map_err(|error| {
@@ -72,7 +73,7 @@ pub(crate) fn definition_of<'a>(roster: &'a Roster, config: &AgentConfig) -> Res
     })
 }
 
-/// Of each kind the first bound that is said.
+/// Returns `first`, completed from `second`.
 fn or(first: Limits, second: Limits) -> Limits {
     Limits {
         max_turns: first.max_turns.or(second.max_turns),

@@ -1,6 +1,6 @@
-//! Messages that were left for a task while nobody ran it. It gets them before its first turn, in their order.
+//! Messages that arrived while nobody ran the task. It gets them before its first turn, in their order.
 //!
-//! Commands stay in the journal as long as their task may go on. Later ones are delivered as they come.
+//! Commands stay in the journal as long as their task can be resumed. Later ones are delivered as they come.
 
 use std::sync::Arc;
 
@@ -10,13 +10,13 @@ use tokio::runtime::Handle;
 
 use crate::tasks::task::Task;
 
-/// Delivers what was left for a task that goes on. Where commands cannot be read it goes on without, and says so.
+/// Delivers the missed messages of a resumed task. If commands cannot be read, the task continues with a notice.
 pub(crate) async fn catch_up(task: &Task, last_command: i64) -> Result<(), JournalError> {
     let Some(running_task) = task.engine.present.find(task.job.task) else { return Ok(()) };
     let (present, journal) = (Arc::clone(&task.engine.present), Arc::clone(&task.engine.journal));
     let runtime = Handle::current();
     let deliver = move || present.catch_up(&running_task, journal.as_ref(), CommandId(last_command), &runtime);
-    // A delivery that breaks down is no reason to end the task.
+    // A broken delivery is no reason to end the task.
     let unread = match tokio::task::spawn_blocking(deliver).await {
         Ok(delivered) => delivered?,
         Err(broken) => Some(broken.to_string()),

@@ -1,6 +1,6 @@
-//! Children that were started before their parent stopped, and that its open calls wait for.
+//! Children that were started before their parent stopped, and for which its open calls wait.
 //!
-//! Each goes on, or answers with what it came to. None is started a second time.
+//! Each resumes, or answers with its outcome. None is started a second time.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,11 +22,11 @@ use crate::tasks::start::admission::{Admission, Admitted, admit};
 use crate::tasks::start::check::Checks;
 use crate::tasks::start::origin::Origin;
 
-/// How long a child is waited for that another process has, and how often it is looked at.
+/// Longest wait for a child that another process has, and the polling interval.
 const HELD_FOR: Duration = Duration::from_secs(2);
 const PERIOD: Duration = Duration::from_millis(20);
 
-/// Goes on trying for a while: who stops a child, or ends one below it, has its log for a moment.
+/// Retries for a while: a process that stops a child, or a task below it, has its log only for a moment.
 pub(crate) struct HeldRetry {
     until: Instant,
 }
@@ -36,7 +36,7 @@ impl HeldRetry {
         Self { until: Instant::now() + HELD_FOR }
     }
 
-    /// Whether to try again, a moment after somebody else had the task.
+    /// Returns true if there should be another attempt, and sleeps before it.
     pub(crate) async fn tries_again_after(&self, failure: &Failure) -> bool {
         let tries = failure.code == FailureCode::StillRunning && Instant::now() < self.until;
         if tries {
@@ -46,19 +46,19 @@ impl HeldRetry {
     }
 }
 
-/// A task as its log tells of it, and what is not known of its children.
+/// A loaded task, and notices about its children.
 type Recalled = (LoadedTask, Vec<String>);
 
 /// A child that was started before its parent stopped.
 pub(crate) enum Found {
     Ended(Box<TaskOutcome>),
-    /// It goes on.
+    /// It resumes.
     Open(Box<Admitted>),
-    /// Somebody else has it, or nothing of it can be read: it stays as it is. The outcome tells what is known.
+    /// Another process has it, or it cannot be read: it stays as it is. The outcome contains what is known.
     OutOfReach(Box<TaskOutcome>),
 }
 
-/// Finds the child that answers a call already: its outcome, or itself, to go on.
+/// Finds the child that already answers a call: its outcome, or the child to resume.
 pub(crate) async fn again(scope: &TaskScope, call: &CallId, attached: Attached, mode: LaunchMode) -> Found {
     let why = match look_for(scope, attached).await {
         Ok(Err(outcome)) => return Found::Ended(Box::new(outcome)),
@@ -72,7 +72,7 @@ pub(crate) async fn again(scope: &TaskScope, call: &CallId, attached: Attached, 
     end_instead(scope, call, attached, why).await
 }
 
-/// A child goes on only where it could be started now.
+/// Resumes a child, if it could be started now.
 async fn go_on(scope: &TaskScope, call: &CallId, recalled: Recalled, mode: LaunchMode) -> Result<Admission, Failure> {
     let (loaded, notices) = recalled;
     let (engine, roster) = (&scope.engine, scope.engine.rosters.current());
@@ -85,7 +85,7 @@ async fn go_on(scope: &TaskScope, call: &CallId, recalled: Recalled, mode: Launc
     admit(task, &origin, mode).await
 }
 
-/// The outcome of a child that has ended, or itself, read back. Whoever stops it meanwhile has it for a moment.
+/// Loads a child, or its outcome if it has ended. Retries while another process stops it.
 async fn look_for(
     scope: &TaskScope,
     Attached { child, ended_leg, .. }: Attached,
@@ -104,7 +104,7 @@ async fn look_for(
     }
 }
 
-/// Ends a child that cannot go on: it had been started, so it answers with what it came to, and why there is no more.
+/// Ends a child that cannot resume. It answers with what it has done, and why there is no more.
 pub(crate) async fn end_instead(
     scope: &TaskScope,
     call: &CallId,
@@ -123,7 +123,7 @@ pub(crate) async fn end_instead(
     }
 }
 
-/// How the child has answered a call, if it has: with the leg that was told, or the newest if it ended untold.
+/// Returns the child's outcome, if it has answered: of the leg in the log, or of the newest that has ended.
 pub(crate) fn outcome_for(
     journal: &dyn Journal,
     child: TaskId,
@@ -139,7 +139,7 @@ pub(crate) fn outcome_for(
     }
 }
 
-/// The ending of one leg, which later ones have followed.
+/// Reads the ending of an earlier leg.
 fn ending_of(journal: &dyn Journal, task: TaskId, leg: u32) -> Result<Option<TaskOutcome>, Failure> {
     let mut ending = None;
     let mut look = |event: Event| match event.fact {
@@ -150,7 +150,7 @@ fn ending_of(journal: &dyn Journal, task: TaskId, leg: u32) -> Result<Option<Tas
     Ok(ending)
 }
 
-/// What a call is told of a child that is out of reach. This is nobody's ending: the child has none.
+/// Returns an answer about a child that is out of reach. It is no ending: the child has none.
 fn known_of(journal: &dyn Journal, child: TaskId, held: Failure) -> TaskOutcome {
     let message = format!(
         "{child} was started before this task was interrupted, and its report is not here: {held}. `sortie tasks show \
@@ -166,7 +166,7 @@ fn known_of(journal: &dyn Journal, child: TaskId, held: Failure) -> TaskOutcome 
     Ending::Failed { failure, text }.outcome(&past, Unrecorded::start(&account, past.worked.known()))
 }
 
-/// Outcome of a child whose log cannot be read at all.
+/// Returns the outcome of a child whose log cannot be read at all.
 fn nothing_known(task_id: TaskId, agent: String, failure: Failure) -> TaskOutcome {
     let model = ModelChoice { route: "unknown".to_owned(), id: "unknown".to_owned() };
     TaskOutcome::failed(task_id, agent, model, failure)

@@ -11,7 +11,7 @@ use sortie_protocol::{Failure, FailureCode, TaskId};
 use crate::conversation::load_task::{LoadedTask, Unseen, expecting, standing};
 use crate::ports::failure::journal_failure;
 
-/// A child that was interrupted together with the parent that waits for it goes on with that one, not alone.
+/// Refuses to resume a child alone if its interrupted parent waits for it.
 pub(crate) fn refuse_alone(journal: &dyn Journal, loaded: &LoadedTask, unseen: Unseen) -> Result<(), Failure> {
     let (job, standing) = (&loaded.past.job, &loaded.standing);
     let parent = job.parent.filter(|_| standing.state == TaskState::Interrupted);
@@ -23,8 +23,7 @@ pub(crate) fn refuse_alone(journal: &dyn Journal, loaded: &LoadedTask, unseen: U
     Err(Failure::new(FailureCode::WaitedFor, message).about([root.to_string()]))
 }
 
-/// A task does not go on as long as another process has one of those that it, or one that would go on with it, waits
-/// for.
+/// Refuses to resume a task while another process has a task that it waits for, directly or through others.
 pub(crate) fn refuse_without(journal: &dyn Journal, task: TaskId, unseen: Unseen) -> Result<(), Failure> {
     let mut below = journal.tree(task).map_err(journal_failure)?;
     below.retain(|header| header.task_id != task && !matches!(header.state, TaskState::Ended(_)));

@@ -14,24 +14,23 @@ use crate::tasks::task::Task;
 /// A task that may start.
 pub(crate) struct Admitted {
     pub(crate) task: Task,
-    /// Keeps the outcome for later, if it may be given again.
+    /// Ticket for the result cache, if the outcome may be reused.
     pub(crate) ticket: Option<Box<CacheTicket>>,
-    /// Why people cannot follow a task in the background in a file.
+    /// The reason why a background task has no progress file.
     pub(crate) notice: Option<String>,
 }
 
 /// The decision about a prepared task.
 pub(crate) enum Admission {
     Start(Box<Admitted>),
-    /// It is not started: another task has done the same on the same files.
+    /// Not started: another task has done the same on the same files.
     GivenAgain {
         job: Arc<Job>,
         outcome: Box<TaskOutcome>,
     },
 }
 
-/// Lets a prepared task start, or says why it must not. A task that is resumed in the middle of a leg was admitted
-/// before.
+/// Admits a prepared task, or says why it must not start. A task that continues an interrupted leg was admitted before.
 pub(crate) async fn admit(task: Task, origin: &Origin<'_>, mode: LaunchMode) -> Result<Admission, Failure> {
     let is_new = task.past.is_none();
     let admission = Box::pin(decide(task, origin, mode)).await;
@@ -46,7 +45,7 @@ async fn decide(mut task: Task, origin: &Origin<'_>, mode: LaunchMode) -> Result
     let has_asked_cache = task.past.is_none() && mode == LaunchMode::Foreground && origin.takes_earlier_outcomes();
     let known = if has_asked_cache { known(&engine, &mut task).await } else { CachedOrNew::New(None) };
     let ticket = match known {
-        // Nobody is told of a start that there is not.
+        // Hooks do not hear of a start that does not happen.
         CachedOrNew::Done(outcome) => return Ok(Admission::GivenAgain { job: task.job, outcome }),
         CachedOrNew::New(ticket) => ticket,
     };
@@ -58,13 +57,13 @@ async fn decide(mut task: Task, origin: &Origin<'_>, mode: LaunchMode) -> Result
     }
     let notice = match mode {
         LaunchMode::Foreground => None,
-        // The file is named in the launch notice.
+        // The launch notice names the file.
         LaunchMode::Background => task.sink.tell_in(&engine.reports, &[]),
     };
     Ok(Admission::Start(Box::new(Admitted { task, ticket, notice })))
 }
 
-/// More is asked of the task than it was doing when it was interrupted.
+/// True if the task gets a new prompt or a new leg, rather than continuing an interrupted one.
 fn begins_a_leg(task: &Task) -> bool {
     task.past.as_ref().is_none_or(|resumed| resumed.is_new_leg || resumed.prompt.is_some())
 }

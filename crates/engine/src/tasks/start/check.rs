@@ -1,4 +1,4 @@
-//! The checks of a request, before anything is opened. A dry run makes the same ones.
+//! The checks of a request, before anything is opened. A dry run makes the same checks.
 
 use std::sync::Arc;
 
@@ -14,25 +14,25 @@ use crate::resolve::settings::{EngineSettings, Requester, TaskKind};
 use crate::tasks::start::origin::Origin;
 use crate::tasks::state::EngineState;
 
-/// All that a request is checked against.
+/// Everything that a request is checked against.
 pub(crate) struct Checks<'a> {
     pub(crate) rules: &'a EngineSettings,
     pub(crate) contract: &'a dyn Contract,
-    /// The agents among which the request chooses.
+    /// Agents that the request can choose.
     pub(crate) agents: &'a Registry,
     pub(crate) templates: &'a Templates,
-    /// What binds every task of the engine.
+    /// Layers that bind every task of the engine.
     pub(crate) layers: &'a [GrantLayer],
-    /// The judge of delegations; `None` where nobody is delegated to.
+    /// The judge of delegations; `None` for a main agent.
     pub(crate) judge: Option<Arc<Judge>>,
 }
 
-/// How a request chooses its agent.
+/// A request's choice of its agent.
 #[derive(Clone, Copy)]
 pub(crate) enum AgentChoice<'a> {
     /// By name; the prompt may call a template.
     Named,
-    /// The one who asks has made the choice, and means its prompt word for word.
+    /// Chosen by the caller, whose prompt is taken word for word.
     Made(&'a AgentDefinition),
 }
 
@@ -54,7 +54,7 @@ impl<'a> Checks<'a> {
         })
     }
 
-    /// Checks a request for a new task, and says which agent serves it.
+    /// Checks a request for a new task, and returns the agent that serves it.
     pub(crate) fn new_task(
         &self,
         requester: Requester<'_>,
@@ -66,7 +66,7 @@ impl<'a> Checks<'a> {
             (TaskKind::Delegated, AgentChoice::Named) => {
                 self.templates.applied(request, self.rules.max_prompt_bytes)?
             }
-            // A person's own prompt has been read by then.
+            // A person's own prompt has been expanded before.
             (TaskKind::Main, _) | (_, AgentChoice::Made(_)) => request,
         };
         let serving = self.serving(requester, choice, &request);
@@ -80,25 +80,25 @@ impl<'a> Checks<'a> {
         Ok(Checked { serving, request })
     }
 
-    /// Checks a request for the next leg of a task that has ended. Its agent serves, whoever is named.
+    /// Checks a request for the next leg of an ended task. Its own agent serves, whichever one is named.
     pub(crate) fn follow_up(&self, requester: Requester<'_>, request: TaskRequest) -> Result<TaskRequest, Failure> {
         self.words(requester, &request)?;
         self.depth(requester)?;
         self.templates.applied(request, self.rules.max_prompt_bytes)
     }
 
-    /// Refuses to go on with a task whose agent could not be started now. An agent that is gone is refused later, where
-    /// the task's grant is renewed.
+    /// Refuses to resume a task whose agent could not be started now. A missing agent is refused later, when the grant
+    /// is renewed.
     pub(crate) fn stored_agent(&self, agent: &str) -> Result<(), Failure> {
         self.agents.get(agent).map_or(Ok(()), |definition| self.denied(definition))
     }
 
-    /// Refuses to delegate where that is switched off, and at the depth limit.
+    /// Refuses to delegate if that is switched off, and at the depth limit.
     pub(crate) fn depth(&self, requester: Requester<'_>) -> Result<(), Failure> {
         requester.depth().map_or(Ok(()), |depth| self.rules.check_depth(depth))
     }
 
-    /// Refuses an empty or too long prompt, and work in the background where there is none.
+    /// Refuses an empty or too long prompt, and background work if that is switched off.
     fn words(&self, requester: Requester<'_>, request: &TaskRequest) -> Result<(), Failure> {
         self.rules.check_prompt(request)?;
         let has_background = self.contract.defaults().companions && self.rules.background;
@@ -127,7 +127,7 @@ impl<'a> Checks<'a> {
         Ok(ChosenAgent { definition, notice })
     }
 
-    /// Refuses an agent that is already at work further up, where the contract does: it would wait for itself.
+    /// Refuses an agent that is already at work further up, if the contract does: it would wait for itself.
     fn circle(&self, requester: Requester<'_>, definition: &AgentDefinition) -> Result<(), Failure> {
         let refuses = self.contract.defaults().refuses_circles;
         requester.parent().filter(|_| refuses).map_or(Ok(()), |parent| refuse_circle(parent, &definition.name))
@@ -138,7 +138,7 @@ impl<'a> Checks<'a> {
         self.judge.as_ref().map_or(Ok(()), |judge| refuse_denied(judge, self.contract, definition))
     }
 
-    /// Refuses a sub-agent that asks by name for a tool which it would not get, where the contract does.
+    /// Refuses a sub-agent that lists a tool which it would not get, if the contract does.
     fn missing_tools(&self, requester: Requester<'_>, definition: &AgentDefinition) -> Result<(), Failure> {
         if requester.kind() == TaskKind::Main || !self.contract.defaults().refuses_missing_tools {
             return Ok(());
@@ -160,7 +160,7 @@ impl<'a> Checks<'a> {
 fn refuse_circle(parent: &AgentConfig, name: &str) -> Result<(), Failure> {
     let chain = &parent.chain;
     let Some(first) = chain.iter().position(|above| above == name) else { return Ok(()) };
-    // All that led there. A main agent was delegated to by nobody, unless the circle begins with it.
+    // The whole chain. It leaves out the main agent, to which nobody delegated, unless the circle begins there.
     let has_main = chain.len() > parent.depth as usize;
     let start = usize::from(has_main && first > 0);
     let circle: Vec<&str> = chain[start..].iter().map(String::as_str).chain([name]).collect();

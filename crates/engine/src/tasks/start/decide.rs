@@ -1,5 +1,4 @@
-//! The decisions about a new task: its model, its configuration, its instructions; and the job that is run and
-//! recorded.
+//! Decisions about a new task: its model, its configuration, its instructions; and the job that is run and recorded.
 
 use sortie_contract::ReportCap;
 use sortie_protocol::{AgentConfig, Failure, FailureCode, Job, TaskRequest};
@@ -14,11 +13,10 @@ use crate::resolve::settings::{Requester, TaskKind, lowered};
 use crate::tasks::start::check::Checked;
 use crate::tasks::state::EngineState;
 
-/// A title is a few words; what is longer is cut, for everybody who lists tasks.
+/// Longest title; the rest is cut, for everything that lists tasks.
 const MAX_TITLE_CHARS: usize = 200;
 
-/// From an agent's definition to its configuration for one task. Notices about the decisions are added to the
-/// request's.
+/// Turns an agent's definition into the configuration of one task. Notices are added to the request's.
 pub(crate) fn decide(
     engine: &EngineState,
     roster: &Roster,
@@ -61,14 +59,14 @@ pub(crate) fn decide(
     Ok((config, request))
 }
 
-/// When a report of this agent is cut. A main agent's answer goes to a person, who can bear it whole.
+/// Returns the report cap of this agent. A main agent's answer goes to a person, who can read all of it.
 fn report_cap(engine: &EngineState, config: &AgentConfig) -> ReportCap {
     let defaults = engine.contract.defaults();
     let own = defaults.type_of(&config.agent).and_then(|known| known.report_cap);
     if config.depth == 0 { ReportCap::None } else { own.unwrap_or(defaults.report_cap) }
 }
 
-/// The parcel that is run and recorded.
+/// Returns the job that is run and recorded.
 pub(crate) fn job(engine: &EngineState, request: TaskRequest, config: AgentConfig, parent: Option<&Job>) -> Job {
     let task = engine.ids.task();
     let (bytes, characters, lines, json_bytes) = match report_cap(engine, &config) {

@@ -1,5 +1,5 @@
-//! The recipe run dry: whether a request could start, and what its agent would be granted. Nothing is opened or
-//! started.
+//! Dry run of the recipe: tells if a request could start, and what its agent would be granted. Opens and starts
+//! nothing.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -19,28 +19,28 @@ use crate::resolve::roster::{standard, task_tool};
 use crate::resolve::settings::{EngineSettings, Requester, TaskKind};
 use crate::tasks::start::check::{AgentChoice, Checks};
 
-/// All that has a say in a start.
+/// Everything that decides about a start.
 #[derive(Clone, Copy)]
 pub struct DryRun<'a> {
     pub agents: &'a Registry,
     pub contract: &'a Arc<dyn Contract>,
     pub rules: &'a EngineSettings,
-    /// The user's side: what binds every task before its agent does.
+    /// The user's layers, which bind every task before its agent's own.
     pub layers: &'a [GrantLayer],
-    /// Names of remote tools that are taken to exist: nothing is started to find out.
+    /// Names of remote tools, assumed to exist: nothing is started to find out.
     pub remote: &'a [String],
 }
 
 impl DryRun<'_> {
-    /// Says whether a request can be started at all, before an engine is made for it. Where it names a task, nothing
-    /// is checked that needs a look at that task.
+    /// Checks whether a request can start, before an engine is made for it. If it names a task, checks that need to
+    /// read the task are skipped.
     pub fn check(&self, request: &TaskRequest, kind: TaskKind, models: &dyn Models) -> Result<(), Failure> {
         let requester = match kind {
             TaskKind::Main => Requester::Person,
             TaskKind::Delegated => Requester::Program,
         };
         let agents = self.agents_for(kind);
-        // Which agent a rule is about has nothing to do with paths, so any home directory will do.
+        // Paths do not matter to rules about agents, so any home directory will do.
         let places = Places { home: Some(PathBuf::from("/")), ..Places::default() };
         let judge = (kind == TaskKind::Delegated).then(|| Judge::new(&Grant { layers: self.layers.to_vec() }, places));
         let judge = judge.transpose().map_err(|error| Failure::new(FailureCode::Grant, error.to_string()))?;
@@ -51,7 +51,7 @@ impl DryRun<'_> {
             if !names_agent && request.model.is_none() {
                 return Ok(());
             }
-            // The task keeps its own; yet what is named beside it must exist, and be allowed.
+            // The task keeps its own agent; but an agent named with it must exist, and be allowed.
         }
         let checked = checks.new_task(requester, AgentChoice::Named, request.clone())?;
         let (definition, contract) = (checked.serving.definition, self.contract.as_ref());
@@ -59,18 +59,18 @@ impl DryRun<'_> {
         choose_model(self.rules, contract, models, query).map(drop)
     }
 
-    /// The configuration of an agent that runs as the main agent.
+    /// Returns the configuration of an agent that runs as the main agent.
     pub fn of_main(&self, name: &str) -> Result<AgentConfig, Failure> {
         self.config(name, Requester::Person)
     }
 
-    /// The configuration of an agent that `parent` delegates to.
+    /// Returns the configuration of an agent that `parent` delegates to.
     pub fn below(&self, parent: &AgentConfig, name: &str) -> Result<AgentConfig, Failure> {
         self.config(name, Requester::Task(parent))
     }
 
-    /// The agent that would serve a call which names this one, and what to say where it is another. A call's title may
-    /// have a say in it, too, which is not known here.
+    /// Returns the agent that would serve a call with this name, and a notice if it is another one. A call's title can
+    /// influence the choice, too, but is not known here.
     pub fn serving(&self, name: &str) -> Result<(AgentDefinition, Option<String>), Failure> {
         let agents = self.agents_for(TaskKind::Delegated);
         let standing_in = StandIn::of(&self.contract.defaults());
@@ -79,12 +79,12 @@ impl DryRun<'_> {
         Ok((definition.clone(), notice))
     }
 
-    /// Whether a task of this depth can delegate at all, whatever its grant says.
+    /// Fails if a task of this depth cannot delegate at all, whatever its grant allows.
     pub fn can_delegate(&self, depth: u32) -> Result<(), Failure> {
         self.rules.check_depth(depth)
     }
 
-    /// Whether `parent` can start an agent of this name, whatever its rules say of it.
+    /// Fails if `parent` cannot start an agent of this name, whatever its rules allow.
     pub fn can_start(&self, parent: &AgentConfig, name: &str) -> Result<(), Failure> {
         let agents = self.agents_for(TaskKind::Delegated);
         let request = TaskRequest { prompt: "-".to_owned(), ..request_for(name) };
@@ -113,13 +113,13 @@ impl DryRun<'_> {
         let contract = contract.as_ref();
         let frame =
             GrantFrame { contract, rules, layers, tools: &tools, more_tools: remote, requester, has_person: true };
-        // No model has a say in a grant.
+        // The model does not affect a grant.
         let model = ModelChoice { route: String::new(), id: String::new() };
         Ok(frame.configure(definition, ConfigRequest { request: &request, output_schema: None, model }).0)
     }
 }
 
-/// A request of which nothing matters but whom it asks for.
+/// Returns a minimal request for this agent.
 fn request_for(name: &str) -> TaskRequest {
     TaskRequest { agent: name.to_owned(), ..TaskRequest::default() }
 }

@@ -1,4 +1,4 @@
-//! The origin of a task: who asks for it, and what the task has from there.
+//! The origin of a task: its requester, and everything that the task inherits from there.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::resolve::settings::Requester;
 use crate::tasks::scope::TaskScope;
 use crate::tasks::state::EngineState;
 
-/// Who asks for a task, or for the next leg of one.
+/// The requester of a task, or of its next leg.
 pub(crate) enum Origin<'a> {
     /// A person starts a main agent, or resumes any task.
     Person,
@@ -20,7 +20,7 @@ pub(crate) enum Origin<'a> {
     Host,
     /// A program delegates to an agent of its own choice, and holds the task's id before the task starts.
     Library,
-    /// A call of a task at work. The address says where the report goes.
+    /// A call of a task at work. The address receives the report.
     Child { parent: &'a TaskScope, address: Arc<ReportTarget> },
 }
 
@@ -40,7 +40,7 @@ impl Origin<'_> {
         }
     }
 
-    /// The judge of what this origin may delegate to: its own grant, else the user's rules.
+    /// Returns the judge of this origin's delegations: its own grant, else the user's rules.
     pub(crate) fn judge(&self, engine: &EngineState) -> Result<Arc<Judge>, Failure> {
         if let Some(parent) = self.parent() {
             return Ok(Arc::clone(&parent.judge));
@@ -49,7 +49,7 @@ impl Origin<'_> {
         judge.map(Arc::new).map_err(|error| Failure::new(FailureCode::Grant, error.to_string()))
     }
 
-    /// A new token that ends the task: with its parent, where it has one.
+    /// Returns a new cancellation token, below the parent's if there is one.
     pub(crate) fn cancel(&self) -> CancellationToken {
         self.parent().map_or_else(CancellationToken::new, |parent| parent.cancel.child_token())
     }
@@ -65,24 +65,24 @@ impl Origin<'_> {
         }
     }
 
-    /// Counts one more child of the parent, unless it has had all that it may have.
+    /// Counts one more child of the parent, and fails at its limit.
     pub(crate) fn count_child(&self) -> Result<(), Failure> {
         self.parent().map_or(Ok(()), |parent| parent.account.admit_child())
     }
 
-    /// Takes that back for a child that does not start after all.
+    /// Takes back the count for a child that does not start after all.
     pub(crate) fn uncount_child(&self) {
         if let Some(parent) = self.parent() {
             parent.account.take_back_child();
         }
     }
 
-    /// An earlier outcome may stand in for the task. A library has the id of its task already.
+    /// True if a cached outcome may stand in for the task. A library has the id of its task already.
     pub(crate) fn takes_earlier_outcomes(&self) -> bool {
         matches!(self, Self::Host | Self::Child { .. })
     }
 
-    /// Its starts count towards the rate. A person may ask at any time.
+    /// True if its starts count towards the rate. A person may ask at any time.
     pub(crate) fn has_rate(&self) -> bool {
         !matches!(self, Self::Person)
     }

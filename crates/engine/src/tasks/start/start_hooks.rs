@@ -1,4 +1,4 @@
-//! Start hooks: programs of the user that are told of a task before it starts, and may veto it.
+//! Start hooks: programs of the user that hear of a task before it starts, and may veto it.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use crate::budget::deadline::until;
 use crate::tasks::task::{Resumed, Task};
 
-/// Tells hooks that a task is about to start, or to go on in a new leg. One of them may be against it.
+/// Asks the hooks about a task that is about to start, or to begin a new leg. Fails on a veto.
 pub(super) async fn consult_hooks(task: &mut Task) -> Result<(), Failure> {
     let hooks = Arc::clone(&task.engine.hooks);
     if hooks.is_empty() {
@@ -18,7 +18,7 @@ pub(super) async fn consult_hooks(task: &mut Task) -> Result<(), Failure> {
     if let Some(Resumed { prompt, .. }) = &task.past {
         job.prompt = prompt.clone().unwrap_or_default();
     }
-    // No hook holds up a stop, or takes more time than the task has.
+    // No hook can hold up a stop, or take more time than the task has.
     let own = job.config.limits.timeout.map(|timeout| Instant::now() + timeout);
     let parents = task.address.as_ref().and_then(|address| address.deadline.at());
     let verdict = tokio::select! {
@@ -34,7 +34,7 @@ pub(super) async fn consult_hooks(task: &mut Task) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A task does not start whose hooks have not spoken.
+/// Returns the failure for a task that ended before its hooks answered.
 fn unheard(code: FailureCode, why: &str) -> Failure {
     Failure::new(code, format!("{why} before a hook let the task start"))
 }

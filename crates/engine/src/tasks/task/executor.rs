@@ -7,7 +7,7 @@ use crate::messages::running_tasks::Registration;
 use crate::tasks::state::EngineError;
 use crate::tasks::task::Task;
 
-/// Sets a started task going on its own: it runs to its recorded end even if nobody waits any more.
+/// Spawns a started task, which runs to its recorded end even if nobody waits any more.
 pub(super) fn execute_here(task: Task, registration: Registration) -> JoinHandle<Result<TaskOutcome, EngineError>> {
     tokio::spawn(async move {
         let ended = task.execute().await;

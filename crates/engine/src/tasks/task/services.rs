@@ -25,7 +25,7 @@ use crate::tasks::relatives::Relatives;
 use crate::tasks::scope::TaskScope;
 use crate::tasks::task::Task;
 
-/// Puts together what the loop of a task works with, and how others see the task. `above` is the deadline over its own.
+/// Builds the services of a task's loop, and its scope for others. `above` is the deadline over its own.
 pub(super) fn services(task: &Task, above: Arc<Deadline>) -> Result<(Services, Arc<TaskScope>), Failure> {
     let config = &task.job.config;
     let ends_circles = task.engine.contract.defaults().ends_circles;
@@ -33,7 +33,7 @@ pub(super) fn services(task: &Task, above: Arc<Deadline>) -> Result<(Services, A
     let allowance = Allowance::start(config.limits, circles, &task.account, above);
     let workspace = task.engine.workspace_of(&task.job.reach);
     let places = task.engine.permissions.places(&workspace);
-    // A grant that cannot be read grants nothing.
+    // An unreadable grant grants nothing.
     let judge = Judge::new(&config.grant, places.clone());
     let judge = Arc::new(judge.map_err(|error| Failure::new(FailureCode::Grant, error.to_string()))?);
     let scope = Arc::new(scope(task, judge, &allowance.deadline));
@@ -116,7 +116,7 @@ fn permission_check(task: &Task, scope: &TaskScope, places: Places) -> Permissio
     }
 }
 
-/// The commands of this task, within what its grant leaves to them.
+/// Returns the shells of this task, within its grant.
 fn shells(task: &Task, judge: &Arc<Judge>, places: &Places) -> Option<Shells> {
     let setup = task.engine.shell_of(&task.job.reach)?;
     let permissions = &task.engine.permissions;
