@@ -1,12 +1,12 @@
 //! Thousands of children alive at once: `many_children COUNT JOURNAL_DIR REPORT_FILE [--stopped]`.
 //!
-//! A main agent sends out relays, and each relay sends out a hundred of the COUNT children in one reply. The model
-//! lives in memory and holds every child's first reply back until all of them have asked; then each makes five tool
-//! turns on real files and reports. Every event goes to a SQLite journal. What it took is written to `REPORT_FILE`;
-//! `cargo xtask bench` reads it.
+//! A main agent starts relays, and each relay starts a hundred of the COUNT children in one reply. The model lives in
+//! memory and holds every child's first reply back until all of them have asked. Then each child makes five tool turns
+//! on real files and reports. Every event goes to a SQLite journal. The measurements go to `REPORT_FILE`; `cargo xtask
+//! bench` reads it.
 //!
 //! With `--stopped` the replies never come: it prints the main agent's id when all are alive, and waits until another
-//! process has had all of them stopped.
+//! process has stopped them all.
 
 #![expect(clippy::print_stdout, reason = "it is a program that reports")]
 
@@ -25,8 +25,8 @@ use sortie_protocol::{Message, Status, TaskRequest};
 use sortie_sandbox::{SpillDir, Workspace};
 use sortie_testkit::{ScriptedModel, ScriptedModels, ScriptedReply, reply};
 
-/// Thousands of tasks free on one thread what they allocated on another, which fragments glibc's allocator more than
-/// linearly in their number. A program that embeds so many brings its own, as this one does.
+/// Thousands of tasks free memory on another thread than the one that allocated it, which fragments glibc's allocator
+/// more than linearly in their number. A program that embeds so many brings its own allocator, as this one does.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -35,9 +35,9 @@ const TOOL_TURNS: usize = 5;
 const BROOD: u32 = 100;
 const MAIN_PROMPT: &str = "Send out the relays.";
 const RELAY_PROMPT: &str = "Send out your children.";
-/// How long all of them may take to come alive.
+/// Time for all of them to come alive.
 const PATIENCE: Duration = Duration::from_mins(10);
-/// Holds the first replies back.
+/// Gate that holds the first replies back.
 const ALL_ALIVE: &str = "all alive";
 
 #[tokio::main]
@@ -89,8 +89,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Says who is to be stopped, and returns when no task runs any more: the microsecond of 1970 at which the journal had
-/// the last ending, and how many tasks there were.
+/// Prints the task to be stopped, and returns when no task runs any more: the time of the last ending in microseconds
+/// since 1970, and the number of tasks.
 async fn until_stopped(running: Running, journal: &SqliteJournal) -> Result<Value, Box<dyn Error>> {
     println!("{}", running.task);
     let outcome = running.outcome().await?;
@@ -136,7 +136,7 @@ fn engine(
     }))
 }
 
-/// What the model says: the main agent and its relays delegate once, a child reads a file a turn and then reports.
+/// The model's replies: the main agent and its relays delegate once, a child reads one file a turn and then reports.
 fn answer(request: &ModelRequest<'_>, relays: u32) -> ScriptedReply {
     let turn = request.messages.iter().filter(|message| matches!(message, Message::Assistant { .. })).count();
     let prompt = match request.messages.first() {

@@ -17,7 +17,7 @@ use sortie_llm::{RouteSetup, RouteTable};
 use sortie_protocol::{Message, TaskId};
 use sortie_sandbox::{SpillDir, Workspace};
 
-/// A line for everything that it hears.
+/// Prints a line for each event.
 struct Lines;
 
 impl SubagentObserver for Lines {

@@ -1,8 +1,8 @@
-//! How many tokens an exploration takes: `token_use`, which prints one JSON object; `cargo xtask bench` reads it.
+//! Token use of an exploration: `token_use`, which prints one JSON object; `cargo xtask bench` reads it.
 //!
-//! The same search and the same reads are made by the main agent itself, or by a sub-agent that reports; then the main
-//! agent goes on with work of its own. What is counted is what a provider is sent: tools, system prompt and messages,
-//! by the tokeniser o200k.
+//! The main agent searches and reads by itself, or a sub-agent does the same and reports; then the main agent continues
+//! with work of its own. The count is of everything sent to a provider: tools, system prompt and messages, by the
+//! tokeniser o200k.
 
 #![expect(clippy::print_stdout, reason = "it is a program that reports")]
 
@@ -46,7 +46,7 @@ fn one_call(tool: &str, arguments: Value) -> ScriptedReply {
     reply::calls([reply::call(tool, arguments)])
 }
 
-/// One search, then one file a turn, from this turn of whoever has this prompt.
+/// One search, then one file a turn, from this turn on, by the agent with this prompt.
 fn exploration(script: Script, prompt: &str) -> Script {
     let search = one_call("Grep", json!({"pattern": "AuthError", "path": "src"}));
     let script = script.on(when::prompt_contains(prompt).turn(0), search);
@@ -141,8 +141,7 @@ async fn run(prompt: &str, agent: &str) -> Result<Value, Box<dyn Error>> {
     Ok(counted(&server.requests(), prompt))
 }
 
-/// What the requests of a run have: the context of the one that it began with, all of it, and what of it was sent
-/// before.
+/// Counts the requests of a run: the main agent's first and last context, everything sent, and the repeated part of it.
 fn counted(requests: &[Arc<RecordedRequest>], prompt: &str) -> Value {
     let texts: Vec<String> = requests.iter().map(|request| sent(request)).collect();
     let (parents, children): (Vec<&String>, Vec<&String>) = texts.iter().partition(|text| text.contains(prompt));
@@ -155,7 +154,7 @@ fn counted(requests: &[Arc<RecordedRequest>], prompt: &str) -> Value {
     })
 }
 
-/// What a model reads, in the order in which a provider's cache has it.
+/// Returns a request's text, in the order in which a provider caches it.
 fn sent(request: &RecordedRequest) -> String {
     let messages = request.body["messages"].as_array().into_iter().flatten().map(ToString::to_string);
     std::iter::once(request.body["tools"].to_string()).chain(messages).collect::<Vec<_>>().join("\n")

@@ -1,4 +1,5 @@
-//! The front door of the engine: its parts, the calls that start and stop tasks, and the doors for hosts.
+//! The front door of the engine: its parts, the calls that start and stop tasks, and the entries for hosts and
+//! libraries.
 
 pub(crate) mod host;
 pub(crate) mod subagents;
@@ -45,17 +46,17 @@ pub struct EngineParts {
     pub workspace: Arc<Workspace>,
     pub agents: Arc<dyn Agents>,
     pub contract: Arc<dyn Contract>,
-    /// Tools beside the built-in ones. One with a built-in's name takes its place.
+    /// Tools besides the built-in ones. A tool with a built-in's name replaces it.
     pub more_tools: Vec<Arc<dyn Tool>>,
-    /// Tools of others' servers, which are found when a task starts.
+    /// Tools of other people's servers, found when a task starts.
     pub remote_tools: Arc<dyn RemoteTools>,
-    /// How commands are run; `None` where nobody has any.
+    /// Setup for commands; `None` if no task runs any.
     pub shell: Option<Arc<ShellSetup>>,
-    /// Where reports go that are too long to be delivered.
+    /// Directory for reports that are too long to deliver.
     pub reports: Arc<SpillDir>,
-    /// Which task has answered what; `None` where results are not given again.
+    /// Result cache; `None` if results are not reused.
     pub cache: Option<Arc<ResultCache>>,
-    /// Users' own programs that are told of tasks.
+    /// Users' own programs that hear of tasks.
     pub hooks: Arc<dyn Hooks>,
     pub rules: EngineSettings,
     pub permissions: Permissions,
@@ -108,42 +109,41 @@ impl Engine {
 
     /// Starts a main agent. A failure means that nothing was started.
     pub async fn run(&self, request: TaskRequest) -> Result<Running, Failure> {
-        // All that is decided for a task is much to hold in every future that waits for it.
-        // A request that resumes a task is no person's own: rules and rates hold for it.
+        // Boxed, because the decisions about a task are large. A request that resumes a task is not a person's own, so
+        // rules and rates apply.
         let origin = if request.resume.is_some() { Origin::Host } else { Origin::Person };
         Box::pin(self.start(&origin, request)).await
     }
 
-    /// Starts one delegated task without a parent model: the limits, depth and report of a child. A request that names
-    /// a task goes on with that one, if it has ended.
+    /// Starts one delegated task without a parent model: with the limits, depth and report of a child. A request that
+    /// names a task resumes it, if it has ended.
     pub async fn task(&self, request: TaskRequest) -> Result<Running, Failure> {
         Box::pin(self.start(&Origin::Host, request)).await
     }
 
-    /// Ends a task that runs in this engine, and all below it; false if none of this id does.
+    /// Stops a task of this engine and all its descendants; false if it does not run here.
     pub fn stop(&self, task: TaskId) -> bool {
         self.state.present.stop(task, StoppedBy::Outside)
     }
 
-    /// Ends an interrupted task as cancelled, and all below it that were interrupted with it, children first. What they
-    /// had written and changed is kept, and calls that were under way are answered. A parent that waits for the task is
-    /// told. Tasks that have ended, and those of which the log cannot be read, are left as they are; if the task itself
-    /// is one of the latter, that is the failure.
+    /// Ends an interrupted task as cancelled, together with its interrupted descendants, children first. Their text and
+    /// changes are kept, calls under way are answered, and a waiting parent gets the report. Ended tasks stay as they
+    /// are, and so do those whose logs cannot be read. It fails if the task itself cannot be read.
     pub async fn abandon(&self, task: TaskId) -> Result<Vec<TaskOutcome>, Failure> {
         abandon(&self.state, task, None).await
     }
 
-    /// Goes on with a task without a parent that waits for it. A failure means that nothing was changed.
+    /// Resumes a task for which no parent waits. A failure means that nothing was changed.
     pub async fn resume(&self, task: TaskId, resumption: Resumption) -> Result<Running, Failure> {
         Box::pin(resume(&self.state, task, resumption)).await
     }
 
-    /// Somebody from outside who delegates to this engine.
+    /// Returns an entry for a host, which delegates to this engine from outside.
     pub fn host(&self) -> Host {
         Host::of(self.clone())
     }
 
-    /// Ends what was started for the remote tools of its tasks. To be called when none of them runs any more.
+    /// Closes the remote tools of its tasks. To be called when no task runs any more.
     pub async fn close(&self) {
         self.state.remote_tools.close().await;
     }

@@ -1,8 +1,8 @@
 //! The engine: one loop that runs every task, one gate before every tool, one tree of tasks.
 //!
-//! A main agent and a sub-agent are the same loop (`run.rs`) with another configuration. The engine never
-//! prints, reads the environment or opens a socket: models, tools, the journal, time and ids come in through ports.
-//! All that it does is in the journal; nobody watches the loop itself.
+//! Main agents and sub-agents run in the same loop (`run.rs`) with different configurations. The engine never prints,
+//! reads the environment or opens a socket: models, tools, the journal, time and ids come in through ports. Everything
+//! it does is in the journal; nobody watches the loop itself.
 
 // Files and processes only through `sortie-sandbox`: see `clippy.toml`.
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]

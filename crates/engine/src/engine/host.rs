@@ -1,7 +1,7 @@
-//! The door for a host: a program with a model of its own, whose Task calls start tasks without a parent.
+//! The entry for a host: a program with a model of its own, whose Task calls start tasks without a parent.
 //!
-//! A host is no task. It has no loop, no conversation, no mail and no grant of ours. It sees the tasks that hosts have
-//! delegated in its workspace, with all below them, also after their processes are gone. It does not see what a person
+//! A host is no task. It has no loop, no conversation, no inbox and no grant of ours. It sees the tasks that hosts have
+//! delegated in its workspace, with their descendants, even after their processes are gone. It does not see a person's
 //! runs. It keeps background tasks until they end.
 
 mod visible;
@@ -24,16 +24,16 @@ use crate::tasks::resume::follow_up::agent_of;
 use crate::tasks::running::Running;
 use crate::tasks::task::launched;
 
-/// The tools that look after other tasks, as far as they are of use to somebody without a tree.
+/// Companion tools that are of use to a caller without a tree.
 const COMPANIONS: [&str; 4] = ["TaskOutput", "TaskStop", "SendMessage", "TaskList"];
 
-/// One from outside. Cheap to clone; all clones are the same one.
+/// One host. Cheap to clone; all clones are the same host.
 #[derive(Clone)]
 pub struct Host {
     engine: Engine,
-    /// What works on by itself.
+    /// Background tasks.
     kept: TaskTracker,
-    /// Ends it.
+    /// Stops the background tasks.
     end: CancellationToken,
 }
 
@@ -42,7 +42,7 @@ impl Host {
         Self { engine, kept: TaskTracker::new(), end: CancellationToken::new() }
     }
 
-    /// Starts a task, or goes on with one that it can see. Whoever drops what this returns stops it.
+    /// Starts a task, or resumes one that the host can see. Dropping the result stops the task.
     pub async fn start(&self, request: TaskRequest) -> Result<Running, Failure> {
         let Some(asked) = &request.resume else { return self.engine.task(request).await };
         let task = self.seen(asked).await?.task;
@@ -56,7 +56,7 @@ impl Host {
         self.revive(task, Some(request.prompt)).await
     }
 
-    /// Lets a task work on by itself, and says what is told of it.
+    /// Keeps a task running in the background, and returns its launch message.
     pub fn keep(&self, running: Running) -> Launched {
         let job = running.job();
         let running_task = self.engine.state.present.find(running.task);
@@ -65,7 +65,7 @@ impl Host {
         self.kept.spawn(async move {
             let mut ended = std::pin::pin!(running.outcome());
             tokio::select! {
-                // How it ended is in the journal.
+                // The journal has its outcome.
                 _ = &mut ended => {}
                 () = end.cancelled() => {
                     stop.cancel();
@@ -76,7 +76,7 @@ impl Host {
         launched
     }
 
-    /// Goes on, by itself, with a task that nobody runs any more.
+    /// Resumes a task that nobody runs any more, in the background.
     pub async fn go_on(&self, task: TaskId, prompt: Option<String>) -> Result<Launched, Failure> {
         self.seen(&task.to_string()).await?;
         Ok(self.keep(self.revive(task, prompt).await?))
@@ -87,7 +87,7 @@ impl Host {
         self.engine.resume(task, Resumption { prompt, ..Resumption::default() }).await
     }
 
-    /// How a task stands that works here; nothing is read for it.
+    /// Returns the status of a task that runs here, without reading anything.
     pub fn glimpse(&self, task: TaskId) -> Option<Glance> {
         let running_task = self.engine.state.present.find(task)?;
         let Job { parent, title, config, .. } = running_task.job.as_ref();
@@ -95,39 +95,39 @@ impl Host {
         Some(Glance { task, parent: *parent, agent, title, stand: stand_of(&running_task) })
     }
 
-    /// How a task stands.
+    /// Returns the status of a task.
     pub async fn look(&self, task: TaskId) -> Result<Glance, Failure> {
         self.glance(self.seen(&task.to_string()).await?).await
     }
 
-    /// Whether a task is one that it can look at.
+    /// Returns true if the host can see the task.
     pub async fn sees(&self, task: TaskId) -> bool {
         self.seen(&task.to_string()).await.is_ok()
     }
 
-    /// Whether nothing works on by itself.
+    /// True if there are no background tasks.
     pub fn is_idle(&self) -> bool {
         self.kept.is_empty()
     }
 
-    /// Waits until all that works on by itself has ended.
+    /// Waits until all background tasks have ended.
     pub async fn idle(&self) {
         self.kept.close();
         self.kept.wait().await;
         self.kept.reopen();
     }
 
-    /// Ends all that works on by itself, now and from here on.
+    /// Stops all background tasks, present and future.
     pub fn end_all(&self) {
         self.end.cancel();
     }
 
-    /// The agents that it can delegate to, as the contract has them.
+    /// Returns the agents that it can delegate to, as the contract has them.
     pub fn agents(&self) -> Arc<sortie_agents::Registry> {
         Arc::clone(&self.engine.state.rosters.current().agents)
     }
 
-    /// The tool that delegates, and those that look after what it started, where the contract has them.
+    /// Returns the delegation tool, and its companions if the contract has them.
     pub fn tools(&self) -> Vec<ToolSpec> {
         let state = &self.engine.state;
         let roster = state.rosters.current();
@@ -135,10 +135,10 @@ impl Host {
         names.filter_map(|name| roster.tools.spec(name)).cloned().collect()
     }
 
-    /// Calls one of the tools beside the one that delegates; `None` if there is none of this name.
+    /// Calls a companion tool; `None` if there is none of this name.
     ///
-    /// There is no grant to judge by but the user's own rules, and nobody to ask: whoever delegates from outside has
-    /// said yes by doing so, but what the user denies stays denied.
+    /// Only the user's own rules apply, since there is no grant, and nobody is asked: delegating from outside counts as
+    /// a yes. A denial by the user still holds.
     pub async fn call(&self, tool: &str, arguments: &str, cancel: &CancellationToken) -> Option<ToolOutput> {
         let state = &self.engine.state;
         let roster = state.rosters.current();
@@ -159,13 +159,13 @@ impl Host {
         Some(gate.pass(call).await)
     }
 
-    /// Ends an open task with all below it, wherever it runs. That it has ended shows when it is looked at.
+    /// Stops an open task and its descendants, wherever it runs. Its status shows when it has ended.
     pub async fn stop(&self, task: TaskId) -> Result<(), Failure> {
         self.seen(&task.to_string()).await?;
         self.stop_anywhere(task).await
     }
 
-    /// What the answer to a call is made with besides the outcome.
+    /// Returns the parts of a call's answer besides the outcome.
     pub fn answer_parts(&self) -> AnswerParts<'_> {
         let state = &self.engine.state;
         AnswerParts { cwd: &state.rules.cwd, spare_id: state.ids.task(), mark: state.ids.mark() }
@@ -178,7 +178,7 @@ impl Delegation for Host {
         Box::pin(async { Err(Failure::new(FailureCode::NoTask, "a host's tools delegate nothing")) })
     }
 
-    /// The agent of the task that is written to: it may be denied.
+    /// The agent of the message's recipient, which a rule may deny.
     fn agent_for(&self, request: &TaskRequest) -> Resource {
         request.resume.as_ref().map_or(Resource::Nothing, |asked| agent_of(&self.engine.state, asked))
     }

@@ -1,4 +1,4 @@
-//! The door for a library that does its own delegating: find an agent, create a sub-agent, run it, observe them.
+//! The entry for a library that does its own delegating: find an agent, create a sub-agent, run it, observe them.
 //!
 //! A thin layer over the engine. The agents and the run are the engine's, and observers read its journal. It decides
 //! nothing.
@@ -28,21 +28,21 @@ pub struct Subagents {
     engine: Engine,
 }
 
-/// What agents there are, and what is wrong with the files of those that there are not.
+/// All agents, and the problems of broken agent files.
 #[derive(Debug, Clone)]
 pub struct Configurations {
     pub agents: Vec<AgentDefinition>,
     pub findings: Vec<Finding>,
 }
 
-/// What the one who delegates says.
+/// Parameters from the caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parameters {
     /// A few words for lists and displays.
     pub description: String,
-    /// The whole brief. The sub-agent sees nothing else of the one who delegates.
+    /// The whole brief. The sub-agent sees nothing else of its caller.
     pub prompt: String,
-    /// The agent that was asked for. Another one may serve.
+    /// The requested agent. Another one may serve.
     pub subagent_type: String,
 }
 
@@ -51,10 +51,10 @@ pub struct Subagent {
     task: Task,
 }
 
-/// Why there is no final text.
+/// The reason why there is no final text.
 #[derive(Debug, thiserror::Error)]
 pub enum SubagentError {
-    /// It ran and did not complete. What there was of its text is in the outcome.
+    /// It ran and did not complete. The outcome has the text that there was.
     #[error("`{}` ended {}{}", .0.agent, .0.status, because(.0))]
     Ended(Box<TaskOutcome>),
     /// It was not started.
@@ -69,7 +69,7 @@ impl Subagents {
         Self { engine }
     }
 
-    /// The agents as they are now.
+    /// Returns the present agents.
     pub fn load(&self) -> Configurations {
         let roster = self.engine.state.rosters.current();
         Configurations {
@@ -78,20 +78,21 @@ impl Subagents {
         }
     }
 
-    /// The agent of this name: exactly, else by alias, ignoring case.
+    /// Returns the agent of this name: an exact match, else an alias, ignoring case.
     pub fn find(&self, name: &str) -> Option<AgentDefinition> {
         self.engine.state.rosters.current().agents.get_delegable(name).ok().cloned()
     }
 
-    /// The agent whose name and description suit this text best, if one does. The same text, the same agent.
+    /// Returns the agent whose name and description fit this text best, if any. The same text always finds the same
+    /// agent.
     pub fn best_match(&self, description: &str) -> Option<AgentDefinition> {
         let roster = self.engine.state.rosters.current();
         rank(&roster.agents, description).best().map(|best| best.agent.clone())
     }
 
-    /// Makes a sub-agent of this configuration, whichever was asked for. A failure means that it cannot come into
-    /// being: an empty or too long prompt, a model that nobody knows, an agent that nobody may delegate to, one that a
-    /// rule denies. It has no remote tools: to look for them takes a while, and nothing waits here.
+    /// Creates a sub-agent of this configuration, whichever type was requested. Fails for an empty or too long prompt,
+    /// an unknown model, and an agent that may not be delegated to or that a rule denies. It has no remote tools:
+    /// finding them takes a while, and nothing waits here.
     pub fn create(&self, configuration: &AgentDefinition, parameters: Parameters) -> Result<Subagent, Failure> {
         let state = &self.engine.state;
         let Parameters { description, prompt, subagent_type } = parameters;
@@ -100,7 +101,7 @@ impl Subagents {
         Ok(Subagent { task })
     }
 
-    /// Tells an observer of every sub-agent in every run of the engine that starts from now on, whoever starts it.
+    /// Notifies an observer of every sub-agent in every run of this engine that starts from now on.
     ///
     /// It blocks for one look at the journal.
     pub fn observe<O: SubagentObserver>(&self, observer: O) -> Result<Observation<O>, ObserveError> {
@@ -113,14 +114,14 @@ impl Subagent {
         self.task.job.task
     }
 
-    /// All that was decided for it.
+    /// Returns the job with all decisions about it.
     pub fn job(&self) -> Arc<Job> {
         Arc::clone(&self.task.job)
     }
 
     /// Runs it to its end and returns its final text. Dropping the future stops it.
     ///
-    /// It is refused where a start hook is against it, and where too many were started of late.
+    /// Fails if a start hook vetoes it, or if too many were started in the last minute.
     pub async fn execute(self) -> Result<String, SubagentError> {
         let admission = Box::pin(admit(self.task, &Origin::Library, LaunchMode::Foreground)).await?;
         let running = Box::pin(Running::start(admission)).await.map_err(EngineError::from)?;

@@ -1,4 +1,4 @@
-//! The record of a running task is what its log says, after every event; and its outcome follows from the log.
+//! The record of a running task equals its log after every event, and its outcome follows from the log.
 
 use std::fs;
 use std::path::Path;
@@ -32,8 +32,8 @@ use crate::tasks::resume::Resumption;
 use crate::tasks::state::EngineState;
 use crate::{Clock, NoHooks, NoRemoteTools, RandomIds};
 
-/// Looks at all running tasks whenever somebody asks for the time, which is so before each event. What others do
-/// meanwhile in their own threads is not looked at.
+/// Checks all running tasks whenever somebody asks for the time, which happens before each event. It does not see what
+/// other threads do meanwhile.
 struct Inspector {
     journal: Arc<MemoryJournal>,
     engine: OnceLock<Arc<EngineState>>,
@@ -55,7 +55,7 @@ impl Inspector {
     fn inspect(&self) {
         let Some(engine) = self.engine.get() else { return };
         for header in self.journal.list(&TaskQuery::default()).expect("the journal reads") {
-            // One that is about to go on has taken in what is not written yet.
+            // A task about to resume has already applied facts that are not yet written.
             if matches!(header.state, TaskState::Ended(_)) {
                 continue;
             }
@@ -137,7 +137,7 @@ impl World {
         running.outcome().await.expect("the journal works")
     }
 
-    /// Holds the outcome of each leg against what its log says before it.
+    /// Compares the outcome of each leg with the log before it.
     fn check_outcomes(&self) {
         let mut n_outcomes = 0;
         for header in self.journal.list(&TaskQuery::default()).expect("the journal reads") {
@@ -153,7 +153,7 @@ impl World {
         assert!(n_outcomes > 0 && n_compared > 5, "{n_compared} looks at {n_outcomes} legs");
     }
 
-    /// The outcome that these events come to.
+    /// Returns the outcome that these events lead to.
     fn outcome_of(&self, events: &[Event]) -> TaskOutcome {
         let mut events = events.iter().cloned();
         let mut record = TaskRecord::of(events.next().expect("the first")).expect("a beginning");
@@ -173,7 +173,7 @@ impl World {
     }
 }
 
-/// An outcome without the time that it took.
+/// Returns an outcome without its duration.
 fn timeless(outcome: &TaskOutcome) -> TaskOutcome {
     TaskOutcome { usage: Usage { duration_ms: 0, ..outcome.usage }, ..outcome.clone() }
 }

@@ -1,4 +1,4 @@
-//! The tasks that a host sees, and what it can do with them: the port behind the tools for other tasks.
+//! The tasks that a host sees, and its actions on them: the port behind the companion tools.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -16,10 +16,10 @@ use crate::tasks::relatives::{
     END_WITHIN, RelatedTask, StatusReader, at_work, end_all, listing, not_ended, recorded_stand, report_page, stand_of,
 };
 
-/// How often it is looked whether a task of another process has ended.
+/// Polling interval for the end of another process's task.
 const PERIOD: Duration = Duration::from_millis(100);
 
-/// A task that was delegated, and not by a task, stands here; so does what a main agent delegates, which has a parent.
+/// Depth of tasks that a host delegates. Children of a main agent have the same depth, but a parent as well.
 const DELEGATED_DEPTH: u32 = 1;
 
 impl Kin for Host {
@@ -52,7 +52,7 @@ impl Kin for Host {
         Box::pin(async move { report_page(&self.engine.state, self.seen(task).await?.task, from, most).await })
     }
 
-    /// Wherever it runs: whoever looks after a task from outside need not be connected to the process that has it.
+    /// Stops a task wherever it runs: a host need not be connected to the process that has it.
     fn stop<'a>(&'a self, task: &'a str) -> BoxFuture<'a, Result<Vec<Glance>, Failure>> {
         Box::pin(async move {
             let task = self.seen(task).await?.task;
@@ -83,7 +83,7 @@ impl Kin for Host {
                     return Ok(Receipt::Delivered { task });
                 }
                 running_task.refuse_when_stopping()?;
-                // It has read its last message; soon it has ended.
+                // It has read its last message, and will end soon.
                 running_task.over.cancelled().await;
             }
             if parent.is_some() {
@@ -115,13 +115,13 @@ impl StatusReader for Host {
 }
 
 impl Host {
-    /// A task that it can see, by its id or the beginning of one.
+    /// Returns a task that it can see, by its id or the beginning of it.
     pub(super) async fn seen(&self, asked: &str) -> Result<RelatedTask, Failure> {
         let (journal, workspace, asked) = (self.journal(), self.workspace(), asked.trim().to_owned());
         let present = Arc::clone(&self.engine.state.present);
         let read = move || {
             let letters = asked.strip_prefix("agent-").unwrap_or(&asked);
-            // An empty beginning would be everybody's.
+            // An empty beginning would match every task.
             if letters.is_empty() {
                 return Err(unknown(&asked));
             }
@@ -131,7 +131,7 @@ impl Host {
                     found.push(RelatedTask::from(header));
                 }
             }
-            // The log may not show yet what has just begun.
+            // The log may not show a task that has just begun.
             let whole: Option<TaskId> = asked.parse().ok();
             let running_task = whole.filter(|_| found.is_empty()).and_then(|task| present.find(task));
             found.extend(
@@ -148,7 +148,7 @@ impl Host {
         blocking(read).await
     }
 
-    /// Ends an open task with all below it: here, in another process, or where nobody runs it.
+    /// Stops an open task and its descendants: here, in another process, or interrupted.
     pub(super) async fn stop_anywhere(&self, task: TaskId) -> Result<(), Failure> {
         if self.engine.stop(task) {
             return Ok(());
@@ -163,7 +163,7 @@ impl Host {
         }
     }
 
-    /// All that it can see, in the order of their starts.
+    /// Returns all tasks that it can see, in the order of their starts.
     async fn all(&self) -> Result<Vec<RelatedTask>, Failure> {
         let (journal, workspace) = (self.journal(), self.workspace());
         let read = move || {
@@ -187,7 +187,7 @@ impl Host {
             };
             let mut members: Vec<RelatedTask> = recorded.into_iter().map(RelatedTask::from).collect();
             let root = present.find(top).map_or(top, |running_task| running_task.job.root);
-            // Parents were here before their children.
+            // Parents registered before their children.
             for RunningTask { job, .. } in present.of_tree(root).iter().map(AsRef::as_ref) {
                 let is_of_it = job.task == top || members.iter().any(|member| job.parent == Some(member.task));
                 if is_of_it && !members.iter().any(|member| member.task == job.task) {
@@ -203,7 +203,7 @@ impl Host {
         self.seen(&task.to_string()).await
     }
 
-    /// Has a task that has ended go on with these words, by itself.
+    /// Resumes an ended task with this prompt, in the background.
     async fn follow_up(&self, task: TaskId, prompt: String) -> Result<(), Failure> {
         let resume = Some(task.to_string());
         let request = TaskRequest { prompt, resume, background: true, ..TaskRequest::default() };
@@ -220,7 +220,7 @@ impl Host {
     }
 }
 
-/// Whether a task belongs to a tree that no person's main agent is at the head of.
+/// Returns true if no person's main agent is at the root of the task's tree.
 fn is_of_a_delegated_tree(journal: &dyn Journal, header: &TaskHeader) -> Result<bool, Failure> {
     if header.parent_id.is_none() {
         return Ok(is_delegated_root(header));

@@ -1,8 +1,8 @@
-//! The messages of a sub-agent, put together again from the facts of its log.
+//! The messages of a sub-agent, rebuilt from the facts of its log.
 
 use sortie_protocol::{CallId, CallOutput, Fact, Message, Status, TaskOutcome};
 
-/// Where a sub-agent stands. From its being added until it gets a slot it has no status: it is being initialised.
+/// Status of a sub-agent. From its being added until it gets a slot it has none: it is being initialised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SubagentStatus {
     Active,
@@ -13,18 +13,18 @@ pub enum SubagentStatus {
     Aborted,
 }
 
-/// The messages so far, and the outputs that are still to become one.
+/// The messages so far, and outputs that have not yet become one.
 #[derive(Debug)]
 pub(super) struct Conversation {
     messages: Vec<Message>,
-    /// The calls of the last reply, in their order.
+    /// Calls of the last reply, in order.
     calls: Vec<CallId>,
-    /// Their outputs, in the order in which they came.
+    /// Their outputs, in order of arrival.
     outputs: Vec<CallOutput>,
 }
 
 impl SubagentStatus {
-    /// Whether nothing follows.
+    /// True if nothing follows.
     pub fn is_terminal(self) -> bool {
         self != Self::Active
     }
@@ -39,7 +39,7 @@ impl SubagentStatus {
 }
 
 impl Conversation {
-    /// The brief, and what the engine says behind it, if anything.
+    /// Starts with the brief, and the engine's note if there is one.
     pub(super) fn begin(brief: &str, note: Option<&str>) -> Self {
         let messages = [brief].into_iter().chain(note).map(Message::user).collect();
         Self { messages, calls: Vec::new(), outputs: Vec::new() }
@@ -49,7 +49,7 @@ impl Conversation {
         &self.messages
     }
 
-    /// Takes the next fact. A status means that there is something new to tell.
+    /// Applies the next fact. Returns a status if there is news for observers.
     pub(super) fn take(&mut self, fact: Fact) -> Option<SubagentStatus> {
         match fact {
             // The brief is the first message.
@@ -72,7 +72,7 @@ impl Conversation {
                 self.settle();
             }
             Fact::TaskEnded { outcome } => {
-                // Calls that were cut short have no output, but those beside them do.
+                // Interrupted calls have no output, but the others of their turn do.
                 self.settle();
                 return Some(SubagentStatus::of(&outcome));
             }
@@ -81,7 +81,7 @@ impl Conversation {
         Some(SubagentStatus::Active)
     }
 
-    /// The outputs of one reply are one message, in the order of the calls.
+    /// Turns the outputs of one reply into one message, in the order of the calls.
     fn settle(&mut self) {
         let mut outputs = std::mem::take(&mut self.outputs);
         outputs.sort_by_key(|output| self.calls.iter().position(|call| *call == output.call));

@@ -1,7 +1,7 @@
 //! Observers of sub-agents: each reads the journal on a thread of its own, at its own pace.
 //!
 //! There is no queue. The journal is on disk already, and keeps everything in order. A slow or blocked observer falls
-//! behind alone, costs no memory for what it has not heard yet, and misses nothing. The engine never waits for it.
+//! behind alone, costs no memory for what it has not read yet, and misses nothing. The engine never waits for it.
 
 use std::collections::HashMap;
 use std::io;
@@ -18,33 +18,33 @@ use super::Parameters;
 use super::conversation::{Conversation, SubagentStatus};
 use crate::tasks::observers::{Audience, Expected};
 
-/// Events that are read at once.
+/// Events read at a time.
 const BATCH: usize = 256;
-/// How long a thread that waits for events may take to notice that nobody wants them any more.
+/// Longest time in which a waiting thread notices that it should end.
 const NOTICE: Duration = Duration::from_millis(100);
 
-/// Hears of sub-agents. Both methods are optional.
+/// Observer of sub-agents. Both methods are optional.
 ///
-/// Calls come one at a time, in the order in which things happened. They may take any time; one that panics is
-/// counted, and the next ones come all the same.
+/// Calls come one at a time, in the order of events. They may take any time. A call that panics is counted, and later
+/// ones follow all the same.
 pub trait SubagentObserver: Send + 'static {
-    /// A sub-agent exists. Its first request is not sent before this is on record; no update of it comes before this.
+    /// A sub-agent exists. This is on record before its first request is sent; no update of it comes earlier.
     fn on_added(&mut self, _id: TaskId, _parameters: &Parameters) {}
 
-    /// Its conversation has grown, or its status is another one. All its messages so far; after a status other than
-    /// active, nothing more comes.
+    /// Its conversation has grown, or its status has changed. `messages` are all messages so far; after a status other
+    /// than active, nothing more comes.
     fn on_updated(&mut self, _id: TaskId, _messages: &[Message], _status: SubagentStatus) {}
 }
 
 /// An observer at work. Dropping it ends the observation after the call that is under way.
 pub struct Observation<O> {
     journal: Arc<dyn Journal>,
-    /// Says how far to read before ending.
+    /// Position up to which to read before ending.
     until: Sender<Position>,
     thread: JoinHandle<(Observed<O>, Result<(), JournalError>)>,
 }
 
-/// An observer that has heard all it was to hear.
+/// An observer that has finished.
 #[derive(Debug)]
 pub struct Observed<O> {
     pub observer: O,
@@ -52,7 +52,7 @@ pub struct Observed<O> {
     pub panics: u64,
 }
 
-/// The observation could not be begun, or not be brought to its end. No task is touched by that.
+/// The observation could not begin, or not be finished. No task is affected.
 #[derive(Debug, thiserror::Error)]
 pub enum ObserveError {
     #[error(transparent)]
@@ -65,7 +65,7 @@ pub enum ObserveError {
 
 impl<O: SubagentObserver> Observation<O> {
     pub(super) fn start(journal: Arc<dyn Journal>, audience: &Audience, observer: O) -> Result<Self, ObserveError> {
-        // Looked up first: what is announced from the next line on stands behind it.
+        // Looked up first: tasks announced from the next line on come after it.
         let after = journal.end()?;
         let reading = Reading {
             journal: Arc::clone(&journal),
@@ -83,11 +83,11 @@ impl<O: SubagentObserver> Observation<O> {
         Ok(Self { journal, until, thread })
     }
 
-    /// Waits, blocking, until the observer has heard all that has happened by now, and gives it back. What an engine
-    /// has returned the outcome of has happened.
+    /// Blocks until the observer has seen everything up to now, and returns it. This includes every task whose outcome
+    /// the engine has returned.
     pub fn finish(self) -> Result<Observed<O>, ObserveError> {
         let end = self.journal.end()?;
-        // A thread that has ended already says why below.
+        // If the thread has ended already, the reason follows below.
         self.until.send(end).ok();
         let (observed, read) = self.thread.join().map_err(|_panic| ObserveError::Broken)?;
         read?;
@@ -99,9 +99,9 @@ struct Reading<O> {
     journal: Arc<dyn Journal>,
     expected: Arc<Expected>,
     after: Position,
-    /// Where to end, once someone waits for the end.
+    /// Position at which to end, once someone waits for the end.
     last: Option<Position>,
-    /// Of sub-agents that have not ended.
+    /// Sub-agents that have not ended.
     conversations: HashMap<TaskId, Conversation>,
     observed: Observed<O>,
 }
@@ -114,7 +114,7 @@ impl<O: SubagentObserver> Reading<O> {
 
     fn read(&mut self, until: &Receiver<Position>) -> Result<(), JournalError> {
         loop {
-            // Asked before reading: what was written before someone waited for the end is then sure to be read.
+            // Asked before reading, so that everything written before `finish` was called is read.
             if self.is_over(until) {
                 return Ok(());
             }
@@ -173,7 +173,7 @@ impl<O: SubagentObserver> Reading<O> {
 }
 
 impl<O> Observed<O> {
-    /// A panic stays in the call that it broke.
+    /// Keeps a panic within the call that caused it.
     fn call(&mut self, call: impl FnOnce(&mut O)) {
         if catch_unwind(AssertUnwindSafe(|| call(&mut self.observer))).is_err() {
             self.panics += 1;
