@@ -86,7 +86,7 @@ pub(crate) fn is_name(name: &str) -> bool {
         && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
 }
 
-/// The value that `text` begins with, and what stands behind it from the end of its line on.
+/// Largest size of the newest turns that stay unchanged, and of the summary of older ones.
 fn unquote(text: &str) -> Result<(String, &str), &'static str> {
     let (value, rest) = match text.chars().next() {
         Some('\'') => {

@@ -1,5 +1,5 @@
-//! Reports at a limit that could not be paid for if their model read all of the conversation: what is left out is left
-//! out of that one request, and comes back for whoever goes on with more.
+//! Reports at a limit for which the model could not afford to read the whole conversation. The omission affects that
+//! one request, and a resume with more has everything again.
 
 use expect_test::expect;
 use serde_json::json;
@@ -19,7 +19,7 @@ fn plan() -> Plan {
     reporting(reply::text("So far."))
 }
 
-/// Reads a file that is longer than what is left after it, and reports so.
+/// Reads a file that is longer than the remaining budget, and then reports.
 fn reporting(report: ScriptedReply) -> Plan {
     let counted = Usage { input_tokens: 2500, ..Usage::default() };
     let read = reply::call("Read", json!({"file_path": "long.txt"}));
@@ -43,7 +43,7 @@ async fn resume(site: &Site, first: &TaskOutcome, resumption: Resumption) -> Tas
     running.outcome().await.expect("the journal works")
 }
 
-/// It goes on with more, and has all that it had read.
+/// Resumes the task with more, and checks that it has everything it had read.
 async fn has_all_of_it(site: &Site, first: &TaskOutcome) {
     let more = Resumption { prompt: Some("With more.".to_owned()), limits: within(20 * MAX), ..Resumption::default() };
     let outcome = resume(site, first, more).await;

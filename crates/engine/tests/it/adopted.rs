@@ -1,4 +1,4 @@
-//! A child that a task has because another one failed: it is that task's own from then on.
+//! Adopted children: a child whose parent failed belongs to its adopter from then on.
 
 use serde_json::json;
 use sortie_engine::Resumption;
@@ -15,7 +15,7 @@ use crate::told::Told;
 /// The child of the child.
 const LEAF: &str = "agent-aaaaaaaaaaac";
 
-/// One fails while its child works. Whoever has that one then has it go on, by a message and by a call.
+/// A child fails while its own child works. The adopter then resumes that grandchild, by a message and by a call.
 fn going_on(asked: &Asked<'_>) -> ScriptedReply {
     let resume = json!({"description": "Part", "prompt": "And again?", "resume": "<task 2>"});
     match (asked.who, asked.turn) {
@@ -58,7 +58,7 @@ async fn what_an_adopted_child_has_used_is_counted_once_when_all_goes_on_after_a
     }
 }
 
-/// One fails while its child works, and goes on without it.
+/// A child fails while its own child works, and resumes without it.
 fn going_on_without(asked: &Asked<'_>) -> ScriptedReply {
     match (asked.who, asked.turn) {
         ("MAIN", 0) => reply::calls([task("MIDDLE", false)]),
@@ -82,7 +82,7 @@ async fn an_adopted_child_does_not_go_on_alone_also_when_the_one_that_left_it_ha
     assert!(refused.message.contains("agent-aaaaaaaaaaaa"), "{refused}");
 }
 
-/// One tries to have the child of its child go on, which has not failed.
+/// A task tries to resume the child of its child, which has not failed.
 fn from_beside(asked: &Asked<'_>) -> ScriptedReply {
     let resume = json!({"description": "Part", "prompt": "And again?", "resume": LEAF});
     match (asked.who, asked.turn) {
@@ -104,7 +104,7 @@ async fn whoever_has_a_child_only_below_another_cannot_have_it_go_on() {
     assert!(!site.events(LEAF.parse().expect("an id")).iter().any(goes_on));
 }
 
-/// What the main agent was told by mail of the child that it has since another one failed.
+/// The main agent's mail about the child that it has adopted.
 fn told_of_leaf(site: &Site) -> Vec<String> {
     let told = site.all_events().into_iter().filter_map(|event| match event.fact {
         Fact::MailRead { text, .. } => text.lines().next().map(str::to_owned),

@@ -1,6 +1,5 @@
-//! What becomes of those beside a sub-agent that fails where nobody above takes them: in a leg that a person asked for
-//! they are stopped, and what they reported is there for the next one; where it cannot go on after a crash they fail
-//! with it.
+//! Background children of a failing sub-agent that no task above can adopt. In a leg that a person asked for they are
+//! stopped, and their reports wait for the next leg. If their parent cannot resume after a crash, they fail with it.
 
 use expect_test::expect;
 use serde_json::json;
@@ -21,7 +20,7 @@ fn id(letters: &str) -> TaskId {
     letters.parse().expect("an id")
 }
 
-/// A sub-agent that has ended starts one of its own as soon as it goes on, and fails in its next turn.
+/// A sub-agent that has ended starts a child as soon as it is resumed, and fails in its next turn.
 fn failing(asked: &Asked<'_>) -> ScriptedReply {
     match (asked.who, asked.turn) {
         ("MAIN", 0) => reply::calls([task("MIDDLE", false)]),
@@ -31,12 +30,12 @@ fn failing(asked: &Asked<'_>) -> ScriptedReply {
     }
 }
 
-/// The same, where the one below works on by then.
+/// A sub-agent as in [`failing`], whose child is at work by then.
 fn failing_sooner(asked: &Asked<'_>) -> ScriptedReply {
     if asked.who == "LEAF" { asked.report().after_ms(500) } else { failing(asked) }
 }
 
-/// As a person asks for it.
+/// Resumes as a person does.
 async fn resume(site: &Site, task: &str, prompt: &str) -> TaskOutcome {
     let resumption = Resumption { prompt: Some(prompt.to_owned()), ..Resumption::default() };
     let running = site.engine.resume(id(task), resumption).await.expect("it goes on");
@@ -44,14 +43,14 @@ async fn resume(site: &Site, task: &str, prompt: &str) -> TaskOutcome {
     ended.expect("nobody waits for ever").expect("the journal works")
 }
 
-/// As `sortie task` does.
+/// Resumes as `sortie task` does.
 async fn follow_up(site: &Site, task: &str, prompt: &str) -> TaskOutcome {
     let request = TaskRequest { resume: Some(task.to_owned()), ..ask(prompt) };
     let running = site.engine.task(request).await.expect("it goes on");
     running.outcome().await.expect("the journal works")
 }
 
-/// How those beside it have ended, and how often it was told of that.
+/// The endings of its background children, and how often it read about each.
 fn beside(site: &Site) -> Vec<(TaskState, usize)> {
     let log = site.events(id(MIDDLE));
     let n_told = |child: TaskId| {
@@ -103,7 +102,7 @@ async fn wherever_the_leg_is_killed_what_works_beside_it_is_told_once() {
                 n_legs += 1;
                 assert!(n_legs < 3, "after {n_left}");
             }
-            // There are two where the reply was lost that told of the first.
+            // There are two if the reply about the first was lost.
             let beside = beside(&site);
             let is_told_once =
                 |(state, n_told): &(TaskState, usize)| matches!(state, TaskState::Ended(_)) && *n_told == 1;
@@ -112,7 +111,7 @@ async fn wherever_the_leg_is_killed_what_works_beside_it_is_told_once() {
     }
 }
 
-/// One with another one beside it, both at work.
+/// A sub-agent with a background child, both at work.
 fn at_work(asked: &Asked<'_>) -> ScriptedReply {
     match (asked.who, asked.turn) {
         ("MAIN", 0) => reply::calls([task("MIDDLE", true)]),

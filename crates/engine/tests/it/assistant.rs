@@ -10,7 +10,7 @@ use sortie_tools::{CallContext, TypedTool};
 
 use crate::support::{Plan, World, ask};
 
-/// A tool that has its question answered.
+/// A tool that asks the small model.
 struct Asks;
 
 impl TypedTool for Asks {

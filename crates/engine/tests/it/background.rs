@@ -1,4 +1,4 @@
-//! Sub-agents that work beside the one who asked: answered at once, reported later, once, to nobody else.
+//! Sub-agents in the background: the call is answered at once, and the report comes later, once, only to the caller.
 
 use expect_test::expect;
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ fn task(prompt: &str) -> Value {
     json!({"description": "Part", "prompt": prompt, "subagent_type": "explore", "run_in_background": true})
 }
 
-/// What the main agent has read as mail, from first to last.
+/// The main agent's mail, from first to last.
 fn mail(world: &World) -> Vec<String> {
     let last = world.seen_by("MAIN").pop().expect("the main agent was asked");
     let users = last.messages.iter().filter_map(|message| match message {

@@ -1,4 +1,4 @@
-//! What a task has cost, read from its log.
+//! The cost of a task, read from its log.
 
 use sortie_engine::CostStatement;
 use sortie_protocol::{Fact, Limits, TaskRequest};

@@ -1,4 +1,4 @@
-//! What the tasks of a tree note for each other, in whichever process.
+//! Notes that the tasks of a tree leave for each other, from any process.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::mail_at_every_event::{Asked, call, task};
 use crate::mail_races::answering;
 use crate::support::{Plan, World, ask};
 
-/// One notes something, and looks again a while later; another one does so when it goes on, and looks.
+/// A child posts a note, and looks again a while later; another one does so when it is resumed, and looks.
 fn noting(asked: &Asked<'_>) -> ScriptedReply {
     match (asked.who, asked.turn) {
         ("MAIN", 0) => reply::calls([task("FIRST", false), task("SECOND", true)]),
@@ -23,7 +23,7 @@ fn noting(asked: &Asked<'_>) -> ScriptedReply {
     }
 }
 
-/// The output that one with this brief has read last.
+/// The last output that the task with this brief has read.
 fn last_read(world: &World, who: &str) -> String {
     let last = world.seen_by(who).pop().expect("it was asked");
     format!("{:?}", last.messages.last())
@@ -33,7 +33,7 @@ fn last_read(world: &World, who: &str) -> String {
 async fn what_one_notes_in_another_process_is_read_by_the_whole_tree() {
     let world = answering(noting).build();
     let running = world.start(ask("MAIN")).await;
-    // Sleeps on purpose: the clock stands still, and goes on when everybody waits.
+    // Sleeps on purpose: the clock is paused, and advances when everybody waits.
     tokio::time::sleep(Duration::from_secs(10)).await;
     let other = Plan { now: Timestamp(1_000_000), ..answering(noting) }.build_over(&world);
     let tree = world.journal.tree(running.task).expect("it is there");
@@ -49,7 +49,7 @@ async fn what_one_notes_in_another_process_is_read_by_the_whole_tree() {
     }
 }
 
-/// One child notes something; then the main agent notes more than is remembered, and looks.
+/// A child posts one note; then the main agent posts more than are kept, and looks.
 fn talking(asked: &Asked<'_>) -> ScriptedReply {
     let posts = |n| reply::call("Note", json!({"text": format!("{n} {}", "x".repeat(400))}));
     match (asked.who, asked.turn) {

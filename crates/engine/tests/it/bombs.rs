@@ -1,4 +1,5 @@
-//! Agents that delegate all they have, ten times over: depth, width and number hold, each refusal says so, and it ends.
+//! Agents that delegate everything, ten at a time: the limits on depth, width and number hold, each refusal says so,
+//! and the run ends.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -14,12 +15,12 @@ fn task(prompt: &str) -> ScriptedPart {
     reply::call("Task", json!({"description": "A piece", "prompt": prompt, "subagent_type": "general-purpose"}))
 }
 
-/// Whoever is asked, a main agent or a child of whatever depth, starts ten; then it reports.
+/// Every agent, a main agent or a child of any depth, starts ten children; then it reports.
 fn bomb() -> Script {
     Script::new().on(when::turn(0), reply::calls((0..10).map(|_| task("BOOM")))).otherwise(reply::text("Bang."))
 }
 
-/// Who was started, by depth, and whether each of them ended once.
+/// Number of started tasks by depth; checks that each of them ended once.
 fn started(world: &World) -> Vec<usize> {
     let mut by_depth = vec![0; 5];
     let (mut begun, mut ended) = (HashSet::new(), HashSet::new());

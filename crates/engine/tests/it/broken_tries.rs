@@ -1,4 +1,4 @@
-//! What tries cost that brought no reply: it is in the outcome, in the events and in the limits, and is no turn.
+//! The cost of attempts without a reply: it is in the outcome, in the events and in the limits, and is no turn.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use sortie_testkit::{Fault, Script, ScriptedModel, ScriptedReply, reply, when};
 
 use crate::support::{Plan, World, ask};
 
-/// What each reply of this file uses. A try that breaks off has used its input by then.
+/// Usage of each reply in this file. An attempt that breaks off has used its input by then.
 fn counted(reply: ScriptedReply) -> ScriptedReply {
     reply.usage(Usage { input_tokens: 100, output_tokens: 10, cache_read_tokens: 40, ..Usage::default() })
 }
@@ -20,7 +20,7 @@ fn cut() -> ScriptedReply {
     counted(reply::text("Half a sentence").fault(Fault::CutAfter(4)))
 }
 
-/// A reply that says what it uses, and then nothing more for a long time.
+/// A reply that reports its usage, and then nothing more for a long time.
 fn slow() -> ScriptedReply {
     counted(reply::text("A sentence that takes its time.").fault(Fault::SlowDrip { ms: 3_600_000 }))
 }
@@ -34,7 +34,7 @@ fn spent(outcome: &TaskOutcome) -> (u64, u64) {
     (outcome.usage.total_tokens(), outcome.usage.turns)
 }
 
-/// All tokens that the log tells of before the ending.
+/// All tokens in the log before the ending.
 fn logged(world: &World) -> u64 {
     let tokens = |fact: Fact| match fact {
         Fact::ModelRetried { usage, .. } => usage.total_tokens(),
@@ -99,7 +99,7 @@ fn ask_within(max_tokens: u64) -> TaskRequest {
     request
 }
 
-/// A try that breaks off has read as much as many.
+/// An attempt that breaks off has read as much as many others.
 fn dear() -> ScriptedReply {
     reply::text("Half a sentence").fault(Fault::CutAfter(4)).usage(Usage { input_tokens: 20_000, ..Usage::default() })
 }
@@ -131,8 +131,8 @@ async fn a_call_whose_tries_use_the_tokens_up_is_not_tried_again() {
     assert!((20_000..23_000).contains(&outcome.usage.total_tokens()), "{outcome:?}");
 }
 
-/// A try that breaks off after a seventh of the tokens of [`ask_within`] 14,000: the second one uses up what its call
-/// had.
+/// An attempt that breaks off after a seventh of the tokens of [`ask_within`] 14,000: the second one uses up the call's
+/// share.
 fn a_seventh() -> ScriptedReply {
     reply::text("Half a sentence").fault(Fault::CutAfter(4)).usage(Usage { input_tokens: 2000, ..Usage::default() })
 }
@@ -162,7 +162,7 @@ async fn calls_made_anew_have_no_more_retries_and_wait_like_others() {
     assert_eq!(world.model.seen().len(), 2, "two calls, four tries");
 }
 
-/// What calls were told to have used that brought no reply.
+/// Usage recorded for calls without a reply.
 fn lost(world: &World) -> Vec<u64> {
     let lost = |fact: Fact| match fact {
         Fact::ModelLost { usage, .. } => Some(usage.total_tokens()),

@@ -1,5 +1,5 @@
-//! Tokens and money: what a tree may spend is held back before each call, and no race, no crash and no provider makes
-//! it more.
+//! Tokens and money: a tree's spending is reserved before each call, and no race, no crash and no provider makes it
+//! more.
 
 use expect_test::expect;
 use serde_json::json;
@@ -15,7 +15,7 @@ use crate::mail_races::Site;
 use crate::relic::Relic;
 use crate::support::{Plan, ask};
 
-/// What the report of a task is given to be written with, and what it may have read more than the call before it.
+/// Size of a task's report, plus its additional input over the call before it.
 const REPORT: u64 = 1024 + 256;
 
 fn within(max_tokens: u64) -> TaskRequest {
@@ -31,7 +31,7 @@ fn task(prompt: &str) -> (&'static str, serde_json::Value) {
     ("Task", json!({"description": "A piece", "prompt": prompt, "subagent_type": "explore"}))
 }
 
-/// What was estimated and what was used, call by call, of all tasks of a depth.
+/// Estimate and usage, call by call, of all tasks of a depth.
 fn calls(events: &[Event], depth: u32) -> Vec<(u64, u64)> {
     let facts = events.iter().filter(|event| event.depth == depth).map(|event| &event.fact);
     let mut estimated = 0;
@@ -46,7 +46,7 @@ fn calls(events: &[Event], depth: u32) -> Vec<(u64, u64)> {
     calls
 }
 
-/// What a call of a child uses.
+/// Usage of a child's call.
 const EACH: u64 = 1000;
 
 /// 64 children at once, each of which needs one call.
@@ -94,7 +94,7 @@ async fn sixty_four_that_race_for_the_tokens_of_ten_calls_make_at_most_ten() {
     assert_eq!(refused.count(), 64 - n_calls);
 }
 
-/// Looks about until there is nothing left to look with.
+/// Explores until nothing is left to pay for it.
 fn looking() -> Script {
     let usage = Usage { input_tokens: 4000, output_tokens: 100, ..Usage::default() };
     Script::new()
@@ -174,7 +174,7 @@ async fn what_a_task_wrote_itself_can_be_read_for_its_report() {
     }
 }
 
-/// Four children that look about until there is nothing left to look with, from long briefs.
+/// Four children with long briefs that explore until nothing is left to pay for it.
 fn explorers() -> Plan {
     let usage = Usage { input_tokens: 1500, output_tokens: 100, ..Usage::default() };
     let wrote = Usage { input_tokens: 1500, output_tokens: 4000, ..Usage::default() };
@@ -277,7 +277,7 @@ async fn a_try_that_broke_and_told_nothing_counts_as_what_it_may_have_read() {
     assert!(free.usage.total_tokens() < estimated + whole, "without a limit nothing is estimated");
 }
 
-/// Two children and a report, within a bound.
+/// Two children and a report, within a limit.
 fn family() -> Plan {
     let piece = |name: &str| {
         let (tool, arguments) = task(name);
@@ -292,7 +292,7 @@ fn family() -> Plan {
     priced(Plan::script(script))
 }
 
-/// All that the logs say was used; a call of which nothing more was heard has used what was held back for it.
+/// All usage in the logs. A call without an answer counts with its whole reservation.
 fn booked(events: &[Event]) -> u64 {
     let mut held = std::collections::HashMap::new();
     let mut tokens = 0;
@@ -336,7 +336,7 @@ async fn wherever_the_process_is_killed_the_budget_neither_leaks_nor_doubles() {
     assert!(lost >= 5, "each of the five calls was lost once: {lost}");
 }
 
-/// Twelve at once, who look about once before they report; the model counts three times what is estimated.
+/// Twelve at once, each with one look around before it reports; the model counts three times the estimate.
 fn counted_thrice(estimated: &[u64; 2]) -> Plan {
     let usage = |estimated: u64| Usage { input_tokens: 3 * estimated, ..Usage::default() };
     let piece = |_| {
@@ -356,8 +356,7 @@ fn counted_thrice(estimated: &[u64; 2]) -> Plan {
     Plan::script(script).rules(EngineSettings { max_concurrent: 12, ..EngineSettings::default() })
 }
 
-/// What is estimated for the first calls of the one above and of those below, where nobody has heard how they are
-/// counted.
+/// Estimates for the first calls of the parent and of its children, before any count is known.
 async fn first_estimates() -> [u64; 2] {
     let world = counted_thrice(&[0, 0]).build();
     assert_eq!(world.run(ask("MAIN")).await.status, Status::Completed);

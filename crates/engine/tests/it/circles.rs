@@ -1,4 +1,4 @@
-//! A task that does the same again and again is told so, and then ended; one that may wait for something has more time.
+//! A task that repeats itself is warned and then ended; a task that may be waiting for something has more time.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -69,7 +69,7 @@ async fn whoever_does_something_else_when_told_goes_on() {
     assert_eq!(ending(&world.run(ask("Go.")).await), (Status::Completed, None, "Found."));
 }
 
-/// Says something else each time.
+/// Returns something else each time.
 #[derive(Default)]
 struct Counts(AtomicU32);
 
@@ -137,8 +137,8 @@ async fn a_sub_agent_that_never_stops_is_reported_as_partial() {
     assert!(transcript.contains("partial (loop)"), "{transcript}");
 }
 
-/// A main agent that starts the same sub-agent again and again, in the background or not, and waits for it. What that
-/// reports is `Done.` but for the first times.
+/// A main agent that starts the same sub-agent again and again, in the background or not, and waits for it. After the
+/// given first reports it always reports `Done.`.
 fn delegating(background: bool, reports: &[&str]) -> Script {
     let task = json!({
         "description": "A piece", "prompt": "CHILD", "subagent_type": "explore", "run_in_background": background,
@@ -176,7 +176,7 @@ async fn in_the_background_it_is_one_too_from_the_first_report_that_tells_nothin
 
 #[tokio::test(start_paused = true)]
 async fn the_same_delegation_goes_on_as_long_as_it_comes_to_something_else() {
-    // Whoever has one at work says so, which is a turn.
+    // Starting one in the background costs an additional turn.
     for (background, turns) in [(false, 6), (true, 12)] {
         let reports = ["One.", "Two.", "Three.", "Four.", "Five.", "Six."];
         let world = Plan::script(delegating(background, &reports)).build();
@@ -220,7 +220,7 @@ impl TypedTool for Command {
     }
 
     async fn run(&self, input: Value, _context: CallContext<'_>) -> ToolOutput {
-        // Sleeps on purpose: by the paused clock.
+        // Sleeps on purpose: the clock is paused.
         tokio::time::sleep(Duration::from_millis(input["ms"].as_u64().expect("how long"))).await;
         let output = if input["fails"] == true { ToolOutput::failure } else { |text: &str| ToolOutput::done(text, "") };
         output("pending")
@@ -279,7 +279,7 @@ async fn whoever_is_killed_in_a_circle_goes_on_in_it() {
     killed_anywhere_it_ends_the_same(|| Plan::script(round(&["a", "b"]))).await;
 }
 
-/// Kills a run after each of its appends: whoever goes on is told as often, and ends as the whole one did.
+/// Kills a run after each of its appends: the resumed run gets as many warnings, and ends as the whole one did.
 async fn killed_anywhere_it_ends_the_same(plan: impl Fn() -> Plan) {
     let mut site = Site::new(plan());
     let whole = site.run(ask("MAIN")).await;
@@ -290,7 +290,7 @@ async fn killed_anywhere_it_ends_the_same(plan: impl Fn() -> Plan) {
     let expected = n_reminders(&site);
     let appends = site.journal.appends();
     for killed in 1..appends.len() {
-        // Ids are not given twice.
+        // Ids must not repeat.
         let later = Plan { ids_before: 100, ..plan() };
         site = site.later(later, Relic::of(&appends[..killed]).await);
         let running = site.engine.resume(whole.task_id, Resumption::default()).await.expect("it goes on");

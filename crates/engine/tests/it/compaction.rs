@@ -1,5 +1,5 @@
-//! Conversations that outgrow their model's window: shortened before they do, the same after a crash, and never so that
-//! a provider refuses them.
+//! Conversations that outgrow their model's window: shortened in time, equally after a crash, and always so that a
+//! provider accepts them.
 
 use expect_test::expect;
 use serde_json::json;
@@ -15,16 +15,16 @@ use crate::mail_races::Site;
 use crate::relic::Relic;
 use crate::support::{Plan, ask};
 
-/// A window in which the tools of the main agent and some ten pages have room.
+/// A window with room for the main agent's tools and some ten pages.
 const WINDOW: u64 = 16_000;
 const PAGES: usize = 30;
 
-/// What a page has, without its number.
+/// The text of a page, without its number.
 fn page() -> String {
     "A line of a page that somebody wants to have read.\n".repeat(60)
 }
 
-/// As its provider counts: four bytes to a token, the tools included.
+/// The provider's count: four bytes to a token, the tools included.
 fn counted(request: &ModelRequest<'_>) -> u64 {
     let tools =
         request.tools.iter().map(|tool| tool.name.len() + tool.description.len() + tool.schema.to_string().len());
@@ -49,7 +49,7 @@ fn too_long() -> ScriptedReply {
     reply::fault(Fault::Status(StatusFault { code: 400, retry_after: None, message }))
 }
 
-/// The newest call, by which a model knows how far it has come, whatever else is left of its conversation.
+/// The newest call, by which a model knows its progress, whatever else is left of its conversation.
 fn last_call<'a>(request: &ModelRequest<'a>) -> Option<&'a ToolCall> {
     request.messages.iter().rev().find_map(|message| match message {
         Message::Assistant { parts } => parts.iter().find_map(|part| match part {
@@ -64,10 +64,11 @@ fn is_asked(request: &ModelRequest<'_>, words: &str) -> bool {
     matches!(request.messages.last(), Some(Message::User { text }) if text.contains(words))
 }
 
-/// Reads one page after the other, says so much of each, and then tells that it is done; sums up if it is asked to.
+/// Reads one page after the other, writes that many words about each, and then says that it is done; sums up if asked
+/// to.
 #[derive(Clone, Copy)]
 struct Reader {
-    /// What its provider takes.
+    /// Most tokens that its provider accepts.
     takes: u64,
     says: usize,
 }
@@ -182,7 +183,7 @@ async fn where_that_is_not_enough_the_model_sums_up_its_older_turns() {
     assert_eq!(outcome.usage.total_tokens(), replies + paid);
 }
 
-/// Has a brief that leaves room for two or three pages, and sums up in many words.
+/// A reader with a brief that leaves room for two or three pages, and a long summary.
 async fn with_a_long_brief() -> (TaskOutcome, Vec<Compaction>) {
     let reader = Reader { takes: WINDOW, says: 0 };
     let model = ScriptedModel::answering(move |request| match reader.answer(request) {
@@ -242,8 +243,7 @@ async fn where_no_summary_comes_what_was_done_is_told_in_short() {
     assert!(usage.is_nothing());
 }
 
-/// What had been used when the first summary was asked for, what the call before it and what its own were estimated to
-/// read.
+/// Usage before the first summary, and estimated inputs of the previous call and of the summary itself.
 fn before_the_summary(events: &[Event]) -> (u64, u64, u64) {
     let is_paid = |event: &Event| matches!(&event.fact, Fact::Compacted { usage, .. } if !usage.is_nothing());
     let before = &events[..events.iter().position(is_paid).expect("there is a summary")];
@@ -261,7 +261,7 @@ async fn where_a_summary_cannot_be_paid_for_none_is_asked_for() {
     let free = plan().build();
     free.run(ask("Read all pages.")).await;
     let (spent, call_before, own) = before_the_summary(&free.events());
-    // What is set aside for the report stays; the reply has 256 tokens at least, of which one is missing.
+    // The report's share stays set aside; the reply needs 256 tokens at least, of which one is missing.
     let max_tokens = spent + (call_before + 256 + 1024) + own + 255;
     let world = plan().build();
     let limits = Limits { max_tokens: Some(max_tokens), ..Limits::default() };
@@ -388,7 +388,7 @@ async fn new_outputs_that_are_too_long_together_are_cut_and_say_so() {
     );
 }
 
-/// What a model was sent last, and what was used.
+/// The model's last input, and the usage.
 fn end_of(site: &Site, outcome: &TaskOutcome) -> (Vec<Message>, u64) {
     let seen = site.seen();
     (seen.last().map(|seen| seen.messages.clone()).unwrap_or_default(), outcome.usage.total_tokens())
@@ -417,7 +417,7 @@ async fn wherever_the_process_is_killed_the_conversation_is_the_old_one_or_the_n
         let (sent, used) = end_of(&site, &outcome);
         assert!(used >= least, "paid work is not forgotten: {used} of {least} after {killed} appends");
         n_lost += usize::from(used > least);
-        // Whoever had its last word is not asked again.
+        // A task that had its last word makes no further request.
         if !sent.is_empty() {
             assert_eq!(sent, last_sent, "after {killed} appends");
         }

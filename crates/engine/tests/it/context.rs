@@ -1,4 +1,4 @@
-//! What models are sent, byte by byte over each wire: few words but the right ones, and requests that only grow.
+//! Requests to models, byte by byte over each wire: few words but the right ones, and requests that only grow.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -70,8 +70,8 @@ async fn requests(wire: WireKind) -> Vec<Vec<Arc<RecordedRequest>>> {
 
     let all = server.requests();
     let is_main = |request: &&Arc<RecordedRequest>| String::from_utf8_lossy(&request.raw).contains(QUESTION);
-    // A request belongs to the task whose history it continues; the two explorers differ only in their connection's
-    // timing, so both are told apart by which of their requests came first.
+    // A request belongs to the task whose history it continues. The two explorers differ only in their connection's
+    // timing, so the order of their first requests tells them apart.
     let main: Vec<_> = all.iter().filter(is_main).cloned().collect();
     let explorers: Vec<_> = all.iter().filter(|request| !is_main(request)).cloned().collect();
     assert_eq!((main.len(), explorers.len()), (2, 6));

@@ -1,4 +1,4 @@
-//! What a contract decides beyond words, seen in what children are told and what their parents get back.
+//! A contract's decisions beyond wording, seen in the children's input and their parents' outputs.
 
 use expect_test::expect;
 use serde_json::{Value, json};
@@ -23,7 +23,7 @@ fn delegating(calls: impl IntoIterator<Item = ScriptedPart>) -> Script {
         .on(when::prompt_contains("The question"), reply::text("Done."))
 }
 
-/// The outputs that the main agent got, in call order, parsed.
+/// The main agent's outputs, in call order, parsed.
 fn answers(world: &World) -> Vec<Value> {
     let request = world.seen_by("The question").pop().expect("a request of the main agent");
     let Some(Message::Outputs { outputs }) = request.messages.last() else { panic!("no outputs in {request}") };
@@ -158,7 +158,7 @@ async fn typed_cuts_by_characters_with_the_mark_inside() {
     world.run(ask("The question")).await;
     let lengths: Vec<usize> =
         answers(&world).iter().map(|answer| answer["result"].as_str().unwrap_or_default().chars().count()).collect();
-    // The mark has the offset in so many digits as the whole has, or fewer.
+    // The offset in the mark has at most as many digits as the length of the whole.
     assert!((998..=1000).contains(&lengths[0]) && (1998..=2000).contains(&lengths[1]), "S3-27: {lengths:?}");
     let tools = world.seen_by("explore").remove(0).tools.join(" ");
     assert_eq!(tools, "Read LS Glob Grep WebFetch", "S3-15");

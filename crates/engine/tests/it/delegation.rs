@@ -21,7 +21,7 @@ fn delegating(calls: impl IntoIterator<Item = ScriptedPart>) -> Script {
         .on(when::prompt_contains("The question"), reply::text("Done."))
 }
 
-/// What the main agent read as the output of its delegations.
+/// The main agent's outputs of its delegations.
 fn reports(world: &World) -> String {
     world.seen_by("The question").pop().expect("a request of the main agent").to_string()
 }
@@ -266,7 +266,7 @@ async fn a_parent_that_panics_takes_its_children_along_and_all_endings_are_recor
     assert!(reports(&world).contains("the parent trips"));
     let ended =
         |world: &World| world.events().iter().filter(|event| matches!(event.fact, Fact::TaskEnded { .. })).count();
-    // The grandchild ends by itself, after those above it.
+    // The grandchild ends by itself, after its ancestors.
     while ended(&world) < 3 {
         tokio::task::yield_now().await;
     }

@@ -1,4 +1,4 @@
-//! Providers that do not count, or count what cannot be.
+//! Providers that count nothing, or report impossible counts.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! A process that delegates for long: what the thousandth delegation finds is what the hundredth found.
+//! A process that delegates for long: the thousandth delegation finds the same as the hundredth.
 
 use std::fs;
 use std::path::Path;
@@ -18,13 +18,13 @@ use crate::support::ask;
 
 /// Set in the process that does nothing but this test.
 const ALONE: &str = "SORTIE_ENGINE_TEST_ALONE";
-/// What the allocator may keep for itself. A leak of a delegation's history alone would be more.
+/// Memory that the allocator may keep for itself. A leak of a delegation's history alone would be more.
 const SLACK_KIB: u64 = 4096;
 
-/// How many work beside one main agent.
+/// Background children of one main agent.
 const BESIDE: usize = 9;
 
-/// What a process has.
+/// Resources of a process.
 #[derive(Debug, Clone, Copy)]
 struct Held {
     memory_kib: u64,
@@ -42,7 +42,7 @@ impl Held {
             memory_kib: memory.trim().trim_end_matches(" kB").parse().expect("a number"),
             descriptors: count(Path::new("/proc/self/fd")),
             threads: count(Path::new("/proc/self/task")),
-            // The workspace, its one directory, the reports, and what lies about for a while.
+            // The workspace, its one directory, the reports, and temporary files.
             files: ["workspace", "workspace/made", "reports", "temporary"]
                 .map(|name| count(&folder.join(name)))
                 .iter()
@@ -52,11 +52,11 @@ impl Held {
 }
 
 impl Held {
-    /// The process has about as much now.
+    /// Checks that the process still has about as much.
     fn is_still_so(self, folder: &Path) {
         let (early, late) = (self, Self::now(folder));
         assert_eq!(late.files, early.files, "{early:?} {late:?}");
-        // What others look through at this instant is no leak; one of each delegation would be hundreds.
+        // Files that others look through at this instant are no leak; one for each delegation would be hundreds.
         assert!(late.descriptors <= early.descriptors + 8 && late.threads <= early.threads + 2, "{early:?} {late:?}");
         assert!(late.memory_kib <= early.memory_kib + SLACK_KIB, "{early:?} {late:?}");
     }
@@ -101,7 +101,7 @@ fn engine(folder: &Path, journal: Arc<SqliteJournal>) -> Engine {
     })
 }
 
-/// Delegates again and again, and compares what the process has early and late.
+/// Delegates again and again, and compares the process's resources early and late.
 async fn delegate(folder: &Path) {
     let journal = Arc::new(SqliteJournal::open(&folder.join("journal.db")).expect("a fresh journal"));
     let engine = engine(folder, Arc::clone(&journal));
@@ -111,13 +111,13 @@ async fn delegate(folder: &Path) {
         let running = engine.task(request).await.expect("it starts");
         let outcome = running.outcome().await.expect("the journal works");
         assert_eq!((outcome.status, outcome.usage.tool_calls), (Status::Completed, 2), "{number}: {outcome:?}");
-        // The journal keeps what it has read and written at hand, up to a bound; it is kept small here.
+        // The journal caches its entries up to a limit; the cache is kept small here.
         if number % 50 == 0 {
             let soon = Timestamp(SystemClock.now().0 + 60_000);
             let pruned = journal.prune(soon, &mut |_| ()).expect("the journal works");
             assert_eq!(pruned.tasks.len(), 50, "all have ended");
         }
-        // The first ones open what all of them share.
+        // The first delegations open resources that all of them share.
         if number == 100 {
             early = Some(Held::now(folder));
         }
@@ -125,7 +125,7 @@ async fn delegate(folder: &Path) {
     early.expect("there were more than a hundred").is_still_so(folder);
 }
 
-/// The same of children that work beside main agents, which are parked meanwhile.
+/// Repeats this with background children of main agents, which are parked meanwhile.
 async fn delegate_beside(folder: &Path) {
     let journal = Arc::new(SqliteJournal::open(&folder.join("journal.db")).expect("a fresh journal"));
     let engine = engine(folder, Arc::clone(&journal));
@@ -140,7 +140,7 @@ async fn delegate_beside(folder: &Path) {
             let soon = Timestamp(SystemClock.now().0 + 60_000);
             let pruned = journal.prune(soon, &mut |_| ()).expect("the journal works");
             assert_eq!(pruned.tasks.len(), 5 * (1 + BESIDE), "all have ended");
-            // What people can follow, and whoever removes a task removes with it.
+            // Progress files for people, removed together with their tasks.
             reports
                 .names()
                 .expect("it can be read")

@@ -1,5 +1,4 @@
-//! At every step of a long history: what is left when the process is killed there can be gone on with, and a task that
-//! is stopped there ends once.
+//! At every step of a long history: a run killed there can be resumed, and a task stopped there ends once.
 
 use std::collections::HashMap;
 use std::fs;
@@ -21,7 +20,7 @@ use tempfile::TempDir;
 use crate::relic::Relic;
 use crate::support::ask;
 
-/// How much is done: by each child, and by the main agent itself.
+/// Amount of work: by each child, and by the main agent itself.
 #[derive(Clone, Copy)]
 struct Work {
     children: usize,
@@ -77,7 +76,7 @@ impl Place {
         self.home.path().join("workspace")
     }
 
-    /// As it was before anybody worked in it.
+    /// Resets it to its state before any work.
     fn clear(&self) {
         fs::remove_dir_all(self.workspace()).ok();
         fs::create_dir_all(self.workspace().join("made")).expect("a fresh directory");
@@ -114,7 +113,7 @@ async fn run(engine: &Engine) -> TaskOutcome {
     engine.run(ask(MAIN)).await.expect("it starts").outcome().await.expect("the journal works")
 }
 
-/// What the journal and the workspace show, with what was there when the process was killed.
+/// Returns the contents of journal and workspace, after the events shown before the kill.
 fn evidence(journal: &Relic, workspace: &Path, shown: Vec<Event>) -> Evidence {
     let headers = journal.list(&TaskQuery::default()).expect("the journal reads");
     let log = |task: TaskId| journal.read(task).expect("the task is there");
@@ -127,7 +126,7 @@ fn evidence(journal: &Relic, workspace: &Path, shown: Vec<Event>) -> Evidence {
     Evidence { tasks: tasks.collect(), files: files.collect(), shown, ..Evidence::default() }
 }
 
-/// Writes what the calls had written that are told as done.
+/// Writes the files of all calls that are recorded as done.
 fn restore(workspace: &Path, appends: &[Vec<Entry>]) {
     let mut asked: HashMap<(TaskId, String), Value> = HashMap::new();
     for Entry { task_id, fact, .. } in appends.iter().flatten() {
@@ -181,7 +180,7 @@ async fn what_is_left_after_every_step_of_a_long_history_can_be_gone_on_with() {
     }
 }
 
-/// How often each task has ended.
+/// Number of endings of each task.
 fn endings(journal: &Relic) -> HashMap<TaskId, usize> {
     let mut endings = HashMap::new();
     for Entry { task_id, fact, .. } in journal.appends().into_iter().flatten() {
@@ -222,7 +221,7 @@ async fn a_task_that_is_stopped_at_any_step_ends_once_with_all_below_it() {
         root.set(running.task).expect("once");
         let task = running.task;
         let outcome = running.outcome().await.expect("the journal works");
-        // Whoever had its last reply has ended as it would have.
+        // A task after its last reply ends as it would have.
         let is_late = stopped_at + 2 >= n_appends;
         assert!(outcome.status == Status::Cancelled || is_late, "at {stopped_at} of {n_appends}: {outcome:?}");
         assert!(!engine.stop(task), "it has ended");

@@ -1,4 +1,4 @@
-//! Which files a task says were changed: by itself and by all below it, whether it waited for them or not.
+//! Changed files in a task's outcome: its own and those of all its descendants, waited for or not.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ fn writing(asked: &Asked<'_>) -> ScriptedReply {
     }
 }
 
-/// The files that some call in these events is known to have changed.
+/// The files that calls in these events are known to have changed.
 fn told<'a>(entries: impl Iterator<Item = &'a Entry>) -> BTreeSet<String> {
     let changed = entries.filter_map(|entry| match &entry.fact {
         Fact::CallFinished { output, .. } => Some(output.output.files_changed.clone()),
@@ -86,13 +86,13 @@ impl TypedTool for Paints {
     async fn run(&self, _input: Value, context: CallContext<'_>) -> ToolOutput {
         self.0.notify_one();
         context.cancel.cancelled().await;
-        // Sleeps on purpose: by the paused clock, so that its task ends after all others that were stopped with it.
+        // Sleeps on purpose: the clock is paused, so that its task ends after all others that were stopped with it.
         tokio::time::sleep(Duration::from_secs(1)).await;
         ToolOutput { files_changed: strings(&["wall.txt"]), ..ToolOutput::done("painted", "painted") }
     }
 }
 
-/// Ends its turn while one beside it paints.
+/// Ends its turn while a background child paints.
 fn painting(asked: &Asked<'_>) -> ScriptedReply {
     match (asked.who, asked.turn) {
         ("MAIN", 0) => reply::calls([task("PAINTER", true)]),

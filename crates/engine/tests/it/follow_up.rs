@@ -1,4 +1,4 @@
-//! Calls that go on with a sub-agent that has ended, and why some do not.
+//! Calls that resume an ended sub-agent, and the reasons why some are refused.
 
 use std::time::Duration;
 
@@ -33,7 +33,7 @@ fn script(second: Vec<Value>) -> Script {
         .otherwise(reply::text("The first part."))
 }
 
-/// What the main agent's calls of its second turn were answered with.
+/// Outputs of the main agent's calls in its second turn.
 fn answers(world: &World) -> Vec<String> {
     let last = world.seen_by("MAIN").pop().expect("the main agent was asked");
     match last.messages.last() {
@@ -42,7 +42,7 @@ fn answers(world: &World) -> Vec<String> {
     }
 }
 
-/// Why a main agent under these rules cannot go on with a task.
+/// The refusal that a main agent under these rules gets when it resumes a task.
 async fn refusal(rules: EngineSettings, id: &str) -> String {
     let world = Plan::script(script(vec![resume(id, "SECOND")])).rules(rules).build();
     assert_eq!(world.run(ask("MAIN")).await.status, Status::Completed);
@@ -175,8 +175,7 @@ async fn whoever_has_no_parent_goes_on_with_a_child_directly() {
     assert!(parent.iter().all(|event| event.leg == 1), "its parent has nothing to do with it");
 }
 
-/// How many turns a sub-agent had that lists as long as it is let, when a call goes on with it that asks for so many;
-/// and what it was told.
+/// Turns and notices of a sub-agent that lists as long as it can, when a call resumes it with so many turns.
 async fn turns_of_follow_up(plan: impl FnOnce(Script) -> Plan, agent: &str, turns: u64) -> (u64, Vec<String>) {
     let mut first = task("FIRST");
     let mut second = resume(CHILD, "SECOND");
@@ -192,7 +191,7 @@ async fn turns_of_follow_up(plan: impl FnOnce(Script) -> Plan, agent: &str, turn
     let world = plan(restless(script)).build();
     assert_eq!(world.run(ask("MAIN")).await.status, Status::Completed);
     let ending = world.journal.ending(CHILD.parse().expect("an id")).expect("the journal reads").expect("it ended");
-    // One turn and a report before, and a report behind.
+    // One turn and a report before, and a report after.
     (ending.usage.turns - 3, ending.notices)
 }
 

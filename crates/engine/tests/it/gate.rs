@@ -1,4 +1,4 @@
-//! The gate: what may not run is refused in words that a model can act on, and every call gets its output.
+//! The gate: a refusal is worded so that a model can act on it, and every call gets its output.
 
 use std::future::Future;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use sortie_tools::{CallContext, TypedTool};
 
 use crate::support::{Plan, World, ask};
 
-/// The outputs that the model saw in its last request, one line each.
+/// The outputs in the model's last request, one line each.
 fn outputs(world: &World) -> String {
     let last = world.model.seen().pop().expect("a request");
     let Some(Message::Outputs { outputs }) = last.messages.last().cloned() else { panic!("outputs come last") };

@@ -1,5 +1,4 @@
-//! An outcome that is given again: whoever gets it can read its report to the end, and nothing else of the task that it
-//! comes from is within reach.
+//! A reused outcome: its recipient can read the report to the end, and nothing else of the task behind it.
 
 use expect_test::expect;
 use serde_json::{Value, json};
@@ -13,7 +12,7 @@ use crate::mail_races::{Site, answering};
 use crate::relic::Relic;
 use crate::support::{Plan, ask};
 
-/// More than any contract delivers, and each line tells where it stands.
+/// More text than any contract delivers, with a number in each line.
 fn report() -> String {
     let lines: Vec<String> = (0..3600).map(|line| format!("line {line:04}")).collect();
     lines.join("\n") + "\n"
@@ -38,7 +37,7 @@ fn asking(asked: &Asked<'_>) -> ScriptedReply {
     }
 }
 
-/// Asks for the same, and reaches for whoever has answered.
+/// Makes the same request, and then tries to reach the task that answered it.
 fn reaching(asked: &Asked<'_>) -> ScriptedReply {
     let id = "<task 1>";
     let go_on = json!({"description": "Part", "prompt": "And now?", "resume": id});
@@ -59,7 +58,7 @@ fn keeping(plan: Plan, ids_before: u8) -> Plan {
     Plan { keeps_results: true, ids_before, ..plan }
 }
 
-/// What a run left whose sub-agent has answered, and then one that asks for the same.
+/// A run whose sub-agent has answered, and then one with the same request.
 async fn twice() -> (Site, Vec<Vec<Entry>>, Vec<Vec<Entry>>) {
     let first = Site::new(keeping(answering(asking), 0));
     assert_eq!(first.run(ask("MAIN")).await.status, Status::Completed);
@@ -70,7 +69,7 @@ async fn twice() -> (Site, Vec<Vec<Entry>>, Vec<Vec<Entry>>) {
     (second, before, after)
 }
 
-/// A line without what is another one each time: what it took, when it was, and what its file is called.
+/// A line without the parts that always differ: duration, time and file name.
 fn timeless(line: &str) -> String {
     let line = line.split_once("; for people the whole is in ").map_or(line, |(start, _)| start);
     let line = line.split_once(" completed, ").map_or(line, |(start, _)| start);
@@ -133,7 +132,7 @@ async fn a_report_that_was_cut_can_be_read_to_its_end_and_its_task_is_out_of_rea
         No sub-agent was started (not_own_task): agent-aaaaaaaaaaab is no sub-agent of this task; only the task that has it can go on with it"#]].assert_eq(&told.join("\n---\n"));
 }
 
-/// What is in the journal when the process is killed that was given the outcome.
+/// The journal at the moment when the process that received the outcome is killed.
 fn until_given(appends: &[Vec<Entry>]) -> &[Vec<Entry>] {
     let is_answered = |entry: &Entry| matches!(entry.fact, Fact::CallFinished { .. });
     let given = appends.iter().position(|entries| entries.iter().any(is_answered)).expect("the call has an answer");
@@ -172,7 +171,7 @@ async fn of_a_task_that_is_gone_from_the_journal_it_is_said_that_it_is() {
         .assert_eq(&page);
 }
 
-/// The same where reports have few characters and the dialect has no place for notices.
+/// A task with this request, in a contract with short reports and no place for notices.
 fn typed(asked: &Asked<'_>) -> ScriptedReply {
     match (asked.who, asked.turn) {
         ("MAIN", 0) => reply::calls([task("Explore")]),

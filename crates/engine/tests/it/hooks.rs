@@ -1,4 +1,4 @@
-//! Hooks at the starts of tasks: each leg that somebody asks for is told of, and nothing waits longer than it must.
+//! Hooks at the starts of tasks: they hear of each leg that somebody asks for, and nothing waits longer than it must.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -14,8 +14,8 @@ use super::relic::Relic;
 use super::remains::{CHILD, ROOT, Site, id, left_behind, writing};
 use super::support::{Plan, ask};
 
-/// Remembers what it was told, and is against prompts with BAD; one with SLOW is never decided, and at one with BROKEN
-/// something goes wrong.
+/// Remembers its calls, and vetoes prompts with BAD. A prompt with SLOW is never decided, and one with BROKEN reports a
+/// broken hook.
 #[derive(Default)]
 struct Listener {
     told: Mutex<Vec<String>>,

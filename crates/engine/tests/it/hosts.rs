@@ -1,4 +1,4 @@
-//! Somebody from outside who delegates: which tasks it sees, and what it can do with them.
+//! Hosts, which delegate from outside: the tasks they see, and their actions on them.
 
 use std::sync::Arc;
 
@@ -97,7 +97,7 @@ async fn what_the_user_denies_is_denied_to_a_host_too() {
     assert!(refused.starts_with("TaskList was not run: "), "{refused}");
 }
 
-/// A list of tasks that says what its caller's rules do not let it say, or breaks down.
+/// A list of tasks that says what its caller's rules forbid, or breaks down.
 struct Leaky;
 
 impl TypedTool for Leaky {
@@ -132,8 +132,7 @@ async fn what_a_host_calls_loses_its_secrets_and_may_break_down_as_a_tasks_call_
     assert_eq!(broken, "TaskList broke down: it trips. This is a bug in the tool; try another way.");
 }
 
-/// A task that was delegated from outside and whose process was killed before it ended; and the place as a later one
-/// has it.
+/// A host's task whose process was killed before it ended, and the workspace as a later process has it.
 async fn interrupted(script: fn() -> Script) -> (Site, String) {
     let site = Site::new(Plan::script(script()));
     let running = site.engine.host().start(brief("from outside")).await.expect("it can be started");

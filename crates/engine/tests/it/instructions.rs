@@ -1,4 +1,4 @@
-//! Instruction files: nearest first, once, within their bound; for children only when asked for.
+//! Instruction files: nearest first, once, within their limit; for children only if switched on.
 
 use expect_test::expect;
 use serde_json::json;
@@ -19,7 +19,7 @@ fn rules(instructions: InstructionRules) -> EngineSettings {
     EngineSettings { instructions, ..EngineSettings::default() }
 }
 
-/// What stands behind the role prompt of the task with this brief, and the outcome's notices.
+/// The text after the role prompt of the task with this brief, and the outcome's notices.
 async fn told(files: &[(&'static str, &'static str)], rules: EngineSettings, brief: &str) -> String {
     let world = Plan::script(script()).files(files).rules(rules).build();
     let outcome = world.run(ask("The question")).await;

@@ -1,5 +1,4 @@
-//! Whom a task can see and reach, what becomes of one whose parent fails, and that nobody who waits for a person keeps
-//! others from working.
+//! The tasks that a task can see and reach, children of a failed parent, and slots while a task waits for a person.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +19,7 @@ use crate::relic::Relic;
 use crate::support::{Plan, World, ask};
 use crate::told::Told;
 
-/// Looks at one that was started a moment ago, writes to it, and stops it.
+/// Looks at a task that was just started, writes to it, and stops it.
 fn looking(asked: &Asked<'_>) -> ScriptedReply {
     match (asked.who, asked.turn) {
         ("MAIN", 0) => reply::calls([task("FIRST", true)]),
@@ -53,11 +52,11 @@ async fn a_task_from_outside_is_on_disk_before_whoever_started_it_hears_its_id()
     let running = site.engine.task(request).await.expect("it starts");
     running.outcome().await.expect("the journal works");
     let begun = site.journal.durabilities_of(|fact| matches!(fact, Fact::TaskStarted { .. }));
-    // Of the one below it, only this process knows.
+    // Only this process knows the child.
     assert_eq!(begun, [Durability::Synced, Durability::Ordered]);
 }
 
-/// Lists more than are shown, all of them and those that stand in some way.
+/// Lists more than are shown: all of them, and those with a given status.
 fn listing(asked: &Asked<'_>) -> ScriptedReply {
     match (asked.who, asked.turn) {
         ("MAIN", 0) => reply::calls((0..52).map(|_| task("FIRST", false)).chain([task("SECOND", true)])),
@@ -105,7 +104,7 @@ async fn of_many_tasks_the_newest_of_those_that_were_asked_for_are_listed_and_al
     .assert_debug_eq(&told);
 }
 
-/// Writes to one that takes its time.
+/// Writes to a task that is slow.
 fn writing(asked: &Asked<'_>) -> ScriptedReply {
     match (asked.who, asked.turn) {
         ("MAIN", 0) => reply::calls([task("FIRST", true)]),
@@ -130,7 +129,7 @@ async fn a_message_that_arrived_and_was_not_read_before_its_reader_was_ended_is_
     assert_eq!(told, "agent-aaaaaaaaaaab had the message, and was ended before it read it");
 }
 
-/// Looks at one that has ended, again when it has been told to go on.
+/// Looks at a task that has ended, and again when it has been resumed.
 fn looking_twice(asked: &Asked<'_>) -> ScriptedReply {
     match (asked.who, asked.turn) {
         ("MAIN", 0) => reply::calls([task("FIRST", false)]),
@@ -144,7 +143,7 @@ fn looking_twice(asked: &Asked<'_>) -> ScriptedReply {
     }
 }
 
-/// What one is told of a child that a person in another process has had go on, which has it still, or has been killed.
+/// The status of a child that a person has resumed in another process, which still has it or was killed.
 async fn told_of_one_elsewhere(holder: Option<Holder>) -> String {
     let whole = Site::new(answering(looking_twice));
     let root = whole.run(ask("MAIN")).await.task_id;
@@ -196,7 +195,7 @@ async fn of_a_child_that_runs_elsewhere_it_is_said_where_and_that_its_report_doe
     .assert_eq(&told_of_one_elsewhere(None).await);
 }
 
-/// One looks for its siblings, and writes to the one that it finds.
+/// A task looks for its siblings, and writes to the one that it finds.
 fn side_by_side(asked: &Asked<'_>) -> ScriptedReply {
     match (asked.who, asked.turn) {
         ("MAIN", 0) => reply::calls([task("LOOKING", true), task("BESIDE", true)]),
@@ -239,7 +238,7 @@ async fn siblings_write_to_each_other_only_where_their_parent_may_write_itself()
     assert!(!offered("Task").await);
 }
 
-/// One fails while its child works, which has less time left by it than by the one above.
+/// A task fails while its child works, and leaves it less time than the task above.
 fn short_of_time(asked: &Asked<'_>) -> ScriptedReply {
     let middle = json!({
         "description": "Part", "prompt": "MIDDLE", "subagent_type": "general-purpose",
@@ -270,7 +269,7 @@ async fn one_whose_parent_has_failed_has_the_time_of_the_one_that_has_it_now() {
     assert_eq!(leaf.iter().filter_map(ended).collect::<Vec<_>>(), [Status::Completed]);
 }
 
-/// One asks its parent, which fails with the question unread.
+/// A task asks its parent, which fails with the question unread.
 fn asking_in_vain(asked: &Asked<'_>) -> ScriptedReply {
     match (asked.who, asked.turn) {
         ("MAIN", 0) => reply::calls([task("MIDDLE", false)]),

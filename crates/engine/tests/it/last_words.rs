@@ -17,7 +17,7 @@ fn task(prompt: &str, is_apart: bool) -> ScriptedPart {
     reply::call("Task", arguments)
 }
 
-/// One whose child answers twice, since its own child reports in between; so does it itself.
+/// A child that answers twice, since its own child reports in between; so does the main agent.
 fn twice() -> Script {
     Script::new()
         .on(when::prompt_contains("MAIN").turn(0), reply::calls([task("MIDDLE", true)]))

@@ -1,4 +1,4 @@
-//! Messages that were left for a task which nobody ran.
+//! Messages that were left for a task while nobody ran it.
 
 use expect_test::expect;
 use sortie_engine::Resumption;

@@ -1,4 +1,4 @@
-//! A journal that takes nothing for a while, since another program holds it, and then does again, in one process.
+//! A journal that cannot be written for a while, since another program holds it, and then can again, in one process.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -13,7 +13,7 @@ use sortie_tools::{BoxFuture, CallContext, Tool};
 
 use crate::support::{Plan, ask};
 
-/// Holds the journal, as another program might, until it is let go.
+/// Holds the journal, as another program might, until it is released.
 #[derive(Clone)]
 struct Hold(Arc<Mutex<Connection>>);
 

@@ -1,5 +1,5 @@
-//! At every step of runs with children in the background, messages and questions: whatever is left when the process is
-//! killed there goes on, and each report and each message has been told once, to the one whom it was for.
+//! At every step of runs with background children, messages and questions: a run killed there resumes, and each report
+//! and each message is read once, by its recipient.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -16,17 +16,17 @@ use crate::relic::Relic;
 use crate::support::ask;
 use crate::told::Told;
 
-/// Longer than anything in these runs takes by the paused clock: who is not done by then waits for ever.
+/// Longer than anything in these runs by the paused clock: a task not done by then waits for ever.
 pub(crate) const FOR_EVER: Duration = Duration::from_hours(10);
 
 pub(crate) type Answer = fn(&Asked<'_>) -> ScriptedReply;
 
-/// What a scripted agent goes by.
+/// Input for the decisions of a scripted agent.
 pub(crate) struct Asked<'a> {
     /// Its brief.
     pub(crate) who: &'a str,
     pub(crate) turn: usize,
-    /// The newest message, whatever it is.
+    /// The newest message of any kind.
     pub(crate) last: String,
 }
 
@@ -37,7 +37,7 @@ impl<'a> Asked<'a> {
         Self { who, turn, last: format!("{:?}", request.messages.last()) }
     }
 
-    /// A report that no other one is like.
+    /// A unique report.
     pub(crate) fn report(&self) -> ScriptedReply {
         reply::text(format!("The report of {} at turn {}!", self.who, self.turn))
     }
@@ -58,7 +58,7 @@ pub(crate) fn call(tool: &str, arguments: Value) -> ScriptedReply {
     reply::calls([reply::call(tool, arguments)])
 }
 
-/// Two beside it and one before it; one of them is written to, another one is waited for.
+/// Two background children and a foreground one; one of them gets a message, another one is waited for.
 fn beside(asked: &Asked<'_>) -> ScriptedReply {
     match (asked.who, asked.turn) {
         ("MAIN", 0) => reply::calls([task("QUICK", true), task("AWAITED", false), task("SLOW", true)]),
@@ -73,7 +73,7 @@ fn beside(asked: &Asked<'_>) -> ScriptedReply {
     }
 }
 
-/// One that is waited for asks, and is let go meanwhile.
+/// A foreground child asks, and is released meanwhile.
 fn question(asked: &Asked<'_>) -> ScriptedReply {
     match (asked.who, asked.turn) {
         ("MAIN", 0) => reply::calls([task("ASKING", false), task("BESIDE", true)]),
@@ -85,7 +85,7 @@ fn question(asked: &Asked<'_>) -> ScriptedReply {
     }
 }
 
-/// One goes on before its report was read: first beside the main agent, then while it is waited for.
+/// A child is resumed before its report was read: first in the background, then in the foreground.
 fn again(asked: &Asked<'_>) -> ScriptedReply {
     let once_more = json!({"description": "Part", "prompt": "And again?", "resume": "<task 1>"});
     match (asked.who, asked.turn) {
@@ -96,7 +96,7 @@ fn again(asked: &Asked<'_>) -> ScriptedReply {
     }
 }
 
-/// Children of one that fails, itself the child of one that fails: ended, at work, and not yet begun.
+/// Children of a failing task, itself the child of a failing task: ended, at work, and not yet begun.
 fn failing(asked: &Asked<'_>) -> ScriptedReply {
     match (asked.who, asked.turn) {
         ("MAIN", 0) => reply::calls([task("UPPER", true)]),
@@ -111,7 +111,7 @@ fn failing(asked: &Asked<'_>) -> ScriptedReply {
     }
 }
 
-/// One asks its parent, which fails before it could answer.
+/// A child asks its parent, which fails before it could answer.
 fn passed_on(asked: &Asked<'_>) -> ScriptedReply {
     match (asked.who, asked.turn) {
         ("MAIN", 0) => reply::calls([task("MIDDLE", false)]),
@@ -126,7 +126,7 @@ fn passed_on(asked: &Asked<'_>) -> ScriptedReply {
 const ALL: [(&str, Answer); 5] =
     [("beside", beside), ("question", question), ("again", again), ("failing", failing), ("passed on", passed_on)];
 
-/// All that these runs are about happens in them.
+/// Checks that these runs contain every case that they are meant for.
 #[tokio::test(start_paused = true)]
 async fn the_runs_have_what_they_should_have() {
     let mut kinds = Vec::new();
@@ -213,7 +213,7 @@ async fn whatever_is_left_goes_on_and_all_is_told_once() {
     }
 }
 
-/// Has one turn, and children that have more to say.
+/// Has one turn, and children that report later.
 fn limited(asked: &Asked<'_>) -> ScriptedReply {
     match (asked.who, asked.turn) {
         ("MAIN", 0) => reply::calls([task("FIRST", true), task("SECOND", true)]),
@@ -300,7 +300,7 @@ async fn one_of_what_is_left_can_be_stopped_alone_and_whoever_has_it_is_told_onc
                 assert_eq!(go_on(&engine, root, None).await.status, Status::Completed, "{at}");
                 let told = Told::of(&journal, root);
                 assert_eq!(told.breaches(false), [""; 0], "{at}");
-                // And nothing of it is told again.
+                // And nothing of it is read again.
                 go_on(&engine, root, Some("Is there more?")).await;
                 assert_eq!(Told::of(&journal, root).breaches(false), [""; 0], "{at}");
             }
@@ -368,7 +368,7 @@ async fn a_stop_at_any_step_ends_all_and_what_was_reported_is_told_when_it_goes_
     }
 }
 
-/// Real time and real threads: whatever order things come in.
+/// Real time and real threads, so the order varies.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn many_at_once_are_told_once_whatever_comes_first() {
     let runs = (0..10).flat_map(|_| ALL).map(async |(_, answer)| {

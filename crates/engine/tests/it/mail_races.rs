@@ -1,5 +1,5 @@
-//! What comes at the same time as an end, a stop or a failure: it is told once, or its sender knows better; and nobody
-//! waits for ever.
+//! Events at the same time as an end, a stop or a failure: each is read once, or its sender learns that it was not; and
+//! nobody waits for ever.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -49,7 +49,7 @@ impl Site {
         Self::of(plan, Relic::default())
     }
 
-    /// The same place as a later process has it.
+    /// Returns the place as a later process has it.
     pub(crate) fn later(self, plan: Plan, journal: Relic) -> Self {
         let journal = Arc::new(journal);
         let (engine, model) = plan.engine(self.home.path(), Arc::clone(&journal) as Arc<_>);
@@ -69,7 +69,7 @@ impl Site {
         ended.expect("nobody waits for ever").expect("the journal works")
     }
 
-    /// All that its model was asked.
+    /// All requests to its model.
     pub(crate) fn seen(&self) -> Vec<Seen> {
         self.model.seen()
     }
@@ -83,7 +83,7 @@ impl Site {
         self.journal.read(task).expect("it is there")
     }
 
-    /// The outputs that one with this brief has read.
+    /// The outputs that the task with this brief has read.
     pub(crate) fn outputs(&self, who: &str) -> Vec<String> {
         let is_meant = |seen: &Seen| format!("{:?}", seen.messages.first()).contains(who);
         let last = self.model.seen().into_iter().rfind(is_meant).expect("it was asked");
@@ -127,7 +127,7 @@ async fn a_message_to_one_that_is_just_ending_is_read_or_has_it_go_on() {
     }
 }
 
-/// One that is waited for asks; another one works beside it.
+/// A foreground child asks, while a background child works.
 fn asking(asked: &Asked<'_>) -> ScriptedReply {
     match (asked.who, asked.turn) {
         ("MAIN", 0) => reply::calls([task("ASKING", false), task("BESIDE", true)]),
@@ -159,13 +159,13 @@ async fn a_child_that_is_stopped_at_any_step_is_reported_once_and_nobody_waits_f
             let outcome = site.run(ask("MAIN")).await;
             assert_eq!(outcome.status, Status::Completed, "{child} at {stopped_at}");
             let told = Told::of(&site.journal, outcome.task_id);
-            // Who was stopped does not read what was sent to it.
+            // A stopped task does not read messages sent to it.
             assert_eq!(told.breaches(false), [""; 0], "{child} at {stopped_at}");
         }
     }
 }
 
-/// Waits for one that asks it something, with one slot for both.
+/// Waits for a child that asks it something, with one slot for both.
 fn waiting_for_an_asker(asked: &Asked<'_>) -> ScriptedReply {
     match (asked.who, asked.turn) {
         ("MAIN", 0) => reply::calls([task("MIDDLE", false)]),
@@ -200,7 +200,7 @@ async fn where_nothing_works_in_the_background_a_child_is_told_at_once_that_nobo
     assert!(answer.contains("can answer nothing") || answer.contains("not available"), "{answer}");
 }
 
-/// Nobody answers. A sub-agent may ask as long as it may live.
+/// Nobody answers. A sub-agent may ask as long as it lives.
 fn unanswered(asked: &Asked<'_>) -> ScriptedReply {
     match (asked.who, asked.turn) {
         ("MAIN", 0) => reply::calls([task("ASKING", false)]),
@@ -218,7 +218,7 @@ async fn who_gets_no_answer_has_time_to_go_on_without() {
     assert!(site.outputs("ASKING")[0].contains("no answer within"), "{:?}", site.outputs("ASKING"));
 }
 
-/// Each writes to whom it can name.
+/// Each task writes to every name it knows.
 fn writing(asked: &Asked<'_>) -> ScriptedReply {
     let stranger = "agent-zzzzzzzzzzzz";
     match (asked.who, asked.turn) {
@@ -300,7 +300,7 @@ async fn f41_children_of_a_main_agent_that_fails_are_stopped_and_told_when_it_go
     assert!(last.contains("The quick report!") && last.contains("cancelled"), "{last}");
 }
 
-/// Whoever is called so breaks down at its second turn, while a child works beside it.
+/// A task of this name breaks down at its second turn, while its background child works.
 fn breaking_down(asked: &Asked<'_>) -> ScriptedReply {
     match (asked.who, asked.turn) {
         ("MAIN", 0) => reply::calls([task("BREAKING", false)]),
@@ -326,7 +326,7 @@ async fn f43_the_children_of_one_that_breaks_down_are_its_parents_then_or_end_wi
     assert_eq!(Told::of(&site.journal, outcome.task_id).open(), []);
 }
 
-/// One asks and writes to whoever has it since its parent failed.
+/// A child asks and writes to its adopter.
 fn adopted(asked: &Asked<'_>) -> ScriptedReply {
     match (asked.who, asked.turn) {
         ("MAIN", 0) => reply::calls([task("UPPER", false)]),
@@ -375,7 +375,7 @@ async fn one_that_is_parked_ends_with_all_when_nobody_wants_it_any_more() {
     assert_eq!((ending.status, ending.text.as_str()), (Status::Cancelled, "Waiting."));
 }
 
-/// The parent of one that has failed stops it, whose child still works.
+/// The parent of a failed task stops it, while that task's child still works.
 fn stopping_what_failed(asked: &Asked<'_>) -> ScriptedReply {
     match (asked.who, asked.turn) {
         ("MAIN", 0) => reply::calls([task("MIDDLE", false)]),
@@ -411,7 +411,7 @@ async fn who_waits_for_one_whose_end_cannot_be_recorded_is_told_so() {
     assert!(last.contains("failed") && last.contains("internal"), "{last}");
 }
 
-/// Real time: the wish goes through the journal. Whichever comes first, the report is told once.
+/// Real time: the command goes through the journal. Whichever comes first, the report is read once.
 #[tokio::test]
 async fn a_child_that_is_let_go_while_it_ends_is_reported_once() {
     for _ in 0..10 {

@@ -28,7 +28,7 @@ fn tasks(count: usize) -> Vec<ScriptedPart> {
     (0..count).map(task).collect()
 }
 
-/// A main agent that starts them all, and does something else while they end, after a second.
+/// A main agent that starts them all, and does something else when they end, after a second.
 fn script(meanwhile: ScriptedReply) -> Script {
     Script::new()
         .on(when::prompt_contains("MAIN").turn(0), reply::calls(tasks(CHILDREN)))
@@ -51,7 +51,7 @@ fn started(events: &[Event]) -> Vec<TaskId> {
     events.iter().filter_map(child).collect()
 }
 
-/// Whose reports were read, delivery by delivery, and those by which a call was answered.
+/// Children whose reports were read, delivery by delivery, by mail or as the output of a call.
 fn deliveries(events: &[Event]) -> Vec<Vec<TaskId>> {
     let read = |event: &Event| match &event.fact {
         Fact::MailRead { mail, .. } => Some(mail.reports.iter().map(|mark| mark.child).collect()),
@@ -63,7 +63,7 @@ fn deliveries(events: &[Event]) -> Vec<Vec<TaskId>> {
     events.iter().filter_map(read).collect()
 }
 
-/// All of them were read, each once, and in the order of their starts within each delivery.
+/// Checks that all of them were read, each once, and in the order of their starts within each delivery.
 #[track_caller]
 fn all_are_told(events: &[Event]) {
     let (started, deliveries) = (started(events), deliveries(events));

@@ -1,4 +1,4 @@
-//! Which model serves a task: call, then agent file, then the type's default, then the parent.
+//! The model that serves a task: call, then agent file, then the type's default, then the parent.
 
 use std::sync::Arc;
 

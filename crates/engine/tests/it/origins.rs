@@ -1,5 +1,4 @@
-//! One recipe starts every task: whoever asks meets the same hooks, rules and limits, as far as they have a meaning
-//! there.
+//! One recipe starts every task: every origin meets the same hooks, rules and limits, as far as they apply to it.
 
 use std::sync::Arc;
 
@@ -16,14 +15,14 @@ use sortie_tools::BoxFuture;
 use crate::permissions::{rules, user, usual};
 use crate::support::{Plan, World, ask, folders};
 
-/// What is asked of the task in question.
+/// Prompt of the task in question.
 const PART: &str = "PART";
-/// What it was asked in its first leg.
+/// Prompt of its first leg.
 const FIRST: &str = "FIRST";
 /// The first task that a main agent starts.
 const CHILD: &str = "agent-aaaaaaaaaaab";
 
-/// Who asks for a task, or for the next leg of one.
+/// The requester of a task, or of its next leg.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum By {
     Person,
@@ -39,7 +38,7 @@ use By::{Call, CallAgain, Host, HostAgain, Library, Person, PersonAgain};
 
 const ALL: [By; 7] = [Person, Host, Library, Call, PersonAgain, HostAgain, CallAgain];
 
-/// All that delegate.
+/// All origins that delegate.
 const DELEGATING: [By; 5] = [Host, Library, Call, HostAgain, CallAgain];
 
 fn again(by: By) -> bool {
@@ -63,7 +62,7 @@ fn task(arguments: Value) -> sortie_testkit::ScriptedReply {
     reply::calls([reply::call("Task", arguments)])
 }
 
-/// A world in which this one asks under this plan. What came before happened without it.
+/// A world in which this origin asks under this plan. Earlier steps happened without the plan.
 async fn world(by: By, plan: impl FnOnce(Plan) -> Plan) -> World {
     let new = plan(Plan::script(script(by)));
     if !again(by) {
@@ -75,7 +74,7 @@ async fn world(by: By, plan: impl FnOnce(Plan) -> Plan) -> World {
     Plan { ids_before: 9, contract, ..new }.build_over(&before)
 }
 
-/// Has the task done; the code of what is against it.
+/// Starts the task; returns the failure code of a refusal.
 async fn done(world: &World, by: By) -> Result<(), String> {
     done_as(world, by, "explore").await
 }
@@ -113,7 +112,7 @@ async fn by_library(world: &World, agent: &str) -> Result<(), String> {
     }
 }
 
-/// How the newest call of the main agent was answered.
+/// Answer to the newest call of the main agent.
 fn answer(world: &World) -> Result<(), String> {
     let outputs = world.events().into_iter().filter_map(|event| match event.fact {
         Fact::CallFinished { output, refused } => Some((output.output, refused)),
@@ -136,7 +135,7 @@ fn refused(code: &str) -> Result<(), String> {
     Err(code.to_owned())
 }
 
-/// Is against all that is asked of the task in question.
+/// Vetoes every prompt for the task in question.
 struct Against;
 
 impl Hooks for Against {
@@ -257,7 +256,7 @@ const PLAIN: (&str, &str) = (".sortie/agents/lead.md", "---\nname: lead\ndescrip
 const NAMING: (&str, &str) =
     (".sortie/agents/lead.md", "---\nname: lead\ndescription: Leads.\ntools: Read, Write\n---\nLead.\n");
 
-/// A main agent has `lead` do the part, in a contract that refuses circles, and agents without tools that they name.
+/// A main agent has `lead` do the part, in a contract that refuses circles and agents without tools that they name.
 fn strict(lead: (&str, &str), script: Script) -> Plan {
     let part = json!({"description": "Part", "prompt": PART, "subagent_type": "lead"});
     let script = script.on(when::prompt_contains("MAIN").turn(0), task(part)).otherwise(reply::text("Done."));
@@ -309,7 +308,7 @@ async fn a_sub_agent_of_a_library_that_is_refused_leaves_no_trace() {
     }
 }
 
-/// What a dry run is against, and what the start itself is.
+/// Refusals by a dry run, and by the start itself.
 async fn dry_and_real(request: TaskRequest, plan: impl FnOnce(Plan) -> Plan) -> (Option<String>, Option<String>) {
     let plan = plan(Plan::script(Script::always(reply::text("Done."))).files(&[NAMING, TEMPLATE]).agent_files());
     let (contract, settings, layers) =

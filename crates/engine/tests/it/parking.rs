@@ -1,4 +1,4 @@
-//! What becomes of a task that has ended its turn while others work for it.
+//! Tasks that have ended their turn while their children work.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::questions::inquire;
 use crate::relic::Relic;
 use crate::support::{Plan, ask};
 
-/// One says nothing when it has sent two out, and nothing more when it has answered the first report.
+/// A task says nothing after it has started two children, and nothing more after it has answered the first report.
 fn falling_silent(asked: &Asked<'_>) -> ScriptedReply {
     match (asked.who, asked.turn) {
         ("MAIN", 0) => reply::calls([task("FIRST", true), task("SECOND", true)]),
@@ -38,7 +38,7 @@ async fn whoever_says_nothing_while_others_work_for_it_waits_for_them() {
     assert_eq!(ended.collect::<Vec<_>>(), [Status::Completed; 3]);
 }
 
-/// One has answered, and has nothing to add when a report comes.
+/// A task has answered, and has nothing to add when a report comes.
 fn nothing_to_add(asked: &Asked<'_>) -> ScriptedReply {
     match (asked.who, asked.turn) {
         ("MAIN", 0) => reply::calls([task("CHILD", true)]),
@@ -61,7 +61,7 @@ async fn whoever_has_answered_and_has_nothing_to_add_to_it_has_completed() {
     expect!["completed | It is in the cellar."].assert_eq(&told(&outcome));
 }
 
-/// The same, where one value is asked for.
+/// A task as in [`nothing_to_add`], with an output schema.
 fn one_value(asked: &Asked<'_>) -> ScriptedReply {
     match (asked.who, asked.turn) {
         ("MAIN", 1) if !asked.last.contains("The report") => reply::text(r#"{"a": 1}"#),
@@ -77,7 +77,7 @@ async fn that_holds_for_an_answer_by_a_schema() {
     assert_eq!((outcome.status, outcome.structured), (Status::Completed, Some(json!({"a": 1}))), "{:?}", outcome.error);
 }
 
-/// The answer of one is cut, and goes on when a report has come.
+/// A task's answer is cut, and continues when a report has come.
 fn cut_in_between(asked: &Asked<'_>) -> ScriptedReply {
     match (asked.who, asked.turn) {
         ("MAIN", 0) => reply::calls([task("CHILD", true)]),
@@ -112,7 +112,7 @@ async fn what_has_cut_the_answer_is_named_and_not_what_a_later_reply_was_short_o
     assert!(told(&outcome).starts_with("partial (output)"), "{}", told(&outcome));
 }
 
-/// One reports when there is no time left to read that, and another one has no time left to report.
+/// One child reports when its parent has no time left to read it, and another one has no time left to report.
 fn running_late(asked: &Asked<'_>) -> ScriptedReply {
     match (asked.who, asked.turn) {
         ("MAIN", 0) => reply::calls(["1000", "2950", "9000"].map(|when| task(when, true))),
@@ -130,7 +130,7 @@ async fn a_report_that_comes_too_late_to_be_read_is_told_of_in_the_outcome() {
     assert!(outcome.notices.iter().any(|notice| notice == expected), "{:?}", outcome.notices);
 }
 
-/// One is asked something, and ends its turn instead of answering it, until it is reminded.
+/// A task gets a question, and ends its turn instead of answering it, until it is reminded.
 fn forgetting(asked: &Asked<'_>) -> ScriptedReply {
     let is_reminded = asked.last.contains("wait for your answer:");
     match (asked.who, asked.turn) {
@@ -156,7 +156,7 @@ async fn whoever_waits_for_those_that_wait_for_its_answer_is_reminded_of_them() 
         .assert_eq(&reminders.collect::<Vec<_>>().join("\n"));
 }
 
-/// One looks about when it is reminded of a question, and ends its turn again.
+/// A task looks around when it is reminded of a question, and ends its turn again.
 fn evading(asked: &Asked<'_>) -> ScriptedReply {
     match (asked.who, asked.turn) {
         ("MAIN", 0) => reply::calls([task("ASKING", true)]),
@@ -186,7 +186,7 @@ async fn of_each_question_it_is_reminded_once_whatever_it_does_then_and_whoever_
     }
 }
 
-/// One waits for forty that end one after another.
+/// A task waits for forty children that end one after another.
 fn waiting_for_many(asked: &Asked<'_>) -> ScriptedReply {
     match (asked.who, asked.turn) {
         ("MAIN", 0) => reply::calls((0..40).map(|number| task(&format!("CHILD {number}"), true))),
@@ -198,7 +198,7 @@ fn waiting_for_many(asked: &Asked<'_>) -> ScriptedReply {
     }
 }
 
-/// The same; it notes each time that something has come.
+/// A task as in [`waiting_for_many`], with a note for each delivery.
 fn noting_each(asked: &Asked<'_>) -> ScriptedReply {
     let has_mail = asked.last.contains("Your background task");
     match (asked.who, asked.turn) {

@@ -1,4 +1,4 @@
-//! Grants at work: what is denied, asked for and approved, for the main agent and for those below it.
+//! Grants at work: denied, asked for and approved calls, of the main agent and of its descendants.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -61,7 +61,7 @@ fn n_refused(world: &World) -> usize {
     world.events().iter().filter(|event| matches!(event.fact, Fact::CallFinished { refused: true, .. })).count()
 }
 
-/// A person who gives prepared answers, and remembers what was asked.
+/// A person who gives prepared answers, and remembers the questions.
 #[derive(Default)]
 pub(crate) struct Person {
     answers: Mutex<Vec<Approval>>,

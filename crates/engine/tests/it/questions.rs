@@ -1,4 +1,4 @@
-//! Questions: in which order they come, and that nobody waits for an answer that cannot come.
+//! Questions: their order, and that nobody waits for an answer that cannot come.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ pub(crate) fn inquire(question: &str) -> ScriptedPart {
     reply::call("Ask", json!({"question": question}))
 }
 
-/// One asks three things at once, of which the first cannot be asked.
+/// A task asks three things at once, of which the first cannot be asked.
 fn asking_several(asked: &Asked<'_>) -> ScriptedReply {
     match (asked.who, asked.turn) {
         ("MAIN", 0) => reply::calls([task("ASKING", true)]),
@@ -54,7 +54,7 @@ async fn questions_of_one_turn_are_asked_and_answered_in_the_order_of_the_calls(
     assert!(outputs[1].contains("Blue.") && outputs[2].contains("Large."), "{outputs:#?}");
 }
 
-/// One has a single turn, which it uses to start another that asks it something: soon, or when that turn is over.
+/// A task has a single turn, in which it starts a child that asks it something: soon, or when that turn is over.
 fn at_its_limit(asked: &Asked<'_>) -> ScriptedReply {
     let limited = |name: &str, in_background: bool| {
         let arguments = json!({
@@ -66,7 +66,7 @@ fn at_its_limit(asked: &Asked<'_>) -> ScriptedReply {
     match (asked.who, asked.turn) {
         ("MAIN", 0) => reply::calls([limited("LATER", true), limited("BEFORE", true)]),
         ("LATER", 0) => reply::calls([task("ASKS LATER", true)]),
-        // The call that waits is answered with the question, which is read when no turn is left.
+        // The waiting call is answered with the question, which is read when no turn is left.
         ("BEFORE", 0) => reply::calls([task("ASKS BEFORE", false)]),
         ("ASKS LATER" | "ASKS BEFORE", 0) => reply::calls([inquire("Which one?")]).after_ms(1000),
         _ => asked.report(),
@@ -85,7 +85,7 @@ async fn who_asks_one_that_has_no_turn_left_to_answer_is_told_so_at_once() {
     }
 }
 
-/// One answers with its last turn.
+/// A task answers with its last turn.
 fn answering_last(asked: &Asked<'_>) -> ScriptedReply {
     let limited = json!({
         "description": "Part", "prompt": "MIDDLE", "subagent_type": "general-purpose", "limits": {"max_turns": 2},
@@ -107,7 +107,7 @@ async fn an_answer_that_was_given_with_the_last_turn_counts() {
     assert!(outputs[0].contains("The second one."), "{outputs:#?}");
 }
 
-/// One asks; something else is written to it before that, or while it does so.
+/// A task asks; another message comes before that, or meanwhile.
 fn interrupting(asked: &Asked<'_>) -> ScriptedReply {
     let by_the_way = || reply::calls([send("<task 1>", "By the way.")]);
     match (asked.who, asked.turn) {
@@ -120,7 +120,7 @@ fn interrupting(asked: &Asked<'_>) -> ScriptedReply {
     }
 }
 
-/// In which order it asked and was written to, and what it was answered.
+/// The order of its questions and messages, and the answers it got.
 async fn interrupted(who: &str, is_slow: fn(&Fact) -> bool) -> (Vec<String>, Vec<String>) {
     let site = Site::of(answering(interrupting), Relic::default().slow(is_slow));
     assert_eq!(site.run(ask(who)).await.status, Status::Completed);

@@ -1,4 +1,4 @@
-//! Who waits for what others have can be seen.
+//! Waiting for tokens or slots that others hold is visible.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ async fn those_who_wait_for_tokens_that_others_hold_can_be_seen() {
         .on(when::prompt_contains("CHILD"), reply::text("Done.").usage(each).held_by("answer"))
         .otherwise(reply::text("All told.").usage(each));
     let world = Plan::script(script).build();
-    // Whoever comes first holds all that is there.
+    // The first one holds everything there is.
     let limits = Limits { max_tokens: Some(12_000), ..Limits::default() };
     let running = world.start(TaskRequest { limits, ..ask("MAIN") }).await;
     world.model.traffic_reaches(|traffic| traffic.in_flight == 1).await;

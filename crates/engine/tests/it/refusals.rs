@@ -1,4 +1,4 @@
-//! What is said of a call that does not run: whose rule it was, and what would have allowed it.
+//! Refusals of calls: whose rule it was, and what would have allowed the call.
 
 use std::sync::Arc;
 

@@ -1,5 +1,4 @@
-//! A journal in memory that keeps what it was given, piece by piece, and that can be begun with what a process left
-//! which is gone.
+//! A journal in memory that keeps every append, and that can begin with what a killed process left.
 
 use std::collections::HashMap;
 use std::pin::Pin;
@@ -20,29 +19,29 @@ pub(crate) struct Relic {
     inner: MemoryJournal,
     /// One for each append, which is on disk as a whole or not at all.
     appends: Mutex<Vec<Vec<Entry>>>,
-    /// What each of them waited for.
+    /// Durability of each append.
     durabilities: Mutex<Vec<Durability>>,
-    /// Told how many appends there were, before each.
+    /// Called before each append, with the number of earlier ones.
     on_append: Option<Box<dyn Fn(usize) + Send + Sync>>,
     refuses: bool,
-    /// What takes its time to be written.
+    /// Facts that take time to be written.
     is_slow: Option<fn(&Fact) -> bool>,
-    /// Tasks that a process had which is gone, and under which number it wrote last.
+    /// Tasks of a process that is gone, with their last attempts.
     lost: HashMap<TaskId, u32>,
-    /// Whose ending cannot be written.
+    /// The task whose ending cannot be written.
     unendable: Option<TaskId>,
-    /// Whether tasks below others are in no list before they have ended.
+    /// True if children are in no list before they have ended.
     is_late: bool,
-    /// Tasks of which the log cannot be read behind so many events.
+    /// Tasks whose logs are damaged after so many events.
     damaged: HashMap<TaskId, u64>,
-    /// A task whose log somebody else adds to just before it goes on, once.
+    /// A task whose log another process extends just before it resumes, once.
     stale_once: Mutex<Option<TaskId>>,
-    /// A task that another process has, from so many appends on.
+    /// A task that another process has, after so many appends.
     held: Option<(TaskId, Holder, usize)>,
 }
 
 impl Relic {
-    /// What is there when the process that wrote this has been killed.
+    /// The journal after the process that wrote these appends was killed.
     pub(crate) async fn of(appends: &[Vec<Entry>]) -> Self {
         let mut relic = Self::default();
         for entries in appends {
@@ -52,32 +51,32 @@ impl Relic {
         relic
     }
 
-    /// Has somebody told of each append before it is made, with the number of those before it.
+    /// Calls this before each append, with the number of earlier ones.
     pub(crate) fn watched(on_append: impl Fn(usize) + Send + Sync + 'static) -> Self {
         Self { on_append: Some(Box::new(on_append)), ..Self::default() }
     }
 
-    /// The same of what a process left.
+    /// Calls this before each append to a journal that a process left.
     pub(crate) fn told(self, on_append: impl Fn(usize) + Send + Sync + 'static) -> Self {
         Self { on_append: Some(Box::new(on_append)), ..self }
     }
 
-    /// Facts of a kind take a second to be written.
+    /// Makes facts of a kind take a second to be written.
     pub(crate) fn slow(self, is_slow: fn(&Fact) -> bool) -> Self {
         Self { is_slow: Some(is_slow), ..self }
     }
 
-    /// Others are always faster.
+    /// Lets another process always be faster.
     pub(crate) fn refusing(self) -> Self {
         Self { refuses: true, ..self }
     }
 
-    /// The ending of this task cannot be written.
+    /// Refuses to write the ending of this task.
     pub(crate) fn without_ending(self, task: TaskId) -> Self {
         Self { unendable: Some(task), ..self }
     }
 
-    /// What works below others does not show yet.
+    /// Hides children until they have ended.
     pub(crate) fn late(self) -> Self {
         Self { is_late: true, ..self }
     }
@@ -86,7 +85,7 @@ impl Relic {
         !self.is_late || header.parent_id.is_none() || matches!(header.state, TaskState::Ended(_))
     }
 
-    /// Somebody else writes, whom nobody here knows of.
+    /// Writes as a process that nobody here knows.
     pub(crate) fn write_unseen(&self, entries: Vec<Entry>) {
         self.inner
             .append(entries, Durability::Ordered)
@@ -95,29 +94,29 @@ impl Relic {
             .expect("it can be written");
     }
 
-    /// The log of a task is damaged behind its first event.
+    /// Damages the log of a task after its first event.
     pub(crate) fn damage(self, task: TaskId) -> Self {
         self.damage_behind(task, 1)
     }
 
-    /// The same behind so many events.
+    /// Damages the log of a task after so many events.
     pub(crate) fn damage_behind(mut self, task: TaskId, n_events: u64) -> Self {
         self.damaged.insert(task, n_events);
         self
     }
 
-    /// Somebody else adds to the log of a task just before it goes on, once.
+    /// Lets another process extend the log of a task just before it resumes, once.
     pub(crate) fn stale_once(self, task: TaskId) -> Self {
         Self { stale_once: Mutex::new(Some(task)), ..self }
     }
 
-    /// Nothing of a task's log can be read.
+    /// Makes a task's log unreadable.
     pub(crate) fn erase(mut self, task: TaskId) -> Self {
         self.damaged.insert(task, 0);
         self
     }
 
-    /// Another process has a task, as soon as so many appends were made here.
+    /// Gives a task to another process after so many appends here.
     pub(crate) fn held(self, task: TaskId, holder: Holder, from: usize) -> Self {
         Self { held: Some((task, holder, from)), ..self }
     }
@@ -126,7 +125,7 @@ impl Relic {
         self.appends.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// What the appends waited for that began with such a fact.
+    /// Durabilities of the appends that began with such a fact.
     pub(crate) fn durabilities_of(&self, is_such: fn(&Fact) -> bool) -> Vec<Durability> {
         let durabilities = self.durabilities.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let appends = self.appends().into_iter().zip(durabilities);
@@ -160,7 +159,7 @@ impl Journal for Relic {
         drop(stale_once);
         if self.is_slow.is_some_and(|is_slow| entries.iter().any(|entry| is_slow(&entry.fact))) {
             return Box::pin(async move {
-                // Sleeps on purpose: by the paused clock, so that all others come first.
+                // Sleeps on purpose: the clock is paused, so that all others come first.
                 tokio::time::sleep(Duration::from_secs(1)).await;
                 self.inner.append(entries, durability).await
             });

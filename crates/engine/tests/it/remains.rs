@@ -1,4 +1,4 @@
-//! What a process leaves behind that was killed: taken up by one, ended by one, and never done twice.
+//! Remains of a killed process: resumed by one, ended by one, and never done twice.
 
 use std::path::PathBuf;
 use std::process::{Child, Command};
@@ -43,7 +43,7 @@ impl Site {
         plan.engine(self.home.path(), Arc::clone(journal) as Arc<_>)
     }
 
-    /// All that a main agent writes under this script, append by append.
+    /// All appends of a main agent with this script.
     pub(crate) async fn whole(&self, script: Script) -> Vec<Vec<Entry>> {
         let journal = Arc::new(Relic::default());
         let (engine, _) = self.engine(Plan::script(script), &journal);
@@ -52,7 +52,7 @@ impl Site {
     }
 }
 
-/// What is left when the process is killed right behind the first fact of this kind, of this task.
+/// The appends that remain when the process is killed right after the first fact of this kind, of this task.
 pub(crate) fn left_behind(appends: &[Vec<Entry>], task: &str, kind: &str) -> Vec<Vec<Entry>> {
     let is_last =
         |entries: &Vec<Entry>| entries.iter().any(|entry| entry.task_id == id(task) && entry.fact.kind() == kind);
@@ -120,7 +120,7 @@ async fn a_leg_that_was_ended_without_answering_its_calls_can_be_gone_on_with() 
         let (engine, _) = site.engine(Plan::script(writing()), &journal);
         let outcome = resume(&engine, Some("MORE")).await;
         assert_eq!((outcome.status, outcome.text.as_str()), (Status::Completed, "And more."), "after {n_left}");
-        // So can what comes of it.
+        // The result can be resumed, too.
         let outcome = resume(&engine, Some("MORE")).await;
         assert_eq!(outcome.status, Status::Completed, "after {n_left}");
     }
@@ -151,7 +151,7 @@ async fn a_takeover_of_what_has_gone_on_since_it_was_read_is_refused_and_does_no
     );
 }
 
-/// A process, and how a log names it.
+/// A process, and its fact in a log.
 fn command() -> (Child, Fact) {
     let child = Command::new("sleep").arg("60").spawn().expect("it starts");
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).expect("it runs");
@@ -177,7 +177,7 @@ async fn what_others_left_running_is_ended_by_who_has_the_task_and_by_nobody_els
     let last = left.last().and_then(|entries| entries.last()).expect("an entry").clone();
     left.push(vec![Entry { fact: started, ..last }]);
     let journal = Arc::new(Relic::of(&left).await);
-    // One that comes too late: the journal says so when it writes.
+    // It comes too late: the journal says so when it writes.
     let late = Arc::new(Relic::of(&left).await.refusing());
     let (engine, _) = site.engine(Plan::script(writing()), &late);
     assert!(engine.resume(id(ROOT), Resumption::default()).await.is_err());
@@ -219,7 +219,7 @@ async fn a_child_goes_on_only_where_it_could_be_started() {
     }
 }
 
-/// What its parent reads of a child that was started and could not go on.
+/// Checks the parent's output about a child that was started and could not resume.
 fn told_of_child(answer: &str, why: &str) {
     for piece in [CHILD, "failed", "A first word.", "could not go on", why] {
         assert!(answer.contains(piece), "{why}: `{piece}` is missing: {answer}");

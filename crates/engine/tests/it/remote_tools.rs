@@ -1,4 +1,4 @@
-//! Tools that are found when a task starts: which task has them, and what holds for them.
+//! Remote tools, found when a task starts: the tasks that have them, and the rules for them.
 
 use std::sync::{Arc, Mutex};
 
@@ -14,14 +14,14 @@ use sortie_tools::{BoxFuture, CallContext, Tool};
 
 use crate::support::{Plan, World, ask};
 
-/// A server with two tools. It counts who asks for what.
+/// A server with two tools. It counts the requests of each task.
 #[derive(Default)]
 struct Shop {
-    /// So many calls change what its tools are.
+    /// Number of calls after which its tools change.
     changes_after: Option<usize>,
-    /// Whether it lacks nothing.
+    /// True if it lacks nothing.
     is_full: bool,
-    /// What it says of itself beside what it lacks.
+    /// Remarks besides what it lacks.
     remarks: Vec<String>,
     sold: Arc<Mutex<usize>>,
     asked: Mutex<Vec<String>>,
@@ -168,10 +168,10 @@ async fn a_contract_with_fixed_tools_has_none_of_them() {
     assert!(shop.asked.lock().expect("nobody panics").is_empty());
 }
 
-/// A tool, and the rules by which a question about it could be settled for good: by an answer, and by hand.
+/// A tool, and the rules that could settle a question about it for good: by an answer, and by hand.
 type Offered = (String, Option<String>, Vec<String>);
 
-/// Says yes for the whole tree, each time it is asked, and notes what it was offered.
+/// Says yes for the whole tree each time, and notes the rules it was offered.
 #[derive(Default)]
 struct Generous(Mutex<Vec<Offered>>);
 
@@ -214,7 +214,7 @@ async fn a_yes_for_the_tree_is_for_the_tool_as_it_was_and_no_rule_is_written_for
     assert_eq!(*asked, [expected.clone(), expected]);
 }
 
-/// What the user, or the engine, said in the last request of a task.
+/// User messages, and the engine's, in the last request of a task.
 fn said_to(world: &World, brief: &str) -> Vec<String> {
     let seen = world.seen_by(brief).pop().expect("a request");
     seen.messages
@@ -259,7 +259,7 @@ async fn what_is_only_remarked_is_told_to_people_and_not_to_models() {
     assert_eq!(go_on(&again, outcome.task_id).await.notices, outcome.notices);
     let said = said_to(&again, "The question").join("\n");
     assert!(said.contains("the shop has no bread") && !said.contains("doors"), "{said}");
-    // Where nothing is missing there is nothing to say.
+    // Without anything missing there is nothing to say.
     let shop = Arc::new(Shop { is_full: true, remarks: shop.remarks.clone(), ..Shop::default() });
     let world = plan(&shop, Script::always(reply::text("Done."))).build();
     assert_eq!(world.run(ask("The question")).await.notices, shop.remarks);
@@ -322,7 +322,7 @@ async fn a_tool_that_has_changed_while_its_task_was_stopped_is_offered_no_more_a
     .assert_eq(&outcome.notices.join("\n"));
     expect!["A note on your tools. Changed since you began, and left out: mcp__shop__look, mcp__shop__buy."]
         .assert_eq(said_to(&changed, "The question").last().expect("a note"));
-    // A new task has it as it is now; this one, once it is what it was.
+    // A new task has the changed tool; this one, only once it is as it was.
     let new = plan(&shop, Script::always(reply::text("Done."))).build();
     new.run(ask("The question")).await;
     assert_eq!(shop_tools(&new, "The question").len(), 2);

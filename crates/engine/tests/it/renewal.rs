@@ -1,4 +1,4 @@
-//! A task goes on under other circumstances than it began: it can do less, and is told so, or it does not go on.
+//! A task resumes under other circumstances than it began: it can do less, and learns so, or it is refused.
 
 use std::fs;
 

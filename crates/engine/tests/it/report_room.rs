@@ -1,5 +1,5 @@
-//! Many reports that come together: as many as the parent's window has room for, and of the others enough to know that
-//! they are there and where.
+//! Many reports at once: as many as the parent's window has room for in full, and of the others a summary that says
+//! where they are.
 
 use serde_json::{Value, json};
 use sortie_engine::EngineSettings;
@@ -40,7 +40,7 @@ fn plan(is_apart: bool, window: Option<u64>) -> Plan {
     Plan { terms: Terms { window, ..Terms::default() }, ..Plan::script(script).rules(rules) }
 }
 
-/// What a request has, in tokens of four bytes.
+/// Tokens of a request, at four bytes each.
 fn tokens(seen: &Seen) -> u64 {
     let specs: usize = seen.specs.iter().map(|spec| spec.description.len() + spec.schema.to_string().len()).sum();
     let messages = serde_json::to_string(&seen.messages).expect("plain data");
@@ -128,12 +128,12 @@ async fn whoever_reads_more_than_the_usual_window_has_room_for_a_report_all_the_
     assert!(format!("{:?}", last.messages).contains("Found it."), "its window is at least twice as large");
 }
 
-/// A report of some three thousand bytes, which is easily told from others.
+/// A report of some three thousand bytes, easily told from others.
 fn short(part: usize) -> String {
     format!("{} The end of part {part}.", "What was found is told in a few sentences. ".repeat(70))
 }
 
-/// What it was told by mail, one text for each delivery.
+/// Its mail, one text for each delivery.
 fn deliveries(world: &World) -> Vec<String> {
     let read = world.events().into_iter().filter_map(|event| match event.fact {
         Fact::MailRead { text, .. } => Some(text),

@@ -1,4 +1,4 @@
-//! Going on with a task that has ended.
+//! Resuming a task that has ended.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -65,7 +65,7 @@ async fn a_completed_task_needs_a_prompt_and_one_that_is_not_there_is_named() {
     expect!["no task agent-zzzzzzzzzzzz"].assert_eq(&error.to_string());
 }
 
-/// A main agent that lists as long as it is let, and has been stopped by these limits.
+/// A main agent that lists as long as it can, stopped by these limits.
 async fn at_the_limit(limits: Limits) -> (World, TaskOutcome) {
     let script = Script::new().on(when::last_contains("limit"), reply::text("So far: nothing."));
     let world = Plan::script(restless(script)).build();
@@ -126,7 +126,7 @@ async fn what_cannot_be_said_to_a_task_is_refused_before_anything_is_written() {
     assert_eq!(world.events(), before);
 }
 
-/// Models of which none can be reached any more.
+/// Models that can no longer be reached.
 struct Gone;
 
 impl Models for Gone {

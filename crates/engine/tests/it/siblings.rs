@@ -1,5 +1,5 @@
-//! Sub-agents side by side: what befalls one takes nothing from the others, nobody waits for what another one holds,
-//! and whoever works in the background is what it would be in the foreground.
+//! Sub-agents side by side: a failure of one harms no other, nobody waits for another's resources, and a background
+//! agent is the same as a foreground one.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::permissions::{user, usual};
 use crate::support::{Plan, World, ask};
 use crate::told::Told;
 
-/// One is stuck, one fails and one breaks down beside two others; the stuck one is stopped once the last one has
+/// One is stuck, one fails and one breaks down next to two others; the stuck one is stopped once the last one has
 /// reported.
 fn mishaps(asked: &Asked<'_>) -> ScriptedReply {
     match (asked.who, asked.turn) {
@@ -71,7 +71,7 @@ async fn f40_whoever_waits_for_all_gets_those_that_have_ended_although_one_is_st
     assert_eq!(Told::of(&site.journal, outcome.task_id).breaches(true), [""; 0]);
 }
 
-/// Two that read both files and then edit them, each in the other's order.
+/// Two agents read both files and then edit them, each in the other's order.
 fn crossing(asked: &Asked<'_>) -> ScriptedReply {
     let read = |path: &str| reply::call("Read", json!({"file_path": path}));
     let edit =
@@ -105,7 +105,7 @@ fn n_edited(world: &World) -> usize {
     ["a.md", "b.md"].map(|name| text(name).matches("edited").count()).iter().sum()
 }
 
-/// Edits that were told as made. The others were told that somebody else had been there.
+/// Number of edits reported as made. The other edits were refused because somebody else had changed the file.
 fn n_told_as_edited(world: &World) -> usize {
     let is_made = |event: &Event| match &event.fact {
         Fact::CallFinished { output, .. } => !output.output.files_changed.is_empty(),
@@ -114,7 +114,7 @@ fn n_told_as_edited(world: &World) -> usize {
     world.events().iter().filter(|event| is_made(event)).count()
 }
 
-/// The same sub-agent, before or beside its parent: what it was made, what it was told at each turn.
+/// Configuration of one sub-agent, started in the background or not, and its input at each turn.
 async fn made(contract: &str, agent: &str, background: bool) -> (AgentConfig, Vec<Seen>) {
     let arguments = json!({
         "description": "Part", "prompt": "CHILD", "subagent_type": agent, "run_in_background": background

@@ -30,7 +30,7 @@ fn answers(texts: &[&str]) -> Script {
     script.otherwise(reply::text(*last))
 }
 
-/// What was sent back, and why.
+/// Answers sent back, and why.
 fn returned(world: &World) -> Vec<String> {
     let text = |fact| match fact {
         Fact::AnswerReturned { text } => Some(text),
@@ -64,7 +64,7 @@ async fn an_answer_is_sent_back_with_what_is_wrong_until_it_fits() {
     assert!(seen.windows(2).all(|pair| pair[1].messages.starts_with(&pair[0].messages)), "the conversation only grows");
 }
 
-/// A system prompt that tells the schema at its end, and nowhere else.
+/// A system prompt that has the schema at its end, and nowhere else.
 fn seen_system(system: &str) -> String {
     let told = "Your final answer must be one JSON value that fits this JSON Schema, and nothing else:\n";
     let (role, _) = system.split_once(told).expect("it is told");
@@ -143,7 +143,7 @@ async fn a_follow_up_is_answered_by_the_same_schema() {
     assert_eq!(told(&second), (Status::Completed, None, r#"{"line": 4}"#, Some(&json!({"line": 4}))));
 }
 
-/// A main agent that makes these calls, one a turn; what it was answered.
+/// A main agent that makes these calls, one a turn; returns the answers.
 async fn calls_answered(calls: &[Value], child: Script) -> (World, Vec<String>) {
     let calls = calls.iter().zip(0..).fold(child, |script, (arguments, turn)| {
         let call = reply::calls([reply::call("Task", arguments.clone())]);

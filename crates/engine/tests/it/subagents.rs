@@ -1,4 +1,4 @@
-//! What document 001 offers to a host: the agents, one of them at work, and observers. Names carry its statements' ids.
+//! The library entry of document 001: the agents, one of them at work, and observers. Names carry its statements' ids.
 
 use serde_json::json;
 use sortie_engine::{EngineSettings, Parameters, SubagentError, Subagents};

@@ -60,7 +60,7 @@ pub(crate) struct Plan {
     pub(crate) rules: EngineSettings,
     pub(crate) more_tools: Vec<Arc<dyn Tool>>,
     pub(crate) remote_tools: Arc<dyn RemoteTools>,
-    /// Whether the agents of the workspace's folders exist beside the built-in ones.
+    /// True if the agents of the workspace's folders exist as well as the built-in ones.
     pub(crate) agent_files: bool,
     pub(crate) models: Option<Arc<dyn Models>>,
     pub(crate) contract: Arc<dyn Contract>,
@@ -68,15 +68,15 @@ pub(crate) struct Plan {
     pub(crate) hooks: Arc<dyn Hooks>,
     /// Directories that are added to the workspace.
     pub(crate) added: Vec<PathBuf>,
-    /// What the clock shows first.
+    /// First time on the clock.
     pub(crate) now: Timestamp,
-    /// What is known of every model.
+    /// Terms of every model.
     pub(crate) terms: Terms,
-    /// How many ids others have had before.
+    /// Number of ids given out before.
     pub(crate) ids_before: u8,
-    /// Whether the tools for commands are offered. None can be run.
+    /// True if the tools for commands are offered. None can be run.
     pub(crate) has_shell: bool,
-    /// Whether results are given again.
+    /// True if results are reused.
     pub(crate) keeps_results: bool,
 }
 
@@ -124,18 +124,18 @@ impl Plan {
         Self { permissions, ..self }
     }
 
-    /// In another contract, with its own rules.
+    /// Uses another contract, with its own rules.
     pub(crate) fn contract(self, name: &str) -> Self {
         let contract = sortie_contract::contract(name).expect("a known contract");
         Self { rules: EngineSettings::of(contract.as_ref()), contract, ..self }
     }
 
-    /// With the agents of the workspace's own folders, none of them trusted.
+    /// Adds the agents of the workspace's own folders, none of them trusted.
     pub(crate) fn agent_files(self) -> Self {
         Self { agent_files: true, ..self }
     }
 
-    /// Over models of the test's own; the script is then never asked.
+    /// Builds over the test's own models; the script is then never asked.
     pub(crate) fn build_with(self, models: Arc<dyn Models>) -> World {
         Self { models: Some(models), ..self }.build()
     }
@@ -152,7 +152,8 @@ impl Plan {
         self.build_in(Arc::new(home), Arc::new(MemoryJournal::new()))
     }
 
-    /// Another engine over the workspace and the journal of a world, as a later process has it. It brings no files.
+    /// Builds another engine over the workspace and the journal of a world, as a later process has it. It brings no
+    /// files.
     pub(crate) fn build_over(self, world: &World) -> World {
         self.build_in(Arc::clone(&world.home), Arc::clone(&world.journal))
     }
@@ -162,7 +163,7 @@ impl Plan {
         World { engine, model, journal, home }
     }
 
-    /// An engine over the workspace in a directory and over any journal.
+    /// Returns an engine over the workspace in a directory and over any journal.
     pub(crate) fn engine(self, home: &Path, journal: Arc<dyn Journal>) -> (Engine, Arc<ScriptedModel>) {
         let model = Arc::new(self.model);
         let known = ["light", "haiku", "sonnet"];
@@ -218,14 +219,14 @@ pub(crate) fn folders(workspace: &Arc<Workspace>) -> Arc<dyn Agents> {
     Arc::new(AgentFolders::new(all, Arc::new(|_, _| false), tool_names()))
 }
 
-/// Whoever is told nothing else lists something else in each turn, as long as it is let.
+/// By default, lists something else in each turn, as long as it can.
 pub(crate) fn restless(script: Script) -> Script {
     (0..200_u32).fold(script, |script, turn| {
         script.on(when::turn(turn), reply::calls([reply::call("LS", json!({"path": turn.to_string()}))]))
     })
 }
 
-/// What a person asks of the main agent.
+/// A person's request to the main agent.
 pub(crate) fn ask(prompt: &str) -> TaskRequest {
     TaskRequest {
         title: "a question".to_owned(),
@@ -249,7 +250,7 @@ impl World {
         events.into_iter().map(|(_, event)| event).collect()
     }
 
-    /// The facts as one line each. How long a sub-agent took is not among them: a busy machine takes its time.
+    /// The facts as one line each, without the working time of sub-agents, which varies on a busy machine.
     pub(crate) fn transcript(&self) -> String {
         let text = render(&self.events()).replace(&self.home.path().display().to_string(), "<home>");
         let pieces: Vec<&str> = text.split(" tokens, ").collect();

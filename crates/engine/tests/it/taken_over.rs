@@ -1,4 +1,4 @@
-//! Children that another process has when their parent is to go on: seen or unseen, gone or not.
+//! Children that another process has when their parent is to be resumed: seen or unseen, gone or not.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -111,7 +111,7 @@ async fn a_child_that_is_waited_for_is_not_taken_over_alone() {
         .assert_eq(&format!("{}: {refused}", refused.code));
 }
 
-/// What a task is told of a child that somebody else takes when it goes on itself.
+/// The parent's output about a child that another process takes while the parent resumes.
 async fn told_of_lost(journal: Relic, site: &Site) -> (Arc<Relic>, String) {
     let journal = Arc::new(journal);
     let (engine, model) = site.engine(Plan::script(writing()), &journal);
@@ -168,7 +168,7 @@ async fn who_runs_elsewhere_for_a_person_holds_nobody_up() {
     assert_eq!(resume(&engine, Some("MORE")).await.status, Status::Completed);
 }
 
-/// The ending of the child, as the process writes it that has it.
+/// The child's ending, as written by the process that has it.
 async fn ending(site: &Site) -> Entry {
     let whole = site.whole(writing()).await;
     let is_end = |entry: &Entry| entry.task_id == id(CHILD) && matches!(entry.fact, Fact::TaskEnded { .. });
@@ -182,7 +182,7 @@ async fn a_child_that_somebody_has_just_taken_to_end_it_is_waited_for() {
     let journal = Arc::new(Relic::of(&left).await.held(id(CHILD), Holder::Other { pid: 7 }, 1));
     let (engine, model) = site.engine(Plan::script(writing()), &journal);
     let end = async {
-        // Sleeps on purpose: the clock stands still, and goes on when everybody waits.
+        // Sleeps on purpose: the clock is paused, and advances when everybody waits.
         tokio::time::sleep(Duration::from_millis(500)).await;
         journal.write_unseen(vec![ending]);
     };

@@ -1,4 +1,4 @@
-//! Templates in what is said to tasks: when they start, and when they go on.
+//! Templates in prompts to tasks: when they start, and when they are resumed.
 
 use expect_test::expect;
 use serde_json::{Value, json};
@@ -29,7 +29,7 @@ fn world(call: &str, arguments: Value) -> World {
     Plan::script(script).agent_files().files(&[(".sortie/templates/test-file.md", TEMPLATE)]).build()
 }
 
-/// What the main agent read at last.
+/// The main agent's last output.
 fn read(world: &World) -> String {
     let last = world.seen_by("MAIN").pop().and_then(|mut seen| seen.messages.pop());
     match last {
@@ -39,7 +39,7 @@ fn read(world: &World) -> String {
     }
 }
 
-/// What the task with this brief was asked at last.
+/// The last prompt of the task with this brief.
 fn asked(world: &World, brief: &str) -> String {
     match world.seen_by(brief).pop().and_then(|mut seen| seen.messages.pop()) {
         Some(Message::User { text }) => text,

@@ -1,5 +1,5 @@
-//! What the tasks of a tree were told by others, as their logs have it, and what must hold of that: each report and
-//! each message once, to the one whom it was for, and one output for each call.
+//! Messages and reports that the tasks of a tree have read, according to their logs, and the rules for them: each
+//! report and each message once, to its recipient, and one output for each call.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,7 +10,7 @@ use sortie_testkit::Seen;
 
 use crate::relic::Relic;
 
-/// All that the tasks of a tree were told.
+/// Everything that the tasks of a tree have read.
 pub(crate) struct Told {
     root: TaskId,
     logs: Vec<(TaskId, TaskState, Vec<Event>)>,
@@ -24,13 +24,13 @@ impl Told {
         Self { root, logs: logs.collect() }
     }
 
-    /// How often a task was told a text, by its mail and by the outputs of its calls.
+    /// Counts how often a task read a text, in its mail and in the outputs of its calls.
     fn count(log: &[Event], text: &str) -> usize {
         log.iter().map(|event| told(&event.fact).matches(text).count()).sum()
     }
 
-    /// How often a task was told the report of a child without asking for one that it had read: by its mail, by the
-    /// call that waited for the child, or by one that has read it instead.
+    /// Counts how often a task read the report of a child, without asking again for one that it had read: in its mail,
+    /// as the output of the waiting call, or of one that read it instead.
     fn count_report(log: &[Event], child: TaskId, text: &str) -> usize {
         let is_own = |call: &CallId| {
             let started = |fact: &Fact| matches!(fact, Fact::ChildStarted { call: by, child: who, .. } if by == call && *who == child);
@@ -45,7 +45,7 @@ impl Told {
         log.iter().map(|event| &event.fact).filter(is_news).map(|fact| told(fact).matches(text).count()).sum()
     }
 
-    /// Who has a report: the one in whose log its end stands last, or who took it over.
+    /// Returns the holder of a report: the task in whose log its end comes last, or its adopter.
     fn holder(&self, report: (TaskId, u32)) -> Option<TaskId> {
         let has = |fact: &Fact| match fact {
             Fact::ChildEnded { child, child_leg, .. } => (*child, *child_leg) == report,
@@ -56,7 +56,7 @@ impl Told {
         self.logs.iter().find(|(_, _, log)| log.iter().any(|event| has(&event.fact))).map(|(task, ..)| *task)
     }
 
-    /// Replies that models have given to any of them.
+    /// Number of model replies to any of them.
     pub(crate) fn n_replies(&self) -> u64 {
         let facts = self.logs.iter().flat_map(|(_, _, log)| log).map(|event| &event.fact);
         facts.filter(|fact| matches!(fact, Fact::ModelReplied { .. })).count() as u64
@@ -68,8 +68,7 @@ impl Told {
         open.map(|(task, ..)| *task).collect()
     }
 
-    /// All that is not as it must be, once all have ended. `all_read`: nobody was stopped before it could read its
-    /// mail.
+    /// Returns all broken rules once all have ended. `all_read`: no task was stopped before it could read its mail.
     pub(crate) fn breaches(&self, all_read: bool) -> Vec<String> {
         let mut breaches: Vec<String> = self.open().iter().map(|task| format!("{task} has not ended")).collect();
         breaches.extend(self.sent_too_often());
@@ -82,7 +81,7 @@ impl Told {
                         breaches.extend(self.report_breach((*task, event.leg), &outcome.text, all_read));
                     }
                     Fact::MessageArrived { text, .. } => {
-                        // A question is told as one that waits, or as one that has waited.
+                        // A question is read as open, or as one no longer open.
                         let words = text.split("waits for your answer").next().unwrap_or(text);
                         *messages.entry(words).or_default() += 1;
                     }
@@ -93,7 +92,7 @@ impl Told {
                     _ => {}
                 }
             }
-            // Who has failed reads nothing more.
+            // A failed task reads nothing more.
             let must_read = (all_read || *task == self.root) && *state != TaskState::Ended(Status::Failed);
             for (text, n_came) in messages {
                 let n_told = Self::count(log, text);
@@ -108,25 +107,24 @@ impl Told {
         breaches
     }
 
-    /// A report is told once, and only to the one who has it.
+    /// A report is read once, and only by its holder.
     fn report_breach(&self, report: (TaskId, u32), text: &str, all_read: bool) -> Option<String> {
         let (n_words, n_marks) = self.count_marks(ReportMark { child: report.0, leg: report.1 });
         if n_words != 1 || n_marks > 1 {
             return Some(format!("{report:?} has ended {n_words} times above it, and was read {n_marks} times"));
         }
-        // Who had written nothing has nothing to be told.
+        // An empty report need not be read.
         let holder = self.holder(report).filter(|_| !text.is_empty())?;
         let told = |(task, _, log): &(TaskId, TaskState, Vec<Event>)| (*task, Self::count_report(log, report.0, text));
         let counts: HashMap<TaskId, usize> = self.logs.iter().map(told).filter(|(_, n_told)| *n_told > 0).collect();
         let is_told = counts == HashMap::from([(holder, 1)]);
-        // Who was stopped reads it should it go on.
+        // A stopped task reads it if it is resumed.
         let may_be_unread = !all_read && holder != self.root && counts.is_empty();
         let is_right = is_told || may_be_unread;
         (!is_right).then(|| format!("{text:?} of {report:?} is {holder}'s, and was told {counts:?}"))
     }
 
-    /// Messages that came more often than they were sent, as what is read between two turns or as what a task goes on
-    /// with.
+    /// Messages that arrived more often than they were sent, either between two turns or as a prompt.
     fn sent_too_often(&self) -> Vec<String> {
         let mut counts: HashMap<String, (usize, usize)> = HashMap::new();
         for event in self.logs.iter().flat_map(|(_, _, log)| log) {
@@ -148,7 +146,7 @@ impl Told {
         too_often.map(|(text, counts)| format!("{text:?} was sent and has come so often: {counts:?}")).collect()
     }
 
-    /// How many messages there are of which their senders do not know whether they arrived.
+    /// Number of messages whose senders do not know if they arrived.
     pub(crate) fn n_unsettled(&self) -> usize {
         let mut n_unsettled = 0;
         for (_, _, log) in &self.logs {
@@ -168,7 +166,7 @@ impl Told {
         n_unsettled
     }
 
-    /// In how many logs the end of a leg stands, and how often its report counts as read.
+    /// Number of logs with the end of a leg, and of marks that its report was read.
     fn count_marks(&self, report: ReportMark) -> (usize, usize) {
         let (mut n_words, mut n_marks) = (0, 0);
         for event in self.logs.iter().flat_map(|(_, _, log)| log) {
@@ -186,7 +184,7 @@ impl Told {
         (n_words, n_marks)
     }
 
-    /// Requests that held another conversation than the log has.
+    /// Requests whose conversation differs from the log.
     pub(crate) fn unlike(&self, seen: &[Seen]) -> Vec<String> {
         let texts: Vec<&str> = self.logs.iter().flat_map(|(_, _, log)| log).filter_map(mail).collect();
         let mut unlike = Vec::new();
@@ -203,7 +201,7 @@ impl Told {
     }
 }
 
-/// What a fact puts into the conversation, of all that others have written.
+/// Text that a fact puts into the conversation on behalf of others.
 fn told(fact: &Fact) -> &str {
     match fact {
         Fact::MailRead { text, .. } => text,

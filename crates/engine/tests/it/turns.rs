@@ -1,4 +1,4 @@
-//! The loop: turns, calls, and what is recorded of them.
+//! The loop: turns, calls, and the facts they record.
 
 use expect_test::expect;
 use serde_json::json;

@@ -1,5 +1,5 @@
-//! Questions that nobody answers: a task in the background does not wait for ever, and none so long that it has no time
-//! left to go on without.
+//! Questions that nobody answers: a background task does not wait for ever, and every task keeps enough time to
+//! continue without an answer.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -17,7 +17,7 @@ use super::permissions::{Person, asking, user, usual};
 use super::relic::Relic;
 use super::support::{Plan, World, ask};
 
-/// A main agent with a child that wants to write a file, and a grandchild that does, where the child delegates.
+/// A main agent with a child that wants to write a file, and a grandchild that does, if the child delegates.
 fn world(background: bool, child: (&str, Value)) -> World {
     let task = json!({
         "description": "Part", "prompt": "CHILD", "subagent_type": "general-purpose", "run_in_background": background
@@ -81,7 +81,7 @@ async fn whoever_is_waited_for_waits_for_the_answer() {
 #[derive(Default)]
 struct Silent {
     seen: Mutex<Vec<String>>,
-    /// How long each waits for whether it may, and what was said of that later.
+    /// Timeout of each approval request, and later changes to it.
     waits: Mutex<Vec<Option<Duration>>>,
 }
 
@@ -104,7 +104,7 @@ impl Silent {
         waits.iter().map(|within| within.map(|within| within.as_secs())).collect()
     }
 
-    /// What asks it, and waits so long for an answer in the background.
+    /// Permissions with this approver, and this approval timeout in the background.
     fn asked_for(self: &Arc<Self>, answer_within: Duration) -> Permissions {
         Permissions { answer_within, approver: Arc::clone(self) as Arc<dyn Approver>, ..user(usual()) }
     }
@@ -127,7 +127,7 @@ impl Approver for Silent {
     }
 }
 
-/// A sub-agent in the background for each of these calls, which it makes so long after the one before it.
+/// A background sub-agent for each of these calls, each this long after the one before it.
 fn one_call_each(calls: [ScriptedPart; 4], limits: &Value, apart_ms: u64) -> Script {
     let part = |at: usize| format!("PART {at}");
     let task = |at: usize| {
@@ -163,7 +163,7 @@ async fn f55_patience_begins_when_a_question_is_shown_and_then_it_is_the_next_on
     assert_eq!(began.elapsed().as_secs(), 7 + 5 + 7 + 5, "each has its whole time");
 }
 
-/// How each sub-agent ended, in the order of their ends.
+/// The ending of each sub-agent, in the order of their ends.
 fn endings(events: &[Event]) -> Vec<(Status, &str)> {
     let below = events.iter().filter(|event| event.depth > 0);
     let outcomes = below.filter_map(|event| match &event.fact {
@@ -185,7 +185,7 @@ async fn whoever_gets_no_answer_whether_it_may_has_time_to_say_so_in_its_report(
             .on(when::prompt_contains("CHILD").turn(0), reply::calls([reply::call(tool, arguments)]).after_ms(20_000))
             .otherwise(reply::text("Done."));
         let silent = Arc::new(Silent::default());
-        // The patience and the time that each sub-agent has are the same.
+        // The approval timeout equals the time that each sub-agent has.
         let permissions = silent.asked_for(EngineSettings::default().default_timeout);
         let world = Plan::script(script).permissions(permissions).build();
         assert_eq!(world.run(ask("MAIN")).await.status, Status::Completed);
@@ -197,8 +197,8 @@ async fn whoever_gets_no_answer_whether_it_may_has_time_to_say_so_in_its_report(
     }
 }
 
-/// Sub-agents in the background that ask one after the other, within a second of each other: three whether they may,
-/// and one what to do. Each has 100 s.
+/// Background sub-agents that ask one after the other, within a second of each other: three for approval, and one with
+/// a question. Each has 100 s.
 fn a_queue(silent: &Arc<Silent>, answer_within: Duration) -> World {
     let write = || reply::call("Write", json!({"file_path": "a.md", "content": "new"}));
     let calls = [write(), write(), write(), reply::call("Ask", json!({"question": "Which?", "to": "person"}))];
@@ -236,7 +236,7 @@ async fn a_question_has_no_more_time_for_having_waited_for_its_turn() {
     assert_eq!(refusals(&world)[1], refusal);
 }
 
-/// One with hardly any time asks the person.
+/// A task with hardly any time asks the person.
 fn hurried(asked: &Asked<'_>) -> ScriptedReply {
     let short = json!({
         "description": "Part", "prompt": "CHILD", "subagent_type": "general-purpose", "limits": {"timeout_seconds": 2},
@@ -260,7 +260,7 @@ async fn an_agents_own_question_is_not_shown_either_without_time_to_answer_it() 
     assert!(outputs[0].contains(words), "{outputs:?}");
 }
 
-/// One with little time fails while its child asks, which has more.
+/// A task with little time fails while its child, which has more, asks.
 fn failing_meanwhile(asked: &Asked<'_>) -> ScriptedReply {
     let short = json!({
         "description": "Part", "prompt": "MIDDLE", "subagent_type": "general-purpose", "limits": {"timeout_seconds": 20},
@@ -290,7 +290,7 @@ async fn the_questions_of_a_child_whose_parent_fails_have_the_time_that_it_has_t
     assert!(began.elapsed() >= Duration::from_secs(110), "{:?}", began.elapsed());
 }
 
-/// One that is waited for asks whether it may, and while that is open has its parent wait no longer.
+/// A foreground child asks for approval, and meanwhile a question to its parent releases it.
 fn let_go_meanwhile(asked: &Asked<'_>) -> ScriptedReply {
     let write = reply::call("Write", json!({"file_path": "a.md", "content": "new"}));
     let inquire = reply::call("Ask", json!({"question": "Which one?", "timeout_seconds": 1}));

@@ -1,4 +1,4 @@
-//! What a task did not come to read, and who ended it: whoever gets its report is told both.
+//! Unread mail, and the stopper of a task: the recipient of the report learns both.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,7 +22,7 @@ fn child() -> TaskId {
     CHILD.parse().expect("an id")
 }
 
-/// What the main agent was told by mail, all of it.
+/// All of the main agent's mail.
 fn mail(site: &Site) -> String {
     let is_main = |seen: &Seen| matches!(seen.messages.first(), Some(Message::User { text }) if text == "MAIN");
     let last = site.seen().into_iter().rfind(is_main).expect("it was asked");
@@ -34,7 +34,7 @@ fn mail(site: &Site) -> String {
     texts.flat_map(|text| text.lines().map(times).collect::<Vec<_>>()).collect::<Vec<_>>().join("\n")
 }
 
-/// Writes to one whose model call is under way, and then fails.
+/// Writes to a child whose model call is under way, which then fails.
 fn failing(asked: &Asked<'_>) -> ScriptedReply {
     match (asked.who, asked.turn) {
         ("MAIN", 0) => reply::calls([task("FIRST", true)]),
@@ -44,7 +44,7 @@ fn failing(asked: &Asked<'_>) -> ScriptedReply {
     }
 }
 
-/// The same to one whose time runs out.
+/// Writes to a child whose time runs out.
 fn running_out_of_time(asked: &Asked<'_>) -> ScriptedReply {
     match (asked.who, asked.turn) {
         ("MAIN", 1) => reply::calls([send(CHILD, "Look here.")]).after_ms(100),
@@ -97,7 +97,7 @@ async fn one_that_was_interrupted_and_is_ended_says_what_it_has_not_read() {
     assert_eq!(ended[0].notices, notices);
 }
 
-/// Stops one and writes to it in the same turn, in this order and in the other.
+/// Stops a child and writes to it in the same turn, in this order and in the other.
 fn stopping(asked: &Asked<'_>) -> ScriptedReply {
     let stop = || reply::call("TaskStop", json!({"task_id": CHILD}));
     match (asked.who, asked.turn) {
@@ -127,7 +127,7 @@ async fn what_is_written_before_a_stop_is_told_as_unread_and_what_is_written_aft
     assert!(outputs[5].starts_with(&format!("{CHILD} resumes with it")), "{outputs:#?}");
 }
 
-/// Writes, half a second after the start, to one that somebody else stops at once.
+/// Writes, half a second after the start, to a child that somebody else stops at once.
 fn writing_late(asked: &Asked<'_>) -> ScriptedReply {
     match (asked.who, asked.turn) {
         ("MAIN", 0) => reply::calls([task("FIRST", true)]),
@@ -198,7 +198,7 @@ async fn one_that_ended_with_the_run_says_so_when_that_goes_on() {
     assert!(mail(&site).contains(&format!("notice: {why}")), "{}", mail(&site));
 }
 
-/// A call that has a word too many, for one that is then written to in vain.
+/// A call with an unknown argument, for a child that is then written to in vain.
 fn called_oddly(asked: &Asked<'_>) -> ScriptedReply {
     match (asked.who, asked.turn) {
         ("MAIN", 0) => call(

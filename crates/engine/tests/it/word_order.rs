@@ -1,5 +1,4 @@
-//! What one task says to another in one turn is read in the order of the calls, however they race; and who looks after
-//! that sees what has come of it.
+//! Messages of one turn are read in the order of the calls, however they race; and a later look sees their effect.
 
 use std::time::Duration;
 
@@ -14,7 +13,7 @@ use crate::relic::Relic;
 use crate::support::{Plan, ask};
 use crate::told::Told;
 
-/// The first word takes longer than all that come after it.
+/// The first message takes longer than all that come after it.
 fn is_first_word(fact: &Fact) -> bool {
     matches!(fact, Fact::CallStarted { call, .. } if call.arguments.contains("Word 1."))
 }
@@ -23,7 +22,7 @@ fn words() -> Vec<ScriptedPart> {
     (1..=4).map(|number| send("<task 1>", &format!("Word {number}."))).collect()
 }
 
-/// What the child has been told, in the order in which it has read it.
+/// The child's messages, in the order in which it read them.
 fn heard(site: &Site) -> Vec<String> {
     let told = |event: Event| match event.fact {
         Fact::TaskResumed { prompt, .. } => prompt,
@@ -37,7 +36,7 @@ fn heard(site: &Site) -> Vec<String> {
 
 const IN_ORDER: [&str; 4] = ["Word 1.", "Word 2.", "Word 3.", "Word 4."];
 
-/// Says several things at once to one that has ended.
+/// Sends several messages at once to a child that has ended.
 fn to_one_that_has_ended(asked: &Asked<'_>) -> ScriptedReply {
     match (asked.who, asked.turn) {
         ("MAIN", 0) => reply::calls([task("FIRST", false)]),
@@ -62,7 +61,7 @@ async fn of_several_words_to_one_that_has_ended_the_first_has_it_go_on_and_it_re
     .assert_eq(&site.outputs("MAIN").split_off(1).join("\n"));
 }
 
-/// The same to one that works.
+/// Sends several messages at once to a child at work.
 fn to_one_at_work(asked: &Asked<'_>) -> ScriptedReply {
     match (asked.who, asked.turn) {
         ("MAIN", 0) => reply::calls([task("FIRST", true)]),
@@ -79,14 +78,14 @@ async fn several_words_to_one_that_works_are_read_in_order() {
     assert_eq!(heard(&site), IN_ORDER);
 }
 
-/// A word to the child by a call that has it go on.
+/// A prompt to the child by a call that resumes it.
 fn resume(prompt: &str, is_apart: bool) -> ScriptedPart {
     let arguments =
         json!({"description": "Part", "prompt": prompt, "resume": "<task 1>", "run_in_background": is_apart});
     reply::call("Task", arguments)
 }
 
-/// Says two things at once to one that has ended, of which this is done by calls that have it go on.
+/// Sends two prompts at once to an ended child, some of them by calls that resume it.
 async fn two_words(goes_on: [bool; 2], is_apart: bool) -> Site {
     let words = move || {
         let words = goes_on.into_iter().zip(["Word 1.", "Word 2."]);
@@ -127,7 +126,7 @@ async fn a_word_reaches_one_that_goes_on_while_it_is_waited_for() {
     );
 }
 
-/// Has one go on that asks something before the second word is its turn.
+/// Resumes a child that asks something before the second prompt has its turn.
 fn asking_in_between(asked: &Asked<'_>) -> ScriptedReply {
     match (asked.who, asked.turn) {
         ("MAIN", 0) => reply::calls([task("FIRST", false)]),
@@ -169,7 +168,7 @@ async fn several_answers_go_to_the_questions_in_order() {
     assert!(answers[0].contains("Word 1.") && answers[1].contains("Word 2."), "{answers:#?}");
 }
 
-/// Waits for one whose question it has read; then it answers, and waits again in the same turn.
+/// Waits for a child whose question it has read; then it answers, and waits again in the same turn.
 fn waiting_for_one_that_asks(asked: &Asked<'_>) -> ScriptedReply {
     let wait = || reply::call("TaskOutput", json!({"task_ids": ["<task 2>", "<task 1>"], "timeout": 600_000}));
     match (asked.who, asked.turn) {
@@ -188,7 +187,7 @@ async fn nobody_waits_for_one_that_waits_for_its_own_answer() {
     let site = Site::of(answering(waiting_for_one_that_asks), Relic::default().slow(is_first_word));
     let began = tokio::time::Instant::now();
     assert_eq!(site.run(ask("MAIN")).await.status, Status::Completed);
-    // Once for the one that is slow, and never for the time that was given.
+    // Once for the slow one, and never for the given time.
     assert!(began.elapsed() < Duration::from_secs(110), "{:?}", began.elapsed());
     let outputs = site.outputs("MAIN").split_off(3);
     let asking = ", waits for your answer (SendMessage), last: ";

@@ -1,4 +1,4 @@
-//! How the model reads what tools returned, in a contract that has a form for it: the same in history and journal.
+//! Tool outputs as the model reads them, in a contract with a format for them: the same in history and journal.
 
 use std::future::Future;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use sortie_tools::{CallContext, TypedTool};
 
 use crate::support::{Plan, World, ask};
 
-/// A tool that does what it is told: panics, waits, or says much.
+/// A tool that obeys: panics, waits, or says much.
 struct Odd;
 
 impl TypedTool for Odd {
@@ -47,14 +47,14 @@ fn plan(calls: impl IntoIterator<Item = ScriptedPart>) -> Plan {
     Plan::script(Script::new().on(when::turn(0), reply::calls(calls)).otherwise(reply::text("Done."))).tool(Odd)
 }
 
-/// What the model read in its last request.
+/// Outputs in the model's last request.
 fn read_by_model(world: &World) -> Vec<ToolOutput> {
     let last = world.model.seen().pop().expect("a request");
     let Some(Message::Outputs { outputs }) = last.messages.last().cloned() else { panic!("outputs come last") };
     outputs.into_iter().map(|output| output.output).collect()
 }
 
-/// What is recorded, in the order of the calls' ids.
+/// Recorded outputs, in the order of the calls' ids.
 fn recorded(world: &World) -> Vec<ToolOutput> {
     let finished = world.events().into_iter().filter_map(|event| match event.fact {
         Fact::CallFinished { output, .. } => Some((output.call, output.output)),

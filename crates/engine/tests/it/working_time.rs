@@ -1,4 +1,4 @@
-//! How long a task has worked, as it is told and as it counts against its limit.
+//! Working time of a task, as it is reported and as it counts against its limit.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,7 +33,7 @@ async fn what_a_killed_process_may_have_worked_is_told_as_it_counts() {
             job.config.limits.timeout = Some(Duration::from_secs(100));
         }
     }
-    // It was killed within a call, nobody knows when; the next one comes half a minute later.
+    // It was killed within a call, nobody knows when; the next process comes half a minute later.
     let later = || Plan { now: Timestamp(30_000), ..Plan::script(writing()) };
     let journal = Arc::new(Relic::of(&left).await);
     let (engine, _) = site.engine(later(), &journal);
@@ -45,7 +45,7 @@ async fn what_a_killed_process_may_have_worked_is_told_as_it_counts() {
     });
     let time_left = time_left.expect("a limit").as_millis();
     assert!((69_900..=70_000).contains(&time_left), "{time_left}");
-    // Neither is lost to who stops it.
+    // A stop loses neither.
     let journal = Arc::new(Relic::of(&left).await);
     let (engine, _) = site.engine(later(), &journal);
     let stopped = engine.abandon(id(ROOT)).await.expect("it is ended").pop().expect("an outcome");

@@ -1,4 +1,4 @@
-//! Observers: what they hear, in which order, and that nothing which they do is felt by anyone else.
+//! Observers: the events they receive, their order, and that nothing an observer does affects anything else.
 
 use std::convert::Infallible;
 use std::sync::mpsc;
@@ -21,7 +21,7 @@ enum Heard {
     Updated(TaskId, Vec<Message>, SubagentStatus),
 }
 
-/// Keeps what it hears, and passes it on at once.
+/// Keeps its events, and passes them on at once.
 struct Recorder {
     heard: Vec<Heard>,
     aloud: UnboundedSender<Heard>,
@@ -69,7 +69,7 @@ fn delegating(calls: impl IntoIterator<Item = ScriptedPart>) -> Script {
         .on(when::prompt_contains("The question"), reply::text("Done."))
 }
 
-/// One line for each call: who, how many messages, the newest of them, and the status.
+/// One line for each call: task, number of messages, the newest of them, and the status.
 fn transcript(heard: &[Heard]) -> String {
     let line = |heard: &Heard| match heard {
         Heard::Added(id, Parameters { description, prompt, subagent_type }) => {
@@ -100,7 +100,7 @@ fn newest(message: &Message) -> String {
     }
 }
 
-/// The statuses that were heard, in their order, each once.
+/// The distinct statuses in order.
 fn statuses(heard: &[Heard]) -> Vec<SubagentStatus> {
     let mut statuses: Vec<SubagentStatus> = heard
         .iter()
@@ -317,7 +317,7 @@ async fn s1_29_tasks_of_others_in_the_same_journal_are_not_heard_of() {
     assert_eq!(heard_of, [ours]);
 }
 
-/// Implements nothing of what it could hear.
+/// Implements none of the methods.
 struct Deaf;
 
 impl SubagentObserver for Deaf {}
@@ -331,7 +331,7 @@ async fn s1_34_both_methods_of_an_observer_are_optional() {
     assert_eq!(observation.finish().expect("the journal reads").panics, 0);
 }
 
-/// Breaks whenever it hears something.
+/// Panics at every event.
 struct Panicking;
 
 impl SubagentObserver for Panicking {
@@ -356,7 +356,7 @@ async fn s1_34_a_panicking_observer_disturbs_neither_the_run_nor_the_others_nor_
     assert_eq!(panicking.finish().expect("the journal reads").panics, calls as u64);
 }
 
-/// Stands still in its first call until the test lets go, and then hears the rest.
+/// Blocks in its first call until the test releases it, and then receives the rest.
 struct Blocking {
     hold: mpsc::Receiver<Infallible>,
     recorder: Recorder,
