@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn whoever_wants_its_slot_back_while_another_one_has_it_says_so_and_gets_it() {
+    async fn a_task_that_waits_for_its_slot_says_so_and_gets_it_back() {
         let sink =
             || FactWriter::new(Arc::new(MemoryJournal::new()), Arc::new(SystemClock), Arc::new(job()), LegHold::FIRST);
         let (slots, own) = (Arc::new(Semaphore::new(1)), sink());

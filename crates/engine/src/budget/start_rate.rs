@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn where_none_may_be_started_nobody_is_told_to_wait() {
+    fn a_limit_of_zero_tells_nobody_to_wait() {
         let refused = StartRate::default().count(Some(0)).map_err(|failure| failure.message);
         assert!(refused.is_err_and(|message| message.ends_with("; go on without")));
     }

@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_circle_is_named_in_its_third_round_and_too_long_in_its_fifth() {
+    fn a_circle_is_reported_in_its_third_round_and_ends_in_its_fifth() {
         for (calls, expected) in [
             ("aaaaaaa", "..t.!!!"),
             ("abababababab", ".....t...!!!"),
@@ -240,12 +240,12 @@ mod tests {
     }
 
     #[test]
-    fn to_look_again_is_no_circle() {
+    fn looking_again_is_no_circle() {
         assert_eq!(seen(&[("BashOutput 1", "no new output"); 30]), ".".repeat(30));
     }
 
     #[test]
-    fn a_circle_that_waits_is_named_as_soon_and_too_long_in_its_twentieth_round() {
+    fn a_waiting_circle_is_reported_as_early_and_ends_in_its_twentieth_round() {
         let expected = |told: usize, most: usize| format!("{:.>told$}{:.>more$}", 't', '!', more = most - told);
         let wait = ("gh run watch", ">pending");
         assert_eq!(seen(&[wait; 20]), expected(3, 20));
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn to_wait_for_something_else_in_between_is_no_circle() {
+    fn waiting_for_something_else_in_between_is_no_circle() {
         assert_eq!(
             seen(&[("a", "same"), ("a", "same"), ("b", ">1"), ("a", "same"), ("a", "same"), ("b", ">2")]),
             "......"
@@ -262,14 +262,14 @@ mod tests {
     }
 
     #[test]
-    fn a_command_that_takes_longer_now_and_then_is_the_same_command() {
+    fn a_command_of_varying_duration_is_the_same_command() {
         let (quick, slow) = (("make", "failed"), ("make", ">failed"));
         assert_eq!(seen(&[quick, slow, quick, quick, quick, quick, quick]), "..t...!", "five in a row did not wait");
         assert_eq!(seen(&[quick, quick, quick, quick, slow, quick]), "..t...");
     }
 
     #[test]
-    fn whoever_waits_is_told_how_to_wait() {
+    fn a_waiting_task_is_told_how_to_wait() {
         let told = |output: &str| {
             let mut repeats = LoopGuard::default();
             (0..TOLD_AFTER).for_each(|_| turn(&mut repeats, &[("a", output)]));
@@ -280,12 +280,12 @@ mod tests {
     }
 
     #[test]
-    fn a_command_that_did_not_wait_does_not_count_as_waiting_whatever_it_is_called() {
+    fn a_quick_command_does_not_count_as_waiting_whatever_its_name() {
         assert_eq!(seen(&[("grep -n sleep f", "f:3: sleep 60"); 5]), "..t.!");
     }
 
     #[test]
-    fn a_delegation_is_what_it_came_to() {
+    fn a_delegation_counts_by_its_outcome() {
         let (one, two) = (("Task x", "agent-a 1.2 s [done"), ("Task x", "agent-b 0.7 s [done"));
         assert_eq!(seen(&[one, two, one, two, one]), "..t.!");
         assert_eq!(seen(&[one, two, ("Task x", "agent-c 0.7 s [failed"), one, two]), ".....");
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_delegation_is_no_other_one_when_it_was_looked_at() {
+    fn looking_at_a_delegation_does_not_make_it_new() {
         let (start, look, done) =
             (("Task x", "agent-a [launched"), ("TaskOutput a", "works"), ("TaskOutput a", "[same"));
         let round = [start, look, done];
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn a_report_that_tells_nothing_new_does_not_begin_anew() {
+    fn a_report_without_news_does_not_restart_the_count() {
         let rounds = |reports: [&str; 6]| -> String {
             let mut repeats = LoopGuard::default();
             let mut round = |report: &str| {
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn how_long_a_call_took_is_not_what_it_brought() {
+    fn the_duration_of_a_call_is_no_part_of_its_output() {
         let output = |time: u32| format!(r#"{{"data":{{"n":1}},"stats":{{"time_ms":{time}}},"status":"success"}}"#);
         let outputs: Vec<String> = (1..=5).map(output).collect();
         assert_eq!(seen(&outputs.iter().map(|output| ("a", output.as_str())).collect::<Vec<_>>()), "..t.!");
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_in_between_begins_anew() {
+    fn a_message_in_between_restarts_the_count() {
         let mut repeats = LoopGuard::default();
         for _ in 0..4 {
             turn(&mut repeats, &[("a", "same")]);

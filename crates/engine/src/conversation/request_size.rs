@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_estimate_is_corrected_by_what_was_counted() {
+    fn an_estimate_is_corrected_by_the_providers_count() {
         let after = |heard: &[(u64, u64)]| {
             let mut correction = Correction::default();
             for (measured, reported) in heard {
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_model_counts_beyond_the_estimate_is_passed_on_and_less_is_not() {
+    fn only_a_higher_count_is_passed_on() {
         let counting = TokenCounts::default();
         let model = |id: &str| ModelChoice { route: "main".to_owned(), id: id.to_owned() };
         counting.note(&model("dense"), Correction(2.5));

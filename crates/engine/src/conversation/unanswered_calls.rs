@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_call_is_told_with_all_that_is_known_of_it() {
+    fn an_interrupted_call_is_described_with_everything_known() {
         let started = Started {
             at: Some(Timestamp(951_782_400_000)),
             progress: Some("compiling\n  sortie".to_owned()),

@@ -186,7 +186,7 @@ fn delegation(prompt: &str, in_background: bool) -> sortie_testkit::ScriptedPart
 }
 
 #[tokio::test(start_paused = true)]
-async fn tools_children_and_mail_are_known_live_as_they_stand_in_the_log() {
+async fn the_live_record_of_tools_children_and_mail_equals_the_log() {
     let read = |page: &str| reply::call("Read", json!({"file_path": page}));
     let first = [delegation("FIRST", true), delegation("SECOND", false), read("1.txt"), read("none.txt")];
     let script = Script::new()
@@ -242,7 +242,7 @@ fn reads(request: &ModelRequest<'_>, n_pages: usize) -> sortie_testkit::Scripted
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_limit_and_the_leg_after_it_are_known_live_as_they_stand_in_the_log() {
+async fn the_live_record_of_a_limit_and_the_next_leg_equals_the_log() {
     let world = world(ScriptedModel::answering(|request| reads(request, 9)), Terms::default());
     let limits = Limits { max_turns: Some(3), ..Limits::default() };
     let outcome = world.run(TaskRequest { limits, ..ask() }).await;
@@ -253,7 +253,7 @@ async fn a_limit_and_the_leg_after_it_are_known_live_as_they_stand_in_the_log() 
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_conversation_is_shortened_live_as_it_is_in_the_log() {
+async fn a_compacted_live_record_equals_the_log() {
     let terms = Terms { window: Some(16_000), ..Terms::default() };
     let world = world(ScriptedModel::answering(|request| reads(request, 30)), terms);
     let outcome = world.run(ask()).await;
@@ -264,7 +264,7 @@ async fn a_conversation_is_shortened_live_as_it_is_in_the_log() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn answers_by_a_schema_are_known_live_as_they_stand_in_the_log() {
+async fn the_live_record_of_structured_answers_equals_the_log() {
     let script = Script::new()
         .on(when::turn(0), reply::text("In line 3."))
         .on(when::turn(1), reply::text("Once more: line 3."))

@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_call_is_told_with_what_it_is_about() {
+    fn a_call_is_shown_with_its_subject() {
         let latest_activity = LatestActivity::default();
         for (tool, arguments, told) in [
             ("LS", r#"{"path": "."}"#.to_owned(), "LS .".to_owned()),
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn what_it_waits_for_is_told() {
+    fn a_waiting_task_shows_what_it_waits_for() {
         let latest_activity = LatestActivity::default();
         for (needs, told) in [(Need::Slot, "waiting for a slot"), (Need::Tokens, "waiting for tokens that others hold")]
         {

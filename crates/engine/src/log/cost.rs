@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_answered_tried_lost_and_asked_beside_is_paid() {
+    fn answered_retried_lost_and_assistant_calls_are_paid() {
         let error = Failure::new(FailureCode::ModelOverloaded, "busy");
         let bill = bill(vec![
             called(0, Usage::default()),
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_repeats_the_one_before_unless_another_model_is_asked() {
+    fn a_request_repeats_the_previous_one_unless_the_model_changes() {
         let mut reading = Reading::default();
         reading.speak_to(model("m"));
         for (input, cached) in [(1000, 0), (200, 1000), (100, 1200)] {
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_conversation_that_was_shortened_still_begins_as_it_did() {
+    fn a_shortened_conversation_still_begins_as_before() {
         let compacted = Fact::Compacted { compaction: Compaction::default(), usage: usage(90, 0, 9) };
         let facts = [1000, 5000].map(|input| replied(usage(input, 0, 1)));
         let bill = bill(facts.into_iter().chain([compacted, replied(usage(1500, 0, 1))]).collect());
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn an_estimate_that_is_too_high_does_not_make_up_for_one_that_is_too_low() {
+    fn estimation_errors_in_opposite_directions_do_not_cancel_out() {
         let facts = [(1100, 1000), (1900, 2000), (0, 3000)];
         let facts = facts.map(|(estimated, input)| [called(estimated, Usage::default()), replied(usage(input, 0, 1))]);
         let bill = bill(facts.into_iter().flatten().collect());

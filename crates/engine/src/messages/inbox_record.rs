@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_report_that_is_read_twice_leaves_a_child_that_works_again() {
+    fn a_report_read_twice_does_not_remove_a_resumed_child() {
         let ((child, call), mut inbox) = (ids(), InboxRecord::default());
         let started = || Fact::ChildStarted { call: call.clone(), child, background: true };
         inbox.apply(&started());

@@ -166,7 +166,7 @@ mod tests {
     use super::cut;
 
     #[test]
-    fn a_cut_falls_on_a_sentence_or_line_where_one_is_near() {
+    fn a_cut_falls_on_the_end_of_a_sentence_or_line_if_one_is_near() {
         for (text, limit, kept) in [
             ("One. Two. Three.", 10, "One. Two."),
             ("one\ntwo\nthree", 8, "one\ntwo"),

@@ -176,7 +176,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_rules_of_an_answer_hold_together() {
+    fn all_rules_of_an_approval_apply_together() {
         let line = |line: &str| Resource::Command { line: line.to_owned(), directory: PathBuf::new() };
         let places = Places { root: Some(PathBuf::from("/w")), ..Places::default() };
         let approvals = Approvals::default();
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_about_a_tool_of_others_holds_only_while_the_tool_is_the_same() {
+    fn an_approval_of_a_server_tool_holds_only_while_the_tool_is_unchanged() {
         let (tool, nothing) = ("mcp__db__query", Resource::Nothing);
         let approvals = Approvals::default();
         approvals.add(&[tool.to_owned()], &Places::default());

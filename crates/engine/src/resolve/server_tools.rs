@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_note_stands_in_the_log_once_and_behind_what_it_follows() {
+    fn a_note_is_in_the_conversation_once_and_in_order() {
         let read = past(Vec::new());
         let said = ["Where is it?", "No bread.", "Bread."].map(Message::user);
         assert_eq!(read.history.messages(), said);
@@ -169,14 +169,14 @@ mod tests {
     }
 
     #[test]
-    fn who_is_not_asked_any_more_is_told_nothing() {
+    fn a_model_that_makes_no_further_call_gets_no_note() {
         let limit = Fact::LimitReached { limit: Limit::Turns, text: "Report.".to_owned() };
         let over = past(vec![limit, called()]);
         assert_eq!((over.said, over.limit), (Vec::new(), Some(Limit::Turns)));
     }
 
     #[test]
-    fn of_many_names_the_first_are_told() {
+    fn a_long_list_of_names_is_cut() {
         let many: Vec<String> = (0..MAX_NAMES + 3).map(|number| number.to_string()).collect();
         let told = names(many.iter().map(String::as_str)).expect("some");
         assert!(told.starts_with("0, 1, ") && told.ends_with(", 19 and 3 more"), "{told}");

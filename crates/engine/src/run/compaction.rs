@@ -249,7 +249,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_summed_up_is_more_than_the_summary_before() {
+    fn a_summary_covers_more_than_the_previous_one() {
         let bounds = Bounds::within(10_000, 2000, 0);
         assert_eq!((bounds.enough, bounds.part), (6000, 2000));
         let heads = [(511, 0), (512, 0), (100 + 511, 100), (1500 + 1499, 1500), (1500 + 1500, 1500)];

@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn the_first_report_wakes_at_once_and_later_ones_are_collected_for_a_while() {
+    async fn the_first_report_wakes_at_once_and_later_ones_are_collected() {
         let mut wake_ups = WakeUps::default();
         let mut pauses = Vec::new();
         for _ in 0..6 {

@@ -57,7 +57,7 @@ async fn has_all_of_it(site: &Site, first: &TaskOutcome) {
 }
 
 #[tokio::test]
-async fn what_is_left_out_for_a_report_is_there_again_for_whoever_goes_on_with_more() {
+async fn parts_left_out_for_a_report_are_back_in_a_resume_with_more() {
     let site = Site::new(plan());
     let first = run(&site).await;
     assert_eq!((first.reason, first.text.as_str()), (Some(Limit::Tokens), "So far."), "{first:?}");
@@ -69,7 +69,7 @@ async fn what_is_left_out_for_a_report_is_there_again_for_whoever_goes_on_with_m
 }
 
 #[tokio::test]
-async fn a_report_that_is_refused_as_too_long_even_so_leaves_the_conversation_as_it_was() {
+async fn an_abridged_report_that_is_refused_leaves_the_conversation_unchanged() {
     let message = Some("prompt is too long".to_owned());
     let too_long = StatusFault { code: 400, retry_after: None, message };
     let site = Site::new(reporting(reply::fault(Fault::Status(too_long))));
@@ -81,7 +81,7 @@ async fn a_report_that_is_refused_as_too_long_even_so_leaves_the_conversation_as
 }
 
 #[tokio::test]
-async fn wherever_the_process_is_killed_it_reports_if_it_can_and_nothing_is_lost() {
+async fn a_task_killed_anywhere_reports_if_it_can_and_loses_nothing() {
     let mut site = Site::new(plan());
     let first = run(&site).await;
     let appends = site.journal.appends();

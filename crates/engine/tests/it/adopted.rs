@@ -29,7 +29,7 @@ fn going_on(asked: &Asked<'_>) -> ScriptedReply {
 }
 
 #[tokio::test(start_paused = true)]
-async fn whoever_has_a_child_since_its_parent_failed_can_have_it_go_on() {
+async fn an_adopter_can_resume_an_adopted_child() {
     let site = Site::new(answering(going_on));
     let outcome = site.run(ask("MAIN")).await;
     assert_eq!(outcome.status, Status::Completed);
@@ -43,7 +43,7 @@ async fn whoever_has_a_child_since_its_parent_failed_can_have_it_go_on() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_an_adopted_child_has_used_is_counted_once_when_all_goes_on_after_a_crash() {
+async fn the_usage_of_an_adopted_child_is_counted_once_after_a_crash() {
     for script in [going_on, going_on_without] {
         let whole = Site::new(answering(script));
         let outcome = whole.run(ask("MAIN")).await;
@@ -71,7 +71,7 @@ fn going_on_without(asked: &Asked<'_>) -> ScriptedReply {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_adopted_child_does_not_go_on_alone_also_when_the_one_that_left_it_has_gone_on() {
+async fn an_adopted_child_is_not_resumed_alone_even_if_its_first_parent_was() {
     let whole = Site::new(answering(going_on_without));
     whole.run(ask("MAIN")).await;
     let (leaf, appends) = (LEAF.parse().expect("an id"), whole.journal.appends());
@@ -94,7 +94,7 @@ fn from_beside(asked: &Asked<'_>) -> ScriptedReply {
 }
 
 #[tokio::test(start_paused = true)]
-async fn whoever_has_a_child_only_below_another_cannot_have_it_go_on() {
+async fn a_task_cannot_resume_the_child_of_its_child() {
     let site = Site::new(answering(from_beside));
     assert_eq!(site.run(ask("MAIN")).await.status, Status::Completed);
     let outputs = site.outputs("MAIN");
@@ -114,7 +114,7 @@ fn told_of_leaf(site: &Site) -> Vec<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn whoever_gets_a_child_from_another_is_told_what_it_is_about_and_whose_it_was_also_after_a_crash() {
+async fn an_adopter_learns_the_title_and_first_parent_of_a_child_also_after_a_crash() {
     let whole = Site::new(answering(going_on_without));
     let root = whole.run(ask("MAIN")).await.task_id;
     let told = told_of_leaf(&whole);

@@ -71,7 +71,7 @@ async fn failed(answer: Answer) -> Site {
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_that_fails_alone_stops_those_beside_it_and_has_their_reports_when_it_goes_on() {
+async fn a_task_that_fails_alone_stops_its_children_and_reads_their_reports_when_resumed() {
     for (answer, status) in [(failing as Answer, Status::Completed), (failing_sooner, Status::Cancelled)] {
         for by_call in [false, true] {
             let site = failed(answer).await;
@@ -88,7 +88,7 @@ async fn one_that_fails_alone_stops_those_beside_it_and_has_their_reports_when_i
 }
 
 #[tokio::test(start_paused = true)]
-async fn wherever_the_leg_is_killed_what_works_beside_it_is_told_once() {
+async fn a_leg_killed_anywhere_reads_about_its_children_once() {
     for answer in [failing as Answer, failing_sooner] {
         let mut site = failed(answer).await;
         let appends = site.journal.appends();
@@ -123,7 +123,7 @@ fn at_work(asked: &Asked<'_>) -> ScriptedReply {
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_that_may_not_go_on_has_failed_with_all_below_it_and_with_the_reason() {
+async fn a_task_that_may_not_resume_fails_with_its_descendants_and_the_reason() {
     let whole = Site::new(answering(at_work));
     whole.run(ask("MAIN")).await;
     let appends = whole.journal.appends();

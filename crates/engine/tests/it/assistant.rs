@@ -73,7 +73,7 @@ fn told_by_tool(world: &World) -> String {
 }
 
 #[tokio::test]
-async fn its_answer_is_the_tools_and_its_tokens_are_the_tasks() {
+async fn the_answer_goes_to_the_tool_and_the_tokens_count_for_the_task() {
     let world = Plan::script(script()).tool(Asks).build();
     let outcome = world.run(ask("Go.")).await;
     assert_eq!(outcome.status, Status::Completed, "{outcome:?}");
@@ -85,7 +85,7 @@ async fn its_answer_is_the_tools_and_its_tokens_are_the_tasks() {
 }
 
 #[tokio::test]
-async fn the_outcome_says_once_who_stood_in_for_it() {
+async fn the_outcome_names_a_stand_in_model_once() {
     let model = Arc::new(ScriptedModel::new(script()));
     let plan = Plan::script(Script::new()).tool(Asks);
     let world = plan.build_with(Arc::new(StandIn(model)));
@@ -94,7 +94,7 @@ async fn the_outcome_says_once_who_stood_in_for_it() {
 }
 
 #[tokio::test]
-async fn a_task_without_tokens_cannot_ask_it() {
+async fn a_task_without_tokens_cannot_ask_the_side_model() {
     let world = Plan::script(beginning_with(8_990)).tool(Asks).build();
     let mut request = ask("Go.");
     request.limits.max_tokens = Some(9_000);

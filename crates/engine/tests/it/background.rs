@@ -81,7 +81,7 @@ async fn f41_a_child_has_background_children_of_its_own_and_waits_for_them() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn f43_the_children_of_one_that_fails_are_its_parents_then() {
+async fn f43_the_parent_of_a_failed_task_adopts_its_children() {
     let middle = json!({"description": "Middle", "prompt": "MIDDLE", "subagent_type": "general-purpose"});
     let script = Script::new()
         .on(when::prompt_contains("MAIN").turn(0), reply::calls([reply::call("Task", middle)]))
@@ -135,7 +135,7 @@ async fn f43_the_children_of_one_that_fails_are_its_parents_then() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn stopping_the_one_above_stops_what_works_in_the_background() {
+async fn stopping_a_parent_stops_its_background_children() {
     let script = Script::new()
         .on(when::prompt_contains("MAIN").turn(0), reply::calls([reply::call("Task", task("FIRST"))]))
         .on(when::prompt_contains("MAIN"), reply::text("On its way."))
@@ -160,7 +160,7 @@ fn ended(event: &Event) -> Option<Status> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_report_that_was_asked_for_is_not_delivered_again() {
+async fn a_report_read_on_request_is_not_delivered_again() {
     let look = reply::call("TaskOutput", json!({"task_id": "agent-aaaaaaaaaaab"}));
     let script = Script::new()
         .on(when::prompt_contains("MAIN").turn(0), reply::calls([reply::call("Task", task("FIRST"))]))
@@ -176,7 +176,7 @@ async fn a_report_that_was_asked_for_is_not_delivered_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_message_is_read_at_the_next_turn_and_one_to_a_finished_task_has_it_go_on() {
+async fn a_message_is_read_at_the_next_turn_and_resumes_a_finished_task() {
     let send = |text: &str| reply::call("SendMessage", json!({"to": "agent-aaaaaaaaaaab", "message": text}));
     let script = Script::new()
         .on(when::prompt_contains("MAIN").turn(0), reply::calls([reply::call("Task", task("FIRST"))]))
@@ -202,7 +202,7 @@ async fn a_message_is_read_at_the_next_turn_and_one_to_a_finished_task_has_it_go
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_child_asks_the_one_that_waits_for_it_and_gets_its_answer() {
+async fn a_child_asks_its_waiting_parent_and_gets_the_answer() {
     let asks = json!({"description": "Part", "prompt": "FIRST", "subagent_type": "general-purpose"});
     let answer = reply::call("SendMessage", json!({"to": "agent-aaaaaaaaaaab", "message": "The second one."}));
     let script = Script::new()
@@ -254,7 +254,7 @@ async fn a_child_asks_the_one_that_waits_for_it_and_gets_its_answer() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_is_for_the_oldest_open_question_of_the_one_who_asks() {
+async fn an_answer_is_for_the_oldest_open_question_of_the_asker() {
     let asks = json!({"description": "Part", "prompt": "FIRST", "subagent_type": "general-purpose"});
     let inquire = |question: &str| reply::call("Ask", json!({"question": question}));
     let answer =
@@ -280,7 +280,7 @@ async fn an_answer_is_for_the_oldest_open_question_of_the_one_who_asks() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn of_two_follow_ups_at_once_one_is_refused_and_the_report_of_the_other_is_not_lost() {
+async fn one_of_two_simultaneous_follow_ups_is_refused_and_the_other_reports() {
     let first = json!({"description": "Part", "prompt": "FIRST", "subagent_type": "explore"});
     let more = |in_background: bool| {
         let arguments = json!({

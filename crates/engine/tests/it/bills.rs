@@ -9,7 +9,7 @@ use crate::relic::Relic;
 use crate::support::{Plan, ask};
 
 #[tokio::test]
-async fn a_call_whose_answer_may_stand_behind_the_damage_is_not_counted_as_lost() {
+async fn a_call_whose_answer_may_be_behind_the_damage_is_not_counted_as_lost() {
     let site = Site::new(Plan::script(Script::always(reply::text("Done."))));
     let limits = Limits { max_tokens: Some(100_000), ..Limits::default() };
     let outcome = site.run(TaskRequest { limits, ..ask("Go.") }).await;

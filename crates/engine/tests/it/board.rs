@@ -30,7 +30,7 @@ fn last_read(world: &World, who: &str) -> String {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_one_notes_in_another_process_is_read_by_the_whole_tree() {
+async fn a_note_from_another_process_is_read_by_the_whole_tree() {
     let world = answering(noting).build();
     let running = world.start(ask("MAIN")).await;
     // Sleeps on purpose: the clock is paused, and advances when everybody waits.
@@ -62,7 +62,7 @@ fn talking(asked: &Asked<'_>) -> ScriptedReply {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_notes_a_lot_is_told_what_is_new_once_and_does_not_have_others_forgotten() {
+async fn many_notes_of_one_task_do_not_push_out_those_of_others() {
     let world = answering(talking).build();
     assert_eq!(world.run(ask("MAIN")).await.status, Status::Completed);
     let requests = world.seen_by("MAIN");

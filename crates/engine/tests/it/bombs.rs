@@ -48,7 +48,7 @@ fn refusals(world: &World, text: &str) -> usize {
 }
 
 #[tokio::test]
-async fn depth_ends_a_bomb_and_says_so() {
+async fn the_depth_limit_ends_a_bomb_and_says_so() {
     let world = Plan::script(bomb()).rules(EngineSettings { max_depth: 1, ..EngineSettings::default() }).build();
     assert_eq!(world.run(ask("BOOM")).await.status, Status::Completed);
     assert_eq!(started(&world), [1, 10, 0, 0, 0]);
@@ -56,7 +56,7 @@ async fn depth_ends_a_bomb_and_says_so() {
 }
 
 #[tokio::test]
-async fn the_number_for_the_tree_ends_a_bomb_and_says_so_at_whatever_width() {
+async fn the_limit_on_tasks_ends_a_bomb_of_any_width_and_says_so() {
     for max_concurrent in [1, 2, 20] {
         let rules = EngineSettings { max_depth: 4, max_children: 25, max_concurrent, ..EngineSettings::default() };
         let world = Plan::script(bomb()).rules(rules).build();

@@ -45,7 +45,7 @@ fn logged(world: &World) -> u64 {
 }
 
 #[tokio::test]
-async fn tries_that_broke_are_paid_for_and_are_no_turns() {
+async fn broken_attempts_are_paid_for_and_are_no_turns() {
     let script = Script::new().times(2, when::any(), cut()).otherwise(counted(reply::text("Here you are.")));
     let world = plan(script, 5).build();
     let outcome = world.run(ask("Go.")).await;
@@ -55,14 +55,14 @@ async fn tries_that_broke_are_paid_for_and_are_no_turns() {
 }
 
 #[tokio::test]
-async fn they_are_paid_for_when_all_of_them_break() {
+async fn attempts_are_paid_for_even_if_all_of_them_break() {
     let world = plan(Script::always(cut()), 2).build();
     let outcome = world.run(ask("Go.")).await;
     assert_eq!((outcome.status, spent(&outcome)), (Status::Failed, (3 * BROKEN, 0)));
 }
 
 #[tokio::test]
-async fn a_refused_try_costs_nothing() {
+async fn a_refused_attempt_costs_nothing() {
     let refused = counted(reply::fault(Fault::rate_limited("0")));
     let world = plan(Script::new().times(2, when::any(), refused).otherwise(counted(reply::text("Done."))), 5).build();
     let outcome = world.run(ask("Go.")).await;
@@ -70,7 +70,7 @@ async fn a_refused_try_costs_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn stopping_in_the_middle_of_a_try_keeps_what_it_had_used() {
+async fn stopping_during_an_attempt_keeps_its_usage() {
     let world = plan(Script::in_order([cut(), slow()]), 1).build();
     let running = world.start(ask("Go.")).await;
     let stopper = running.stopper();
@@ -84,7 +84,7 @@ async fn stopping_in_the_middle_of_a_try_keeps_what_it_had_used() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_deadline_in_the_middle_of_a_try_keeps_what_it_had_used() {
+async fn a_deadline_during_an_attempt_keeps_its_usage() {
     let world = plan(Script::in_order([cut(), slow()]), 1).build();
     let mut request = ask("Go.");
     request.limits.timeout = Some(Duration::from_mins(1));
@@ -105,7 +105,7 @@ fn dear() -> ScriptedReply {
 }
 
 #[tokio::test]
-async fn they_count_against_the_limit_on_tokens() {
+async fn broken_attempts_count_against_the_token_limit() {
     let look = reply::calls([reply::call("Read", json!({"file_path": "a.txt"}))]);
     let script = |first: ScriptedReply| {
         Script::new()
@@ -122,7 +122,7 @@ async fn they_count_against_the_limit_on_tokens() {
 }
 
 #[tokio::test]
-async fn a_call_whose_tries_use_the_tokens_up_is_not_tried_again() {
+async fn a_call_whose_attempts_use_up_the_tokens_is_not_retried() {
     let script = Script::new().on(when::last_contains("reached a limit"), counted(reply::text("So far.")));
     let world = plan(script.otherwise(dear()), 5).build();
     let outcome = world.run(ask_within(23_000)).await;
@@ -138,7 +138,7 @@ fn a_seventh() -> ScriptedReply {
 }
 
 #[tokio::test]
-async fn a_call_that_has_used_up_what_it_had_is_made_anew_with_what_is_left() {
+async fn a_call_that_has_used_up_its_lease_is_repeated_with_what_is_left() {
     let script = Script::new().times(2, when::any(), a_seventh()).otherwise(counted(reply::text("Here you are.")));
     let world = plan(script, 3).build();
     let outcome = world.run(ask_within(14_000)).await;
@@ -147,7 +147,7 @@ async fn a_call_that_has_used_up_what_it_had_is_made_anew_with_what_is_left() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn calls_made_anew_have_no_more_retries_and_wait_like_others() {
+async fn repeated_calls_get_no_more_retries_and_wait_like_others() {
     let world = plan(Script::always(a_seventh()), 3).build();
     let begin = tokio::time::Instant::now();
     let outcome = world.run(ask_within(14_000)).await;
@@ -172,7 +172,7 @@ fn lost(world: &World) -> Vec<u64> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_try_that_was_not_sent_yet_is_not_paid_for() {
+async fn an_attempt_that_was_not_sent_is_not_paid_for() {
     let world = plan(Script::always(reply::fault(Fault::rate_limited("3600"))), 1).build();
     let mut request = ask_within(50_000);
     request.limits.timeout = Some(Duration::from_mins(1));
@@ -191,7 +191,7 @@ async fn a_try_that_was_not_sent_yet_is_not_paid_for() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_try_that_is_broken_off_before_an_answer_is_paid_for() {
+async fn an_attempt_broken_off_before_an_answer_is_paid_for() {
     let world = plan(Script::always(reply::fault(Fault::Silence)), 0).build();
     let mut request = ask_within(50_000);
     request.limits.timeout = Some(Duration::from_mins(1));
@@ -201,7 +201,7 @@ async fn a_try_that_is_broken_off_before_an_answer_is_paid_for() {
 }
 
 #[tokio::test]
-async fn a_childs_broken_tries_are_its_parents_spending_too() {
+async fn a_childs_broken_attempts_count_for_its_parent_too() {
     let task = json!({"description": "Look", "prompt": "CHILD looks", "subagent_type": "explore"});
     let script = Script::new()
         .on(when::last_contains("CHILD reports"), counted(reply::text("Done.")))

@@ -68,7 +68,7 @@ fn crowd() -> Plan {
 }
 
 #[tokio::test]
-async fn sixty_four_that_race_for_the_tokens_of_ten_calls_make_at_most_ten() {
+async fn sixty_four_children_with_tokens_for_ten_calls_make_at_most_ten() {
     let free = crowd().build();
     assert_eq!(free.run(ask("MAIN")).await.status, Status::Completed);
     let events = free.events();
@@ -103,7 +103,7 @@ fn looking() -> Script {
 }
 
 #[tokio::test]
-async fn the_report_at_a_limit_is_paid_from_what_was_set_aside_for_it() {
+async fn the_report_at_a_limit_is_paid_from_the_amount_set_aside() {
     let world = Plan::script(looking()).build();
     let outcome = world.run(within(20_000)).await;
     assert_eq!((outcome.status, outcome.reason), (Status::Partial, Some(Limit::Tokens)));
@@ -115,7 +115,7 @@ async fn the_report_at_a_limit_is_paid_from_what_was_set_aside_for_it() {
 }
 
 #[tokio::test]
-async fn children_on_their_parents_budget_have_their_reports_set_aside_too() {
+async fn children_on_their_parents_budget_set_aside_their_reports_too() {
     for (max_concurrent, is_background) in [(5, false), (2, false), (1, true), (5, true)] {
         let usage = Usage { input_tokens: 1500, output_tokens: 100, ..Usage::default() };
         let piece = |_| {
@@ -145,7 +145,7 @@ async fn children_on_their_parents_budget_have_their_reports_set_aside_too() {
 }
 
 #[tokio::test]
-async fn whoever_has_less_than_one_call_is_told_so_and_asks_nobody() {
+async fn a_budget_below_one_call_is_reported_without_asking_a_model() {
     let world = Plan::script(Script::always(reply::text("Never said."))).build();
     let outcome = world.run(within(500)).await;
     let error = outcome.error.expect("it failed");
@@ -154,14 +154,14 @@ async fn whoever_has_less_than_one_call_is_told_so_and_asks_nobody() {
 }
 
 #[tokio::test]
-async fn a_reply_that_was_cut_by_what_was_left_ended_at_that_limit() {
+async fn a_reply_cut_by_the_remaining_budget_ends_at_that_limit() {
     let long = reply::text("word ".repeat(40)).stop(StopReason::Length);
     let outcome = Plan::script(Script::always(long)).build().run(within(9_000)).await;
     assert_eq!((outcome.status, outcome.reason), (Status::Partial, Some(Limit::Tokens)));
 }
 
 #[tokio::test]
-async fn what_a_task_wrote_itself_can_be_read_for_its_report() {
+async fn a_task_can_afford_to_read_its_own_text_for_its_report() {
     let long = "words and more words ".repeat(600);
     let wrote = Usage { input_tokens: 2300, output_tokens: 3000, ..Usage::default() };
     let script = Script::new()
@@ -192,7 +192,7 @@ fn explorers() -> Plan {
 }
 
 #[tokio::test]
-async fn whoever_sent_others_out_with_long_briefs_can_say_what_came_of_it() {
+async fn a_parent_with_long_briefs_can_still_afford_its_report() {
     for max_tokens in [50_000, 60_000, 80_000] {
         let outcome = explorers().build().run(within(max_tokens)).await;
         assert_ne!(outcome.status, Status::Failed, "{outcome:?}");
@@ -200,7 +200,7 @@ async fn whoever_sent_others_out_with_long_briefs_can_say_what_came_of_it() {
 }
 
 #[tokio::test]
-async fn whatever_was_set_aside_for_reports_is_again_after_a_crash() {
+async fn amounts_set_aside_for_reports_survive_a_crash() {
     const MAX: u64 = 60_000;
     let mut site = Site::new(explorers());
     let first = site.run(within(MAX)).await;
@@ -240,7 +240,7 @@ async fn money_is_counted_by_kind_of_token_and_summed_over_the_tree() {
 }
 
 #[tokio::test]
-async fn a_limit_on_money_ends_the_tree_before_it_is_passed() {
+async fn a_cost_limit_ends_the_tree_before_it_is_passed() {
     let limits = Limits { max_cost: Money::from_dollars(0.05), ..Limits::default() };
     let world = priced(Plan::script(looking())).build();
     let outcome = world.run(TaskRequest { limits, ..ask("MAIN") }).await;
@@ -256,7 +256,7 @@ async fn a_limit_on_money_ends_the_tree_before_it_is_passed() {
 }
 
 #[tokio::test]
-async fn a_limit_on_money_is_refused_where_nobody_knows_the_price() {
+async fn a_cost_limit_is_refused_if_the_price_is_unknown() {
     let world = Plan::script(Script::always(reply::text("Never said."))).build();
     let limits = Limits { max_cost: Money::from_dollars(1.0), ..Limits::default() };
     let failure = world.engine.run(TaskRequest { limits, ..ask("MAIN") }).await.err().expect("it is refused");
@@ -265,7 +265,7 @@ async fn a_limit_on_money_is_refused_where_nobody_knows_the_price() {
 }
 
 #[tokio::test]
-async fn a_try_that_broke_and_told_nothing_counts_as_what_it_may_have_read() {
+async fn a_broken_attempt_without_figures_counts_with_its_estimated_input() {
     let cut = reply::text("Half a sentence").fault(Fault::CutAfter(4)).usage(Usage::default());
     let script = Script::new().times(1, when::any(), cut).otherwise(reply::text("Here you are."));
     let plan = Plan::of(ScriptedModel::new(script.clone()).retrying(1));
@@ -316,7 +316,7 @@ fn booked(events: &[Event]) -> u64 {
 }
 
 #[tokio::test]
-async fn wherever_the_process_is_killed_the_budget_neither_leaks_nor_doubles() {
+async fn the_budget_neither_leaks_nor_doubles_when_killed_anywhere() {
     const MAX: u64 = 60_000;
     let mut site = Site::new(family());
     let first = site.run(within(MAX)).await;
@@ -365,7 +365,7 @@ async fn first_estimates() -> [u64; 2] {
 }
 
 #[tokio::test(start_paused = true)]
-async fn many_that_begin_at_once_know_how_their_model_counts() {
+async fn children_that_start_together_know_how_their_model_counts() {
     let estimated = first_estimates().await;
     let world = counted_thrice(&estimated).build();
     let max_tokens = 3 * (3 * estimated[0] + 6 * estimated[1]);
@@ -376,7 +376,7 @@ async fn many_that_begin_at_once_know_how_their_model_counts() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn whoever_goes_on_after_a_crash_knows_it_too() {
+async fn a_resumed_task_knows_how_its_model_counts() {
     let estimated = first_estimates().await;
     let mut site = Site::new(counted_thrice(&estimated));
     let first = site.run(within(10_000_000)).await;

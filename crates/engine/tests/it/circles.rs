@@ -37,7 +37,7 @@ fn n_reminders(world: &World) -> usize {
 }
 
 #[tokio::test]
-async fn the_same_call_is_named_after_three_times_and_ends_the_task_after_five() {
+async fn the_same_call_is_reported_after_three_times_and_ends_the_task_after_five() {
     let world = Plan::script(round(&["a"])).build();
     let outcome = world.run(ask("Go.")).await;
     assert_eq!(ending(&outcome), (Status::Partial, Some(Limit::Loop), "Nothing new."));
@@ -51,7 +51,7 @@ async fn the_same_call_is_named_after_three_times_and_ends_the_task_after_five()
 }
 
 #[tokio::test]
-async fn going_to_and_fro_is_a_circle_too() {
+async fn alternating_calls_are_a_circle_too() {
     let world = Plan::script(round(&["a", "b"])).build();
     let outcome = world.run(ask("Go.")).await;
     assert_eq!(ending(&outcome), (Status::Partial, Some(Limit::Loop), "Nothing new."));
@@ -60,7 +60,7 @@ async fn going_to_and_fro_is_a_circle_too() {
 }
 
 #[tokio::test]
-async fn whoever_does_something_else_when_told_goes_on() {
+async fn a_task_that_changes_course_after_the_reminder_continues() {
     let script = Script::new()
         .on(when::last_contains("the same call 3 times"), reply::calls([look("b")]))
         .on(when::turn(6), reply::text("Found."))
@@ -92,7 +92,7 @@ impl TypedTool for Counts {
 }
 
 #[tokio::test]
-async fn the_same_call_with_another_output_each_time_goes_on_to_the_turn_limit() {
+async fn the_same_call_with_changing_outputs_runs_to_the_turn_limit() {
     let script = Script::new()
         .on(when::last_contains("reached a limit"), reply::text("Not yet."))
         .otherwise(reply::calls([reply::call("Counts", json!({}))]));
@@ -104,7 +104,7 @@ async fn the_same_call_with_another_output_each_time_goes_on_to_the_turn_limit()
 }
 
 #[tokio::test]
-async fn the_turn_limit_comes_first_where_both_are_reached() {
+async fn the_turn_limit_comes_first_if_both_are_reached() {
     let world = Plan::script(round(&["a"])).build();
     let mut request = ask("Go.");
     request.limits.max_turns = Some(5);
@@ -112,7 +112,7 @@ async fn the_turn_limit_comes_first_where_both_are_reached() {
 }
 
 #[tokio::test]
-async fn in_objects_with_the_time_that_each_call_took_a_circle_is_seen_all_the_same() {
+async fn a_circle_is_detected_in_outputs_that_contain_their_duration() {
     let world = Plan::script(round(&["a"])).contract("envelope").build();
     let mut request = ask("Go.");
     request.limits.max_turns = Some(8);
@@ -167,7 +167,7 @@ async fn the_same_delegation_with_the_same_outcome_is_a_circle() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn in_the_background_it_is_one_too_from_the_first_report_that_tells_nothing_new() {
+async fn a_background_circle_counts_from_the_first_report_without_news() {
     let world = Plan::script(delegating(true, &[])).build();
     let outcome = world.run(ask("MAIN")).await;
     assert_eq!((outcome.status, outcome.reason), (Status::Partial, Some(Limit::Loop)));
@@ -175,7 +175,7 @@ async fn in_the_background_it_is_one_too_from_the_first_report_that_tells_nothin
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_same_delegation_goes_on_as_long_as_it_comes_to_something_else() {
+async fn the_same_delegation_may_repeat_while_its_outcome_changes() {
     // Starting one in the background costs an additional turn.
     for (background, turns) in [(false, 6), (true, 12)] {
         let reports = ["One.", "Two.", "Three.", "Four.", "Five.", "Six."];
@@ -188,7 +188,7 @@ async fn the_same_delegation_goes_on_as_long_as_it_comes_to_something_else() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn in_the_documents_contracts_a_circle_of_delegations_is_told_and_goes_on() {
+async fn in_the_documents_contracts_a_circle_of_delegations_is_only_reported() {
     for (contract, agent) in [("envelope", "explore"), ("typed", "Explore")] {
         let task = json!({"description": "A piece", "prompt": "CHILD", "subagent_type": agent});
         let script = Script::new()
@@ -237,7 +237,7 @@ fn watching(times: u32, command: &Value) -> Plan {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_command_that_takes_its_time_may_wait_and_is_told_how_to() {
+async fn a_slow_command_may_wait_and_is_told_how_to() {
     let world = watching(19, &json!({"ms": 1000, "command": "gh run watch"})).build();
     assert_eq!(ending(&world.run(ask("Go.")).await), (Status::Completed, None, "It has come."));
     assert_eq!(n_reminders(&world), 1);
@@ -245,7 +245,7 @@ async fn a_command_that_takes_its_time_may_wait_and_is_told_how_to() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_command_that_takes_its_time_ends_the_task_after_twenty_times_whether_it_fails_or_not() {
+async fn a_slow_command_ends_the_task_after_twenty_times_failing_or_not() {
     for fails in [false, true] {
         let world = watching(30, &json!({"ms": 1000, "command": "make test", "fails": fails})).build();
         let outcome = world.run(ask("Go.")).await;
@@ -255,27 +255,27 @@ async fn a_command_that_takes_its_time_ends_the_task_after_twenty_times_whether_
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_command_that_takes_no_time_ends_it_after_five_whatever_it_says() {
+async fn a_quick_command_ends_the_task_after_five_times_whatever_it_prints() {
     let world = watching(9, &json!({"ms": 900, "command": "grep -n sleep f"})).build();
     assert_eq!(ending(&world.run(ask("Go.")).await), (Status::Partial, Some(Limit::Loop), "Nothing new."));
     assert_eq!((world.model.seen().len(), n_reminders(&world)), (6, 1));
 }
 
 #[tokio::test(start_paused = true)]
-async fn whoever_is_killed_while_it_waits_has_waited_as_often() {
+async fn a_task_killed_while_it_waits_keeps_its_count() {
     let wait = json!({"ms": 1000, "command": "gh run watch"});
     killed_anywhere_it_ends_the_same(|| watching(9, &wait)).await;
     killed_anywhere_it_ends_the_same(|| watching(30, &wait)).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn whoever_is_killed_in_a_circle_of_delegations_goes_on_in_it() {
+async fn a_task_killed_in_a_circle_of_delegations_is_still_in_it() {
     killed_anywhere_it_ends_the_same(|| Plan::script(delegating(false, &[]))).await;
     killed_anywhere_it_ends_the_same(|| Plan::script(delegating(true, &[]))).await;
 }
 
 #[tokio::test]
-async fn whoever_is_killed_in_a_circle_goes_on_in_it() {
+async fn a_task_killed_in_a_circle_is_still_in_it() {
     killed_anywhere_it_ends_the_same(|| Plan::script(round(&["a", "b"]))).await;
 }
 

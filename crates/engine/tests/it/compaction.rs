@@ -131,7 +131,7 @@ fn begin_alike(seen: &[Seen]) {
 }
 
 #[tokio::test]
-async fn old_outputs_go_before_the_window_is_full_and_the_newest_turns_stay_as_they_are() {
+async fn old_outputs_go_before_the_window_is_full_and_the_newest_turns_stay() {
     let world = Reader { takes: WINDOW, says: 0 }.plan(Some(WINDOW)).build();
     let outcome = world.run(ask("Read all pages.")).await;
     assert_eq!((outcome.status, outcome.text.as_str()), (Status::Completed, "All pages are read."));
@@ -160,7 +160,7 @@ fn outputs(seen: &Seen) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn where_that_is_not_enough_the_model_sums_up_its_older_turns() {
+async fn the_model_sums_up_its_older_turns_if_stubs_are_not_enough() {
     let world = Reader { takes: WINDOW, says: 1500 }.plan(Some(WINDOW)).build();
     let outcome = world.run(ask("Read all pages.")).await;
     assert_eq!((outcome.status, outcome.text.as_str()), (Status::Completed, "All pages are read."));
@@ -197,13 +197,13 @@ async fn with_a_long_brief() -> (TaskOutcome, Vec<Compaction>) {
 }
 
 #[tokio::test]
-async fn what_is_left_beside_a_long_brief_is_divided_so_that_the_conversation_can_grow_again() {
+async fn the_space_beside_a_long_brief_lets_the_conversation_grow_again() {
     let (outcome, all) = with_a_long_brief().await;
     assert!(all.len() < 18, "shortened {} times in {} turns", all.len(), outcome.usage.turns);
 }
 
 #[tokio::test]
-async fn little_but_the_summary_before_is_not_summed_up() {
+async fn a_summary_with_little_new_is_not_repeated() {
     let (outcome, all) = with_a_long_brief().await;
     let n_summaries = all.iter().filter(|compaction| compaction.summary.is_some()).count();
     assert!((1..=3).contains(&n_summaries), "{n_summaries} summaries in {} turns", outcome.usage.turns);
@@ -226,7 +226,7 @@ fn speechless(says: usize) -> Plan {
 }
 
 #[tokio::test]
-async fn where_no_summary_comes_what_was_done_is_told_in_short() {
+async fn a_digest_stands_in_if_no_summary_comes() {
     let world = speechless(1500).build();
     let outcome = world.run(ask("Read all pages.")).await;
     assert_eq!((outcome.status, outcome.text.as_str()), (Status::Completed, "All pages are read."));
@@ -256,7 +256,7 @@ fn before_the_summary(events: &[Event]) -> (u64, u64, u64) {
 }
 
 #[tokio::test]
-async fn where_a_summary_cannot_be_paid_for_none_is_asked_for() {
+async fn no_summary_is_requested_that_cannot_be_paid_for() {
     let plan = || Reader { takes: WINDOW, says: 1500 }.plan(Some(WINDOW));
     let free = plan().build();
     free.run(ask("Read all pages.")).await;
@@ -274,7 +274,7 @@ async fn where_a_summary_cannot_be_paid_for_none_is_asked_for() {
 }
 
 #[tokio::test]
-async fn f36_a_provider_that_says_the_conversation_is_too_long_has_it_shortened() {
+async fn f36_a_conversation_that_a_provider_calls_too_long_is_shortened() {
     for window in [None, Some(4 * WINDOW)] {
         let world = Reader { takes: WINDOW, says: 0 }.plan(window).build();
         let outcome = world.run(ask("Read all pages.")).await;
@@ -285,7 +285,7 @@ async fn f36_a_provider_that_says_the_conversation_is_too_long_has_it_shortened(
 }
 
 #[tokio::test]
-async fn f36_one_that_is_refused_again_ends_with_what_it_has() {
+async fn f36_a_task_whose_retry_is_refused_ends_with_what_it_has() {
     let reader = Reader { takes: WINDOW, says: 0 };
     let model = ScriptedModel::answering(move |request| {
         let page = last_call(request).map_or(0, |call| number(&call.arguments));
@@ -299,7 +299,7 @@ async fn f36_one_that_is_refused_again_ends_with_what_it_has() {
 }
 
 #[tokio::test]
-async fn f36_what_was_refused_is_halved_and_beside_a_long_brief_something_is_left() {
+async fn f36_a_refused_conversation_is_halved_and_a_long_brief_leaves_something() {
     const PAGE: u64 = 12_000;
     for (brief, takes) in [(10, 8_000), (7_000, 13_500)] {
         let model = ScriptedModel::answering(move |request| {
@@ -343,7 +343,7 @@ fn parent(reader: Reader, window: Option<u64>) -> Plan {
 }
 
 #[tokio::test]
-async fn f36_k23_a_child_that_outgrows_its_window_goes_on_and_its_parent_has_its_report() {
+async fn f36_k23_a_child_that_outgrows_its_window_still_reports_to_its_parent() {
     for (window, says) in [(Some(WINDOW), 1500), (Some(WINDOW), 0), (None, 0)] {
         let world = parent(Reader { takes: WINDOW, says }, window).build();
         assert_eq!(world.run(ask("MAIN")).await.status, Status::Completed);
@@ -395,7 +395,7 @@ fn end_of(site: &Site, outcome: &TaskOutcome) -> (Vec<Message>, u64) {
 }
 
 #[tokio::test]
-async fn wherever_the_process_is_killed_the_conversation_is_the_old_one_or_the_new_one() {
+async fn a_compaction_killed_anywhere_happens_as_a_whole_or_not_at_all() {
     const MAX: u64 = 1_000_000;
     let request = || {
         let limits = Limits { max_tokens: Some(MAX), ..Limits::default() };
@@ -426,7 +426,7 @@ async fn wherever_the_process_is_killed_the_conversation_is_the_old_one_or_the_n
 }
 
 #[tokio::test]
-async fn the_cap_on_a_reply_leaves_room_for_what_is_read_with_and_without_a_limit() {
+async fn the_cap_on_a_reply_leaves_room_for_the_input_with_and_without_a_limit() {
     for (output_cap, max_tokens) in [(Some(WINDOW), None), (Some(WINDOW), Some(100_000)), (None, Some(100_000))] {
         let model = ScriptedModel::answering(|request| {
             let cap = request.max_output.expect("a cap is sent, or the wire's own would be");

@@ -41,7 +41,7 @@ fn many_words() -> Script {
 }
 
 #[tokio::test]
-async fn a_conversation_that_was_shortened_is_accepted_on_every_wire() {
+async fn a_shortened_conversation_is_accepted_on_every_wire() {
     for wire in WireKind::ALL {
         let server = ScriptedServer::start(many_words()).expect("a free port");
         let route = Route { window: Some(12_000), max_output: Some(1000), ..route(&server, wire) };
@@ -106,7 +106,7 @@ async fn first_requests_are_small_on_every_wire() {
 }
 
 #[tokio::test]
-async fn with_all_tools_they_are_small_as_well() {
+async fn first_requests_with_all_tools_are_small_as_well() {
     let task = json!({"description": "All of it", "prompt": "Where are such errors made?"});
     let script = Script::new()
         .on(when::prompt_contains(QUESTION).turn(0), reply::calls([reply::call("Task", task)]))

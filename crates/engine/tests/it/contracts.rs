@@ -84,7 +84,7 @@ async fn result_refuses_circles_by_name_before_depth() {
 }
 
 #[tokio::test]
-async fn result_finds_the_agent_that_fits_best_and_says_who_served() {
+async fn result_finds_the_agent_that_fits_best_and_names_it() {
     let review = call(
         "Task",
         json!({"description": "review typescript code", "prompt": "go", "subagent_type": "reviewer-thing"}),
@@ -111,7 +111,7 @@ async fn result_finds_the_agent_that_fits_best_and_says_who_served() {
 }
 
 #[tokio::test]
-async fn result_without_agent_files_has_nobody() {
+async fn result_without_agent_files_has_no_agents() {
     let script = delegating([task("explore", "go")]);
     let world = Plan::script(script).agent_files().contract("result").build();
     world.run(ask("The question")).await;
@@ -132,7 +132,7 @@ async fn result_refuses_an_agent_whose_tools_its_parent_lacks() {
 }
 
 #[tokio::test]
-async fn delegate_keeps_its_tool_at_the_depth_limit_where_it_refuses() {
+async fn delegate_keeps_its_tool_at_the_depth_limit_and_refuses_the_call() {
     let deeper = |text: &str| call("task", json!({"task": text}));
     let script = delegating([deeper("level one")])
         .on(when::prompt_contains("level one").turn(0), reply::calls([deeper("level two")]))

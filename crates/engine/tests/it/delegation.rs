@@ -134,7 +134,7 @@ async fn with_one_slot_a_child_that_delegates_lends_it_to_its_own_child() {
 }
 
 #[tokio::test]
-async fn at_the_depth_limit_the_task_tool_is_not_offered_and_not_run() {
+async fn the_task_tool_is_neither_offered_nor_run_at_the_depth_limit() {
     let script = delegating([task("level one", "general-purpose")])
         .on(when::prompt_contains("level one").turn(0), reply::calls([task("level two", "general-purpose")]))
         .on(when::prompt_contains("level one"), reply::text("One."))
@@ -216,7 +216,7 @@ async fn stopping_the_parent_stops_every_child_and_its_model_call() {
 }
 
 #[tokio::test]
-async fn a_panic_in_one_child_leaves_its_siblings_and_its_parent_alone() {
+async fn a_panic_in_one_child_does_not_affect_siblings_or_parent() {
     let script = ScriptedModel::answering(|request| -> ScriptedReply {
         let first = format!("{:?}", request.messages.first());
         match (first.contains("The question"), request.messages.len()) {
@@ -364,7 +364,7 @@ async fn a_deadline_reaches_a_child_that_still_waits_for_a_slot() {
 }
 
 #[tokio::test]
-async fn tokens_of_children_are_drawn_from_what_their_parent_may_spend() {
+async fn tokens_of_children_are_drawn_from_their_parents_budget() {
     let spend = Usage { input_tokens: 2_500, ..Usage::default() };
     let script = Script::new()
         .on(when::last_contains("reached a limit"), reply::text("So far.").usage(spend))
@@ -396,7 +396,7 @@ async fn a_childs_ending_and_its_delivery_are_recorded_together() {
 }
 
 #[tokio::test]
-async fn one_delegation_without_a_parent_model_has_a_childs_limits() {
+async fn a_delegation_without_a_parent_model_has_a_childs_limits() {
     let script = Script::always(reply::text("Report."));
     let world = Plan::script(script).build();
     let request = TaskRequest { agent: "explore".to_owned(), ..ask("a piece") };
@@ -420,7 +420,7 @@ async fn siblings_share_their_tools_and_role_prompt() {
 }
 
 #[tokio::test]
-async fn an_unknown_key_of_a_call_is_ignored_and_everyone_is_told() {
+async fn an_unknown_key_of_a_call_is_ignored_with_a_notice_to_all() {
     let call = json!({"description": "d", "prompt": "a piece", "subagent_type": "explore", "colour": "red"});
     let script = delegating([reply::call("Task", call)]).on(when::prompt_contains("a piece"), reply::text("Report."));
     let world = Plan::script(script).build();
@@ -431,7 +431,7 @@ async fn an_unknown_key_of_a_call_is_ignored_and_everyone_is_told() {
 }
 
 #[tokio::test]
-async fn with_delegation_off_there_is_no_task_tool() {
+async fn there_is_no_task_tool_if_delegation_is_off() {
     let world = Plan::script(Script::always(reply::text("Done.")))
         .rules(EngineSettings { delegation: false, ..EngineSettings::default() })
         .build();

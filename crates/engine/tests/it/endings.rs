@@ -75,7 +75,7 @@ async fn calls_in_the_answer_to_a_grace_call_are_refused() {
 }
 
 #[tokio::test]
-async fn why_no_report_came_at_a_limit_is_told() {
+async fn the_outcome_says_why_no_report_came_at_a_limit() {
     let script = Script::new().on(when::last_contains("reached a limit"), reply::status(401)).otherwise(endless());
     let world = Plan::script(script).files(&[("a.txt", "text")]).build();
     let mut request = ask("Go.");
@@ -160,7 +160,7 @@ async fn a_deadline_without_any_text_is_a_failure_by_timeout() {
 }
 
 #[tokio::test]
-async fn retries_are_recorded_and_the_answer_comes_all_the_same() {
+async fn retries_are_recorded_and_the_answer_still_comes() {
     let script = Script::new()
         .times(2, when::any(), reply::fault(Fault::rate_limited("0")))
         .otherwise(reply::text("Here you are."));
@@ -179,7 +179,7 @@ async fn retries_are_recorded_and_the_answer_comes_all_the_same() {
 }
 
 #[tokio::test]
-async fn stopping_a_task_ends_it_as_cancelled_and_breaks_its_call_off() {
+async fn stopping_a_task_cancels_it_and_breaks_off_its_call() {
     let world = Plan::script(Script::always(reply::never())).build();
     let running = world.start(ask("Go.")).await;
     world.model.traffic_reaches(|traffic| traffic.in_flight == 1).await;
@@ -203,7 +203,7 @@ async fn a_panic_ends_its_task_as_failed() {
 }
 
 #[tokio::test]
-async fn what_was_done_before_a_panic_is_told() {
+async fn the_outcome_has_what_was_done_before_a_panic() {
     let model = ScriptedModel::answering(|request| match request.messages.len() {
         1 => reply::text("So far so good.").calls([reply::call("LS", json!({}))]),
         _ => panic!("the model port broke"),

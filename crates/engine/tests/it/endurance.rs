@@ -162,8 +162,8 @@ fn a_thousand_delegations_in_a_row_leave_memory_descriptors_and_files_as_they_we
 }
 
 #[test]
-fn a_thousand_children_in_the_background_leave_memory_descriptors_and_files_as_they_were() {
-    alone("a_thousand_children_in_the_background_leave_memory_descriptors_and_files_as_they_were", async |folder| {
+fn a_thousand_background_children_leave_memory_descriptors_and_files_as_they_were() {
+    alone("a_thousand_background_children_leave_memory_descriptors_and_files_as_they_were", async |folder| {
         delegate_beside(folder).await;
     });
 }

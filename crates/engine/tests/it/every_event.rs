@@ -146,7 +146,7 @@ fn restore(workspace: &Path, appends: &[Vec<Entry>]) {
 }
 
 #[tokio::test]
-async fn what_is_left_after_every_step_of_a_long_history_can_be_gone_on_with() {
+async fn a_run_killed_at_any_step_of_a_long_history_can_be_resumed() {
     let work = Work { children: 10, turns_of_children: 4, own_turns: 20 };
     let (place, journal) = (Place::new(), Arc::new(Relic::default()));
     let whole = run(&place.engine(Arc::clone(&journal), work, 20)).await;
@@ -194,7 +194,7 @@ fn endings(journal: &Relic) -> HashMap<TaskId, usize> {
 }
 
 #[tokio::test]
-async fn a_task_that_is_stopped_at_any_step_ends_once_with_all_below_it() {
+async fn a_task_stopped_at_any_step_ends_once_with_its_descendants() {
     // One works, and the others wait for their turn.
     let (work, max_concurrent) = (Work { children: 3, turns_of_children: 2, own_turns: 1 }, 1);
     let place = Place::new();

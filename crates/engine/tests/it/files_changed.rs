@@ -38,7 +38,7 @@ fn told<'a>(entries: impl Iterator<Item = &'a Entry>) -> BTreeSet<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn files_of_those_in_the_background_are_in_every_outcome_above_them() {
+async fn files_changed_in_the_background_are_in_every_outcome_above() {
     let site = Site::new(answering(writing));
     let outcome = site.run(ask("MAIN")).await;
     assert_eq!((outcome.status, outcome.files_changed), (Status::Completed, strings(&["leaf.txt", "main.txt"])));
@@ -51,7 +51,7 @@ fn strings(texts: &[&str]) -> Vec<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn wherever_the_process_is_killed_no_file_that_was_told_is_lost() {
+async fn no_reported_file_is_lost_when_killed_anywhere() {
     let mut site = Site::new(answering(writing));
     let root = site.run(ask("MAIN")).await.task_id;
     let appends = site.journal.appends();
@@ -102,7 +102,7 @@ fn painting(asked: &Asked<'_>) -> ScriptedReply {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_one_beside_a_task_changes_while_both_are_stopped_is_told() {
+async fn changes_of_a_background_child_stopped_with_its_parent_are_reported() {
     let paints = Arc::new(Notify::new());
     let site = Site::new(answering(painting).tool(Paints(Arc::clone(&paints))));
     let running = site.engine.run(ask("MAIN")).await.expect("it starts");

@@ -51,7 +51,7 @@ async fn refusal(rules: EngineSettings, id: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_call_goes_on_with_a_child_in_a_new_leg_of_the_same_task() {
+async fn a_call_resumes_a_child_in_a_new_leg_of_the_same_task() {
     let world = Plan::script(script(vec![resume(CHILD, "SECOND")])).build();
     let outcome = world.run(ask("MAIN")).await;
     assert_eq!((outcome.status, outcome.usage.turns), (Status::Completed, 5), "each turn counts once");
@@ -92,7 +92,7 @@ async fn a_call_goes_on_with_a_child_in_a_new_leg_of_the_same_task() {
 }
 
 #[tokio::test]
-async fn a_call_for_a_task_that_is_not_there_or_has_not_ended_starts_nothing() {
+async fn a_call_for_an_unknown_or_unended_task_starts_nothing() {
     expect!["No sub-agent was started (no_such_task): there is no task `agent-zzzzzzzzzzzz`"]
         .assert_eq(&refusal(EngineSettings::default(), "agent-zzzzzzzzzzzz").await);
     expect!["No sub-agent was started (no_such_task): there is no task `the one before`"]
@@ -102,7 +102,7 @@ async fn a_call_for_a_task_that_is_not_there_or_has_not_ended_starts_nothing() {
 }
 
 #[tokio::test]
-async fn a_task_of_another_tree_is_not_gone_on_with() {
+async fn a_task_of_another_tree_is_not_resumed() {
     let world = Plan::script(script(vec![resume("agent-aaaaaaaaaaaa", "SECOND")])).build();
     let request = TaskRequest { agent: "explore".to_owned(), ..ask("FIRST") };
     let alone = world.engine.task(request).await.expect("it starts").outcome().await.expect("the journal works");
@@ -112,7 +112,7 @@ async fn a_task_of_another_tree_is_not_gone_on_with() {
 }
 
 #[tokio::test]
-async fn a_message_to_a_child_that_has_ended_says_what_else_to_do_where_nothing_works_in_the_background() {
+async fn a_message_to_an_ended_child_without_background_work_suggests_a_call() {
     let send = json!({"to": CHILD, "message": "SECOND"});
     let script = Script::new()
         .on(when::prompt_contains("MAIN").turn(0), reply::calls([reply::call("Task", task("FIRST"))]))
@@ -131,7 +131,7 @@ async fn a_message_to_a_child_that_has_ended_says_what_else_to_do_where_nothing_
 }
 
 #[tokio::test]
-async fn calls_go_on_with_a_task_for_some_days_and_where_it_is_switched_on() {
+async fn calls_can_resume_a_task_for_some_days_if_that_is_switched_on() {
     let off = EngineSettings { resume_within: None, ..EngineSettings::default() };
     expect!["No sub-agent was started (resume_off): going on with a task is switched off (`task_tool.resume` is false); start a new one"].assert_eq(&refusal(off, CHILD).await);
     let short = EngineSettings { resume_within: Some(Duration::ZERO), ..EngineSettings::default() };
@@ -139,7 +139,7 @@ async fn calls_go_on_with_a_task_for_some_days_and_where_it_is_switched_on() {
 }
 
 #[tokio::test]
-async fn of_two_calls_for_the_same_task_at_once_one_goes_on() {
+async fn one_of_two_simultaneous_calls_resumes_the_task() {
     let world = Plan::script(script(vec![resume(CHILD, "SECOND"), resume(CHILD, "SECOND")])).build();
     world.run(ask("MAIN")).await;
     let answers = answers(&world);
@@ -152,7 +152,7 @@ async fn of_two_calls_for_the_same_task_at_once_one_goes_on() {
 }
 
 #[tokio::test]
-async fn whoever_has_no_parent_goes_on_with_a_child_directly() {
+async fn a_caller_without_a_parent_resumes_a_child_directly() {
     let world = Plan::script(script(Vec::new())).build();
     let main = world.run(ask("MAIN")).await;
     let request = TaskRequest {
@@ -196,7 +196,7 @@ async fn turns_of_follow_up(plan: impl FnOnce(Script) -> Plan, agent: &str, turn
 }
 
 #[tokio::test]
-async fn a_call_that_goes_on_gets_the_turns_that_a_new_call_would_get() {
+async fn a_resuming_call_gets_as_many_turns_as_a_new_one() {
     assert_eq!(turns_of_follow_up(Plan::script, "explore", 7).await, (7, Vec::new()), "not the one that it began with");
     let (turns, notices) = turns_of_follow_up(Plan::script, "explore", 500).await;
     assert_eq!((turns, notices.join("\n").as_str()), (30, "500 turns were asked for; `explore` has 30"));
@@ -206,7 +206,7 @@ async fn a_call_that_goes_on_gets_the_turns_that_a_new_call_would_get() {
 }
 
 #[tokio::test]
-async fn a_call_that_goes_on_stays_within_what_is_left_to_its_parent_and_the_settings() {
+async fn a_resuming_call_stays_within_its_parents_budget_and_the_settings() {
     let script = script(vec![resume(CHILD, "SECOND")]);
     let rules = EngineSettings {
         default_timeout: Duration::from_secs(50),
@@ -227,7 +227,7 @@ async fn a_call_that_goes_on_stays_within_what_is_left_to_its_parent_and_the_set
 }
 
 #[tokio::test]
-async fn who_goes_on_in_the_background_is_announced_without_what_was_said_of_the_leg_before() {
+async fn a_background_resumption_is_announced_without_old_notices() {
     let (mut first, mut second) = (task("FIRST"), resume(CHILD, "SECOND"));
     first["limits"] = json!({"max_turns": 500});
     second["run_in_background"] = json!(true);
@@ -244,7 +244,7 @@ async fn who_goes_on_in_the_background_is_announced_without_what_was_said_of_the
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_report_that_comes_behind_a_newer_one_says_that_it_is_of_before() {
+async fn a_report_that_arrives_after_a_newer_one_says_that_it_is_older() {
     let first = json!({
         "description": "Part", "prompt": "FIRST", "subagent_type": "explore", "run_in_background": true
     });

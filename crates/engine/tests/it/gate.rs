@@ -167,7 +167,7 @@ impl TypedTool for Waits {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_deadline_ends_calls_that_are_under_way_and_all_are_answered() {
+async fn a_deadline_ends_calls_under_way_and_all_are_answered() {
     let calls = [reply::call("Waits", json!({})), reply::call("Waits", json!({}))];
     let script = Script::new().on(when::turn(0), reply::calls(calls).text("I wait."));
     let world = Plan::script(script).tool(Waits).build();

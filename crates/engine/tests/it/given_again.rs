@@ -89,7 +89,7 @@ fn ends(output: &str) -> String {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_report_that_was_cut_can_be_read_to_its_end_and_its_task_is_out_of_reach_otherwise() {
+async fn a_reused_cut_report_can_be_read_to_its_end_but_its_task_not_reached() {
     let (site, _, _) = twice().await;
     let told: Vec<String> = site.outputs("MAIN").iter().map(|output| ends(output)).collect();
     expect![[r#"
@@ -153,7 +153,7 @@ async fn page_after_a_crash(site: Site, left: &[Vec<Entry>], goes_on_first: Opti
 }
 
 #[tokio::test(start_paused = true)]
-async fn it_can_be_read_after_a_crash_as_it_was_given_whatever_its_task_has_done_since() {
+async fn a_reused_report_can_be_read_after_a_crash_whatever_its_task_did_since() {
     let child: TaskId = "agent-aaaaaaaaaaab".parse().expect("an id");
     for goes_on_first in [None, Some(child)] {
         let (site, before, after) = twice().await;
@@ -164,7 +164,7 @@ async fn it_can_be_read_after_a_crash_as_it_was_given_whatever_its_task_has_done
 }
 
 #[tokio::test(start_paused = true)]
-async fn of_a_task_that_is_gone_from_the_journal_it_is_said_that_it_is() {
+async fn a_reused_report_whose_task_was_deleted_says_so() {
     let (site, _, after) = twice().await;
     let page = page_after_a_crash(site, until_given(&after), None).await;
     expect!["agent-aaaaaaaaaaab is no longer in the journal: of its report there is what you were given"]
@@ -180,7 +180,7 @@ fn typed(asked: &Asked<'_>) -> ScriptedReply {
 }
 
 #[tokio::test(start_paused = true)]
-async fn s3_27_a_report_leaves_room_for_the_line_that_it_is_given_again() {
+async fn s3_27_a_reused_report_leaves_room_for_its_notice() {
     let plan = |ids_before| keeping(answering(typed).contract("typed"), ids_before);
     let first = Site::new(plan(0));
     first.run(ask("MAIN")).await;

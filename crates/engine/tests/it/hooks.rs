@@ -62,7 +62,7 @@ fn plan(script: Script) -> (Arc<Listener>, Plan) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn each_follow_up_is_told_of_with_its_leg_and_with_what_is_asked_now() {
+async fn hooks_hear_of_each_follow_up_with_its_leg_and_prompt() {
     let child = "agent-aaaaaaaaaaab";
     let first = json!({"description": "Part", "prompt": "FIRST", "subagent_type": "explore"});
     let resume = |prompt: &str| json!({"description": "More", "prompt": prompt, "resume": child});
@@ -107,7 +107,7 @@ async fn each_follow_up_is_told_of_with_its_leg_and_with_what_is_asked_now() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_leg_that_begins_without_a_word_is_told_of_and_one_that_was_interrupted_is_not_told_of_again() {
+async fn hooks_hear_of_a_leg_without_a_prompt_but_not_twice_of_an_interrupted_one() {
     let (listener, failing) = plan(Script::new().otherwise(reply::status(401)));
     let world = failing.build();
     let outcome = world.run(ask("MAIN")).await;
@@ -151,7 +151,7 @@ async fn a_hook_holds_up_neither_a_deadline_nor_a_stop() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_hook_that_fails_is_told_of_once_in_the_outcome() {
+async fn a_failed_hook_is_in_the_outcome_once() {
     for background in [false, true] {
         let task = json!({
             "description": "Part", "prompt": "BROKEN", "subagent_type": "explore", "run_in_background": background
@@ -170,7 +170,7 @@ async fn a_hook_that_fails_is_told_of_once_in_the_outcome() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn endings_are_told_of_tasks_that_are_ended_because_nobody_runs_them() {
+async fn hooks_hear_of_endings_of_interrupted_tasks() {
     let site = Site::new();
     let left = left_behind(&site.whole(writing()).await, CHILD, "model_called");
     let journal = Arc::new(Relic::of(&left).await);

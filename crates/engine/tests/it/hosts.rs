@@ -30,7 +30,7 @@ fn at_peace() -> World {
 }
 
 #[tokio::test]
-async fn a_host_sees_what_was_delegated_and_not_what_a_person_runs() {
+async fn a_host_sees_delegated_tasks_but_not_a_persons_runs() {
     let world = at_peace();
     let host = world.engine.host();
     let own = world.run(ask("by a person")).await.task_id;
@@ -53,7 +53,7 @@ async fn a_host_sees_what_was_delegated_and_not_what_a_person_runs() {
 }
 
 #[tokio::test]
-async fn an_empty_id_is_nobodys() {
+async fn an_empty_id_matches_no_task() {
     let world = at_peace();
     let host = world.engine.host();
     host.start(brief("the only one")).await.expect("it can be started").outcome().await.expect("the journal works");
@@ -62,7 +62,7 @@ async fn an_empty_id_is_nobodys() {
 }
 
 #[tokio::test]
-async fn what_a_host_keeps_works_on_until_it_ends() {
+async fn a_task_kept_by_a_host_runs_until_it_ends() {
     let world = Plan::script(Script::always(reply::text("done").held_by("gate"))).build();
     let host = world.engine.host();
     let launched = host.keep(host.start(brief("by itself")).await.expect("it can be started"));
@@ -75,7 +75,7 @@ async fn what_a_host_keeps_works_on_until_it_ends() {
 }
 
 #[tokio::test]
-async fn a_hosts_words_are_recorded_as_a_hosts() {
+async fn a_hosts_messages_are_recorded_as_a_hosts() {
     let script = Script::new().on(when::turn(0), reply::text("first").held_by("gate")).otherwise(reply::text("second"));
     let world = Plan::script(script).build();
     let host = world.engine.host();
@@ -90,7 +90,7 @@ async fn a_hosts_words_are_recorded_as_a_hosts() {
 }
 
 #[tokio::test]
-async fn what_the_user_denies_is_denied_to_a_host_too() {
+async fn the_users_denials_apply_to_a_host_too() {
     let denied = user(GrantLayer { deny: vec!["TaskList".to_owned()], ..usual() });
     let world = Plan::script(Script::new()).permissions(denied).build();
     let refused = call(&world.engine.host(), "TaskList", json!({})).await;
@@ -122,7 +122,7 @@ impl TypedTool for Leaky {
 const KEY: &str = "our-own-key-1234567890";
 
 #[tokio::test]
-async fn what_a_host_calls_loses_its_secrets_and_may_break_down_as_a_tasks_call_may() {
+async fn a_hosts_calls_are_redacted_and_may_break_down_like_a_tasks() {
     let redactor = Arc::new(Redactor::new(vec![KEY.to_owned()]));
     let permissions = Permissions { redactor, ..Permissions::unrestricted() };
     let world = Plan::script(Script::new()).permissions(permissions).tool(Leaky).build();
@@ -147,7 +147,7 @@ fn done() -> Script {
 }
 
 #[tokio::test]
-async fn a_host_can_end_a_task_that_nobody_runs_any_more() {
+async fn a_host_can_stop_an_interrupted_task() {
     let (site, task) = interrupted(done).await;
     let host = site.engine.host();
     let stopped = call(&host, "TaskStop", json!({"task_id": task})).await;
@@ -157,7 +157,7 @@ async fn a_host_can_end_a_task_that_nobody_runs_any_more() {
 }
 
 #[tokio::test]
-async fn a_host_can_end_a_task_that_works_elsewhere() {
+async fn a_host_can_stop_a_task_in_another_process() {
     let world = Plan::script(Script::always(reply::never())).build();
     let there = world.engine.host();
     let launched = there.keep(there.start(brief("by itself")).await.expect("it can be started"));
@@ -168,7 +168,7 @@ async fn a_host_can_end_a_task_that_works_elsewhere() {
 }
 
 #[tokio::test]
-async fn a_host_is_told_how_an_interrupted_task_goes_on_and_that_it_does() {
+async fn a_host_resumes_an_interrupted_task_and_learns_how() {
     let (site, task) = interrupted(done).await;
     let host = site.engine.host();
     let looked = call(&host, "TaskOutput", json!({"task_id": task, "block": false})).await;

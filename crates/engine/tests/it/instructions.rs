@@ -29,7 +29,7 @@ async fn told(files: &[(&'static str, &'static str)], rules: EngineSettings, bri
 }
 
 #[tokio::test]
-async fn the_main_agent_reads_them_nearest_first_and_each_text_once() {
+async fn the_main_agent_reads_instructions_nearest_first_and_each_text_once() {
     let files = [
         ("AGENTS.md", "Use tabs.\n"),
         ("CLAUDE.md", "Use tabs.\n"),
@@ -56,7 +56,7 @@ async fn the_main_agent_reads_them_nearest_first_and_each_text_once() {
 }
 
 #[tokio::test]
-async fn children_get_them_only_by_rule() {
+async fn sub_agents_get_instructions_only_by_setting() {
     let files = [("AGENTS.md", "Use tabs.\n")];
     assert_eq!(told(&files, EngineSettings::default(), "The piece").await, "\n---\n");
     let inherited = InstructionRules { for_children: true, ..InstructionRules::default() };
@@ -71,7 +71,7 @@ async fn children_get_them_only_by_rule() {
 }
 
 #[tokio::test]
-async fn what_does_not_fit_is_left_out_whole_and_named() {
+async fn a_file_that_does_not_fit_is_omitted_with_a_notice() {
     let files =
         [("AGENTS.md", "twelve bytes"), ("CLAUDE.md", "twenty-one bytes long"), (".sortie/context.md", "seven b")];
     let small = InstructionRules { max_bytes: 20, ..InstructionRules::default() };
@@ -88,7 +88,7 @@ async fn what_does_not_fit_is_left_out_whole_and_named() {
 }
 
 #[tokio::test]
-async fn a_link_counts_only_where_it_leads_to_another_such_file() {
+async fn a_link_counts_only_if_it_leads_to_another_instruction_file() {
     let world = Plan::script(script()).files(&[("AGENTS.md", "Use tabs.\n"), (".env", "KEY=sk-live")]).build();
     let root = world.home.path().join("workspace");
     std::os::unix::fs::symlink("AGENTS.md", root.join("CLAUDE.md")).expect("a link");
@@ -101,7 +101,7 @@ async fn a_link_counts_only_where_it_leads_to_another_such_file() {
 }
 
 #[tokio::test]
-async fn the_same_text_again_is_no_text_that_does_not_fit() {
+async fn a_repeated_text_is_not_reported_as_too_long() {
     let files = [("AGENTS.md", "twelve bytes"), ("CLAUDE.md", "twelve bytes")];
     let small = InstructionRules { max_bytes: 20, ..InstructionRules::default() };
     let told = told(&files, rules(small), "The question").await;

@@ -35,7 +35,7 @@ fn looking(asked: &Asked<'_>) -> ScriptedReply {
 }
 
 #[tokio::test(start_paused = true)]
-async fn whoever_was_started_a_moment_ago_is_known_before_the_log_shows_it() {
+async fn a_task_is_known_before_the_log_shows_it() {
     let site = Site::of(answering(looking), Relic::default().late());
     assert_eq!(site.run(ask("MAIN")).await.status, Status::Completed);
     let outputs = site.outputs("MAIN").split_off(1);
@@ -46,7 +46,7 @@ async fn whoever_was_started_a_moment_ago_is_known_before_the_log_shows_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_task_from_outside_is_on_disk_before_whoever_started_it_hears_its_id() {
+async fn a_task_from_outside_is_on_disk_before_its_caller_learns_the_id() {
     let site = Site::of(answering(looking), Relic::default());
     let request = TaskRequest { agent: "general-purpose".to_owned(), ..ask("MAIN") };
     let running = site.engine.task(request).await.expect("it starts");
@@ -70,7 +70,7 @@ fn listing(asked: &Asked<'_>) -> ScriptedReply {
 }
 
 #[tokio::test(start_paused = true)]
-async fn of_many_tasks_the_newest_of_those_that_were_asked_for_are_listed_and_all_are_counted() {
+async fn a_long_list_shows_the_newest_matching_tasks_and_counts_all() {
     let site = Site::new(answering(listing));
     assert_eq!(site.run(ask("MAIN")).await.status, Status::Completed);
     let lists = site.outputs("MAIN").split_off(53);
@@ -115,7 +115,7 @@ fn writing(asked: &Asked<'_>) -> ScriptedReply {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_message_that_arrived_and_was_not_read_before_its_reader_was_ended_is_told_as_such() {
+async fn a_message_unread_when_its_recipient_was_ended_is_reported_as_such() {
     let whole = Site::new(answering(writing));
     let root = whole.run(ask("MAIN")).await.task_id;
     let appends = whole.journal.appends();
@@ -170,7 +170,7 @@ async fn told_of_one_elsewhere(holder: Option<Holder>) -> String {
 }
 
 #[tokio::test(start_paused = true)]
-async fn of_a_child_that_runs_elsewhere_it_is_said_where_and_that_its_report_does_not_come() {
+async fn the_status_of_a_child_elsewhere_says_where_and_that_no_report_comes() {
     expect![[r#"
         agent-aaaaaaaaaaab general-purpose running in process 7, not in yours
         [agent-aaaaaaaaaaab works for somebody else: its report is not delivered to you; TaskOutput has it once it has ended]
@@ -219,7 +219,7 @@ async fn a_child_at_the_depth_limit_knows_its_siblings_and_can_write_to_them() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn siblings_write_to_each_other_only_where_their_parent_may_write_itself() {
+async fn siblings_write_to_each_other_only_if_their_parent_may_write_itself() {
     let lead = json!({"description": "Lead", "prompt": "LEAD", "subagent_type": "lead"});
     let script = Script::new()
         .on(when::prompt_contains("MAIN").turn(0), reply::calls([reply::call("Task", lead)]))
@@ -255,7 +255,7 @@ fn short_of_time(asked: &Asked<'_>) -> ScriptedReply {
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_whose_parent_has_failed_has_the_time_of_the_one_that_has_it_now() {
+async fn an_adopted_child_has_its_adopters_deadline() {
     let site = Site::new(answering(short_of_time).rules(rules(20)));
     let began = tokio::time::Instant::now();
     let outcome = site.run(ask("MAIN")).await;
@@ -282,7 +282,7 @@ fn asking_in_vain(asked: &Asked<'_>) -> ScriptedReply {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_question_to_a_parent_that_fails_is_answered_by_the_one_that_has_the_asker_now() {
+async fn a_question_to_a_failed_parent_is_answered_by_the_adopter() {
     let site = Site::new(answering(asking_in_vain));
     let outcome = site.run(ask("MAIN")).await;
     assert_eq!(outcome.status, Status::Completed);
@@ -312,7 +312,7 @@ fn files(world: &World) -> Vec<bool> {
 }
 
 #[tokio::test]
-async fn who_waits_for_permission_keeps_nobody_from_working_even_where_one_works_at_a_time() {
+async fn a_task_waiting_for_approval_lends_its_slot_even_if_it_is_the_only_one() {
     for background in [true, false] {
         let is_done = CancellationToken::new();
         let approver = Arc::new(Waiting(is_done.clone()));

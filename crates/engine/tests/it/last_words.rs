@@ -38,7 +38,7 @@ fn endings(world: &World) -> Vec<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_was_answered_before_a_report_came_belongs_to_the_result_of_a_main_agent_and_of_a_child() {
+async fn answers_before_a_report_belong_to_the_result_of_main_agent_and_child() {
     let world = Plan::script(twice()).build();
     let outcome = world.run(ask("MAIN")).await;
     assert_eq!((outcome.status, outcome.text.as_str()), (Status::Completed, "Meanwhile: four.\n\nAnd the rest."));
@@ -48,7 +48,7 @@ async fn what_was_answered_before_a_report_came_belongs_to_the_result_of_a_main_
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_that_is_stopped_after_it_was_woken_keeps_what_it_had_answered() {
+async fn a_task_stopped_after_a_wake_up_keeps_its_answers() {
     let script = Script::new()
         .on(when::prompt_contains("MAIN").turn(0), reply::calls([task("FIRST", true)]))
         .on(when::prompt_contains("MAIN").turn(1), reply::text("Meanwhile: four."))
@@ -59,7 +59,7 @@ async fn one_that_is_stopped_after_it_was_woken_keeps_what_it_had_answered() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn it_belongs_to_the_result_after_a_crash_as_well_and_with_a_new_prompt() {
+async fn earlier_answers_belong_to_the_result_after_a_crash_and_a_new_prompt() {
     let site = Site::new();
     let appends = site.whole(twice()).await;
     for (kind, prompt) in [("task_parked", None), ("mail_read", None), ("task_parked", Some("MORE"))] {

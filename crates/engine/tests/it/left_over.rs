@@ -20,7 +20,7 @@ async fn go_on(world: &World, task: TaskId) {
 }
 
 #[tokio::test]
-async fn what_was_left_for_a_task_is_read_in_order_before_its_next_turn_and_once() {
+async fn missed_messages_are_read_in_order_before_the_next_turn_and_once() {
     let world = Plan::script(Script::always(reply::text("Done."))).build();
     let (task, other) = (world.run(ask("MAIN")).await.task_id, world.run(ask("OTHER")).await.task_id);
     leave(&world, task, "First.").await;
@@ -45,7 +45,7 @@ async fn what_was_left_for_a_task_is_read_in_order_before_its_next_turn_and_once
 }
 
 #[tokio::test]
-async fn what_its_sender_has_withdrawn_is_not_read() {
+async fn a_withdrawn_message_is_not_read() {
     let world = Plan::script(Script::always(reply::text("Done."))).build();
     let task = world.run(ask("MAIN")).await.task_id;
     leave(&world, task, "Missed.").await;
@@ -58,7 +58,7 @@ async fn what_its_sender_has_withdrawn_is_not_read() {
 }
 
 #[tokio::test]
-async fn much_that_was_left_is_read_within_a_size_at_each_turn() {
+async fn many_missed_messages_are_read_within_a_size_limit_each_turn() {
     let world = Plan::script(Script::always(reply::text("Done."))).build();
     let task = world.run(ask("MAIN")).await.task_id;
     for number in 0..20 {

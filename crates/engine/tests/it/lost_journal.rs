@@ -43,7 +43,7 @@ impl Tool for Hold {
 }
 
 #[tokio::test]
-async fn a_tree_whose_steps_could_not_be_recorded_stops_as_a_whole_and_goes_on_when_they_can_be() {
+async fn a_tree_with_a_lost_journal_stops_as_a_whole_and_can_resume() {
     for in_background in [false, true] {
         let home = tempfile::tempdir().expect("a temp directory");
         std::fs::create_dir(home.path().join("workspace")).expect("a fresh directory");

@@ -128,7 +128,7 @@ const ALL: [(&str, Answer); 5] =
 
 /// Checks that these runs contain every case that they are meant for.
 #[tokio::test(start_paused = true)]
-async fn the_runs_have_what_they_should_have() {
+async fn the_runs_contain_every_case() {
     let mut kinds = Vec::new();
     for (_, answer) in ALL {
         let (_, appends) = whole(&Place::new(), answer, 20).await;
@@ -191,7 +191,7 @@ async fn go_on(engine: &Engine, root: TaskId, prompt: Option<&str>) -> TaskOutco
 }
 
 #[tokio::test(start_paused = true)]
-async fn whatever_is_left_goes_on_and_all_is_told_once() {
+async fn a_run_killed_anywhere_resumes_and_everything_is_read_once() {
     for (name, answer) in ALL {
         for at_once in [1, 20] {
             let place = Place::new();
@@ -224,7 +224,7 @@ fn limited(asked: &Asked<'_>) -> ScriptedReply {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_left_of_one_at_its_limit_gathers_its_children_and_reports() {
+async fn a_killed_task_at_its_limit_gathers_its_children_and_reports() {
     let place = Place::new();
     let limits = Limits { max_turns: Some(1), ..Limits::default() };
     let request = TaskRequest { limits, ..ask("MAIN") };
@@ -242,7 +242,7 @@ async fn what_is_left_of_one_at_its_limit_gathers_its_children_and_reports() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_goes_on_can_be_killed_again() {
+async fn a_resumed_run_can_be_killed_again() {
     for (name, answer) in ALL {
         let place = Place::new();
         let (outcome, appends) = whole(&place, answer, 20).await;
@@ -265,7 +265,7 @@ async fn what_goes_on_can_be_killed_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn whatever_is_left_can_be_stopped_and_what_was_reported_is_told_when_it_goes_on() {
+async fn a_killed_run_can_be_stopped_and_reads_its_reports_when_resumed() {
     for (name, answer) in ALL {
         let place = Place::new();
         let (outcome, appends) = whole(&place, answer, 20).await;
@@ -283,7 +283,7 @@ async fn whatever_is_left_can_be_stopped_and_what_was_reported_is_told_when_it_g
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_of_what_is_left_can_be_stopped_alone_and_whoever_has_it_is_told_once() {
+async fn one_task_of_a_killed_run_can_be_stopped_and_its_parent_learns_once() {
     for (name, answer) in ALL {
         let place = Place::new();
         let (outcome, appends) = whole(&place, answer, 20).await;
@@ -309,7 +309,7 @@ async fn one_of_what_is_left_can_be_stopped_alone_and_whoever_has_it_is_told_onc
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_is_stopped_while_it_goes_on_leaves_nobody_behind() {
+async fn a_task_stopped_while_it_resumes_leaves_no_child_behind() {
     for (name, answer) in ALL {
         let place = Place::new();
         let (outcome, appends) = whole(&place, answer, 1).await;
@@ -338,7 +338,7 @@ async fn who_is_stopped_while_it_goes_on_leaves_nobody_behind() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stop_at_any_step_ends_all_and_what_was_reported_is_told_when_it_goes_on() {
+async fn a_stop_at_any_step_ends_all_and_reports_are_read_when_resumed() {
     for (name, answer) in ALL {
         let place = Place::new();
         let (_, appends) = whole(&place, answer, 2).await;
@@ -370,7 +370,7 @@ async fn a_stop_at_any_step_ends_all_and_what_was_reported_is_told_when_it_goes_
 
 /// Real time and real threads, so the order varies.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn many_at_once_are_told_once_whatever_comes_first() {
+async fn simultaneous_reports_are_read_once_in_any_order() {
     let runs = (0..10).flat_map(|_| ALL).map(async |(_, answer)| {
         let place = Place::new();
         let ended = tokio::time::timeout(Duration::from_mins(5), whole(&place, answer, 3)).await;

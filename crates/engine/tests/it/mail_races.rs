@@ -104,7 +104,7 @@ pub(crate) fn rules(max_concurrent: usize) -> EngineSettings {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_message_to_one_that_is_just_ending_is_read_or_has_it_go_on() {
+async fn a_message_to_an_ending_task_is_read_or_resumes_it() {
     for sent_after in 40..60 {
         let script = Script::new()
             .on(when::prompt_contains("MAIN").turn(0), reply::calls([task("FIRST", true)]))
@@ -139,7 +139,7 @@ fn asking(asked: &Asked<'_>) -> ScriptedReply {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_child_that_is_stopped_at_any_step_is_reported_once_and_nobody_waits_for_it() {
+async fn a_child_stopped_at_any_step_is_reported_once_and_nobody_waits_for_it() {
     let whole = Site::new(answering(asking));
     assert_eq!(whole.run(ask("MAIN")).await.status, Status::Completed);
     for child in [CHILD, "agent-aaaaaaaaaaac"] {
@@ -178,7 +178,7 @@ fn waiting_for_an_asker(asked: &Asked<'_>) -> ScriptedReply {
 }
 
 #[tokio::test(start_paused = true)]
-async fn f49_a_question_reaches_one_that_waits_for_the_asker_even_where_one_works_at_a_time() {
+async fn f49_a_question_reaches_a_parent_that_waits_for_the_asker_even_with_one_slot() {
     let site = Site::new(answering(waiting_for_an_asker).rules(rules(1)));
     let began = tokio::time::Instant::now();
     let outcome = site.run(ask("MAIN")).await;
@@ -189,7 +189,7 @@ async fn f49_a_question_reaches_one_that_waits_for_the_asker_even_where_one_work
 }
 
 #[tokio::test(start_paused = true)]
-async fn where_nothing_works_in_the_background_a_child_is_told_at_once_that_nobody_can_answer() {
+async fn without_background_work_a_child_learns_at_once_that_nobody_can_answer() {
     let script = Script::new()
         .on(when::prompt_contains("MAIN").turn(0), reply::calls([task("ASKING", false)]))
         .on(when::prompt_contains("ASKING").turn(0), call("Ask", json!({"question": "Which one?"})))
@@ -210,7 +210,7 @@ fn unanswered(asked: &Asked<'_>) -> ScriptedReply {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_gets_no_answer_has_time_to_go_on_without() {
+async fn a_task_without_an_answer_has_time_to_continue() {
     let site = Site::new(answering(unanswered));
     assert_eq!(site.run(ask("MAIN")).await.status, Status::Completed);
     let child = site.journal.ending(id(CHILD)).expect("the journal reads").expect("it has ended");
@@ -236,7 +236,7 @@ fn writing(asked: &Asked<'_>) -> ScriptedReply {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_task_writes_to_its_kin_and_to_nobody_else() {
+async fn a_task_writes_to_its_relatives_and_to_nobody_else() {
     let site = Site::new(answering(writing));
     let outcome = site.run(ask("MAIN")).await;
     assert_eq!(outcome.status, Status::Completed);
@@ -268,7 +268,7 @@ async fn a_parent_at_its_limit_gathers_its_children_and_then_reports() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_deadline_ends_one_that_is_parked_and_what_it_waits_for() {
+async fn a_deadline_ends_a_parked_task_and_its_children() {
     let script = Script::new()
         .on(when::prompt_contains("MAIN").turn(0), reply::calls([task("FIRST", true)]))
         .on(when::prompt_contains("MAIN"), reply::text("Waiting."))
@@ -282,7 +282,7 @@ async fn a_deadline_ends_one_that_is_parked_and_what_it_waits_for() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn f41_children_of_a_main_agent_that_fails_are_stopped_and_told_when_it_goes_on() {
+async fn f41_children_of_a_failed_main_agent_are_stopped_and_reported_when_resumed() {
     let script = Script::new()
         .on(when::prompt_contains("MAIN").turn(0), reply::calls([task("QUICK", true), task("NEVER", true)]))
         .on(when::prompt_contains("MAIN").last_contains("has ended"), reply::text("On."))
@@ -311,7 +311,7 @@ fn breaking_down(asked: &Asked<'_>) -> ScriptedReply {
 }
 
 #[tokio::test(start_paused = true)]
-async fn f43_the_children_of_one_that_breaks_down_are_its_parents_then_or_end_with_it() {
+async fn f43_the_children_of_a_panicked_task_are_adopted_or_end_with_it() {
     let site = Site::new(answering(breaking_down).rules(rules(20)));
     let outcome = site.run(ask("MAIN")).await;
     assert_eq!(outcome.status, Status::Completed);
@@ -343,7 +343,7 @@ fn adopted(asked: &Asked<'_>) -> ScriptedReply {
 }
 
 #[tokio::test(start_paused = true)]
-async fn f43_whoever_has_a_task_since_its_parents_failed_is_its_parent() {
+async fn f43_the_adopter_of_a_task_is_its_parent() {
     let site = Site::new(answering(adopted).rules(rules(2)));
     let outcome = site.run(ask("MAIN")).await;
     assert_eq!(outcome.status, Status::Completed);
@@ -358,7 +358,7 @@ async fn f43_whoever_has_a_task_since_its_parents_failed_is_its_parent() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_that_is_parked_ends_with_all_when_nobody_wants_it_any_more() {
+async fn a_dropped_parked_task_ends_with_its_children() {
     let script = Script::new()
         .on(when::prompt_contains("MAIN").turn(0), reply::calls([task("FIRST", true)]))
         .on(when::prompt_contains("MAIN"), reply::text("Waiting."))
@@ -388,7 +388,7 @@ fn stopping_what_failed(asked: &Asked<'_>) -> ScriptedReply {
 }
 
 #[tokio::test(start_paused = true)]
-async fn f43_stopping_one_that_has_failed_stops_what_it_had_started() {
+async fn f43_stopping_a_failed_task_stops_its_children() {
     let site = Site::new(answering(stopping_what_failed));
     let outcome = site.run(ask("MAIN")).await;
     assert_eq!((outcome.status, outcome.usage.turns), (Status::Completed, 4));
@@ -400,7 +400,7 @@ async fn f43_stopping_one_that_has_failed_stops_what_it_had_started() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_waits_for_one_whose_end_cannot_be_recorded_is_told_so() {
+async fn a_parent_learns_that_its_childs_ending_cannot_be_recorded() {
     let script = Script::new()
         .on(when::prompt_contains("MAIN").turn(0), reply::calls([task("FIRST", true)]))
         .on(when::prompt_contains("MAIN"), reply::text("On."))
@@ -413,7 +413,7 @@ async fn who_waits_for_one_whose_end_cannot_be_recorded_is_told_so() {
 
 /// Real time: the command goes through the journal. Whichever comes first, the report is read once.
 #[tokio::test]
-async fn a_child_that_is_let_go_while_it_ends_is_reported_once() {
+async fn a_child_released_while_it_ends_is_reported_once() {
     for _ in 0..10 {
         let script = Script::new()
             .on(when::prompt_contains("MAIN").turn(0), reply::calls([task("FIRST", false)]))
@@ -431,7 +431,7 @@ async fn a_child_that_is_let_go_while_it_ends_is_reported_once() {
 }
 
 #[tokio::test]
-async fn a_child_that_is_let_go_answers_its_call_and_is_reported_when_it_ends() {
+async fn a_released_child_answers_its_call_and_is_reported_when_it_ends() {
     let script = Script::new()
         .on(when::prompt_contains("MAIN").turn(0), reply::calls([task("FIRST", false)]))
         .on(when::prompt_contains("MAIN"), reply::text("On."))
@@ -454,7 +454,7 @@ async fn a_child_that_is_let_go_answers_its_call_and_is_reported_when_it_ends() 
 }
 
 #[tokio::test(start_paused = true)]
-async fn whoever_is_kept_for_a_moment_from_going_on_with_a_child_tries_again() {
+async fn a_resumption_of_a_child_that_is_briefly_held_is_retried() {
     for is_background in [true, false] {
         let plan = || {
             let script = Script::new()

@@ -112,7 +112,7 @@ async fn f40_a_hundred_end_while_their_parent_waits_for_one_of_them() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn f40_a_hundred_wake_a_parent_that_is_itself_a_child_however_many_work_at_once() {
+async fn f40_a_hundred_wake_a_parent_that_is_itself_a_child_with_any_number_of_slots() {
     for at_once in [1, CHILDREN] {
         let middle = json!({"description": "Middle", "prompt": "MIDDLE", "subagent_type": "general-purpose"});
         let script = Script::new()
@@ -138,7 +138,7 @@ async fn f40_a_hundred_end_while_their_parent_is_parked() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn f40_a_hundred_have_ended_when_their_parent_is_stopped_and_are_told_when_it_goes_on() {
+async fn f40_a_hundred_that_ended_before_a_stop_are_reported_when_resumed() {
     let world = plan(reply::never()).build();
     let running = world.start(ask("MAIN")).await;
     let (task, stop) = (running.task, running.stopper());
@@ -156,7 +156,7 @@ async fn f40_a_hundred_have_ended_when_their_parent_is_stopped_and_are_told_when
 }
 
 #[tokio::test(start_paused = true)]
-async fn f40_a_hundred_are_stopped_with_their_parent_and_are_told_when_it_goes_on() {
+async fn f40_a_hundred_stopped_with_their_parent_are_reported_when_resumed() {
     let world = plan(reply::never()).build();
     let running = world.start(ask("MAIN")).await;
     let (task, stop) = (running.task, running.stopper());
@@ -171,7 +171,7 @@ async fn f40_a_hundred_are_stopped_with_their_parent_and_are_told_when_it_goes_o
 }
 
 #[tokio::test(start_paused = true)]
-async fn f40_a_hundred_have_ended_when_the_process_is_killed_and_are_told_when_it_goes_on() {
+async fn f40_a_hundred_that_ended_before_a_kill_are_reported_when_resumed() {
     let home = tempfile::tempdir().expect("a temp directory");
     std::fs::create_dir(home.path().join("workspace")).expect("a fresh directory");
     let journal = Arc::new(Relic::default());
@@ -202,7 +202,7 @@ fn bytes_of_mail(seen: &Seen) -> usize {
 }
 
 #[tokio::test(start_paused = true)]
-async fn f42_fifty_long_reports_are_told_within_a_size_and_can_be_had_whole() {
+async fn f42_fifty_long_reports_fit_a_size_limit_and_can_be_read_in_full() {
     let lines: Vec<String> = (0..20_000).map(|number| format!("line {number}\n")).collect();
     let long = lines.concat();
     assert!(long.len() > 200_000);
@@ -254,7 +254,7 @@ impl Hooks for Backwards {
 }
 
 #[tokio::test(start_paused = true)]
-async fn f40_reports_come_in_the_order_of_the_calls_however_the_starts_raced_also_after_a_crash() {
+async fn f40_reports_come_in_the_order_of_the_calls_even_after_a_crash() {
     let plan = || {
         let script = Script::new()
             .on(when::prompt_contains("MAIN").turn(0), reply::calls(tasks(5)))

@@ -68,14 +68,14 @@ async fn the_call_comes_before_the_file_and_the_file_before_the_parent() {
 }
 
 #[tokio::test]
-async fn a_substituted_model_is_told_to_the_one_who_asked() {
+async fn the_caller_learns_of_a_substituted_model() {
     let (model, answer) = served("explore", Some("stand-in"), EngineSettings::default()).await;
     assert_eq!(model, "stand-in");
     assert!(answer.contains("notice: `stand-in` serves"), "{answer}");
 }
 
 #[tokio::test]
-async fn calls_cannot_choose_a_model_where_that_is_switched_off() {
+async fn calls_cannot_choose_a_model_if_that_is_switched_off() {
     let strict = || EngineSettings { allow_model_override: false, ..EngineSettings::default() };
     let (model, answer) = served("explore", Some("calls"), strict()).await;
     assert_eq!(model, "nobody");

@@ -154,7 +154,7 @@ impl Hooks for Against {
 }
 
 #[tokio::test]
-async fn whoever_asks_may_where_nothing_is_against_it() {
+async fn every_origin_can_start_a_task() {
     for by in ALL {
         let world = world(by, |plan| plan).await;
         assert_eq!(done(&world, by).await, Ok(()), "{by:?}");
@@ -163,7 +163,7 @@ async fn whoever_asks_may_where_nothing_is_against_it() {
 }
 
 #[tokio::test]
-async fn a_hook_can_veto_whatever_anybody_asks_for() {
+async fn a_hook_can_veto_every_origin() {
     for by in ALL {
         let world = world(by, |plan| Plan { hooks: Arc::new(Against), ..plan }).await;
         assert_eq!(done(&world, by).await, refused("vetoed"), "{by:?}");
@@ -172,7 +172,7 @@ async fn a_hook_can_veto_whatever_anybody_asks_for() {
 }
 
 #[tokio::test]
-async fn a_task_rule_denies_an_agent_to_all_who_delegate() {
+async fn a_task_rule_denies_an_agent_to_every_delegating_origin() {
     let deny = || user(GrantLayer { deny: rules(&["Task(explore)"]), ..usual() });
     for by in DELEGATING {
         assert_eq!(met(by, |plan| plan.permissions(deny())).await, refused("permission"), "{by:?}");
@@ -183,7 +183,7 @@ async fn a_task_rule_denies_an_agent_to_all_who_delegate() {
 }
 
 #[tokio::test]
-async fn nobody_delegates_where_that_is_switched_off_or_beyond_the_depth() {
+async fn nobody_delegates_if_that_is_off_or_beyond_the_depth() {
     for (off, code) in [
         (EngineSettings { delegation: false, ..EngineSettings::default() }, "delegation_off"),
         (EngineSettings { max_depth: 0, ..EngineSettings::default() }, "depth"),
@@ -201,7 +201,7 @@ async fn nobody_delegates_where_that_is_switched_off_or_beyond_the_depth() {
 }
 
 #[tokio::test]
-async fn the_rate_of_starts_is_bounded_for_all_who_delegate() {
+async fn the_rate_of_starts_is_bounded_for_every_delegating_origin() {
     let none = EngineSettings { delegations_per_minute: Some(0), ..EngineSettings::default() };
     for by in DELEGATING {
         assert_eq!(met(by, |plan| plan.rules(none.clone())).await, refused("delegation_rate"), "{by:?}");
@@ -237,7 +237,7 @@ fn config(world: &World) -> AgentConfig {
 }
 
 #[tokio::test]
-async fn the_settings_limits_hold_for_whoever_delegates() {
+async fn the_settings_limits_hold_for_every_delegating_origin() {
     let bounded = EngineSettings { max_tokens: Some(100_000), ..EngineSettings::default() };
     for by in DELEGATING {
         let world = world(by, |plan| plan.rules(bounded.clone())).await;
@@ -264,7 +264,7 @@ fn strict(lead: (&str, &str), script: Script) -> Plan {
 }
 
 #[tokio::test]
-async fn an_agent_without_a_tool_that_it_names_is_not_started_where_the_contract_says_so() {
+async fn an_agent_lacking_a_tool_it_names_is_refused_if_the_contract_says_so() {
     let deny = || user(GrantLayer { deny: rules(&["Write"]), ..usual() });
     let script = || Script::new();
     for by in [Host, Library] {
@@ -280,7 +280,7 @@ async fn an_agent_without_a_tool_that_it_names_is_not_started_where_the_contract
 }
 
 #[tokio::test]
-async fn an_agent_does_not_delegate_to_itself_where_the_contract_says_so() {
+async fn an_agent_cannot_delegate_to_itself_if_the_contract_says_so() {
     let inner = json!({"description": "Part", "prompt": "INNER", "subagent_type": "lead"});
     let script = || Script::new().on(when::prompt_contains(PART).turn(0), task(inner.clone()));
     for by in [Host, Library, Call] {
@@ -297,7 +297,7 @@ async fn an_agent_does_not_delegate_to_itself_where_the_contract_says_so() {
 }
 
 #[tokio::test]
-async fn a_sub_agent_of_a_library_that_is_refused_leaves_no_trace() {
+async fn a_refused_sub_agent_of_a_library_leaves_no_trace() {
     let deny = user(GrantLayer { deny: rules(&["Task(explore)"]), ..usual() });
     let world_denied = world(Library, |plan| plan.permissions(deny)).await;
     assert_eq!(done(&world_denied, Library).await, refused("permission"));
@@ -330,7 +330,7 @@ const TEMPLATE: (&str, &str) =
     (".sortie/templates/look.md", "---\ndescription: Looks.\nagent: explore\n---\nLook around.\n");
 
 #[tokio::test]
-async fn a_dry_run_is_against_what_the_start_is_against() {
+async fn a_dry_run_refuses_what_the_start_refuses() {
     let lead = |prompt: &str| TaskRequest { agent: "lead".to_owned(), ..ask(prompt) };
     let usually = |prompt: &str| TaskRequest { agent_is_usual: true, ..lead(prompt) };
     let apart = TaskRequest { background: true, ..lead("Go.") };
@@ -352,7 +352,7 @@ async fn a_dry_run_is_against_what_the_start_is_against() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_dry_run_of_a_resumption_checks_what_is_named_beside_the_task() {
+async fn a_dry_run_of_a_resumption_checks_everything_named_besides_the_task() {
     let again = || TaskRequest { resume: Some(CHILD.to_owned()), agent_is_usual: true, ..ask("Go on.") };
     let dry = async |request| dry_and_real(request, |plan| plan).await.0;
     assert_eq!(dry(again()).await, None, "the task keeps its own agent and model");

@@ -27,7 +27,7 @@ fn falling_silent(asked: &Asked<'_>) -> ScriptedReply {
 }
 
 #[tokio::test(start_paused = true)]
-async fn whoever_says_nothing_while_others_work_for_it_waits_for_them() {
+async fn a_silent_task_waits_for_its_background_children() {
     let site = Site::new(answering(falling_silent));
     let outcome = site.run(ask("MAIN")).await;
     expect!["completed | Both are right."].assert_eq(&told(&outcome));
@@ -55,7 +55,7 @@ fn nothing_to_add(asked: &Asked<'_>) -> ScriptedReply {
 }
 
 #[tokio::test(start_paused = true)]
-async fn whoever_has_answered_and_has_nothing_to_add_to_it_has_completed() {
+async fn a_task_with_an_answer_and_nothing_to_add_has_completed() {
     let site = Site::new(answering(nothing_to_add));
     let outcome = site.run(ask("MAIN")).await;
     expect!["completed | It is in the cellar."].assert_eq(&told(&outcome));
@@ -70,7 +70,7 @@ fn one_value(asked: &Asked<'_>) -> ScriptedReply {
 }
 
 #[tokio::test(start_paused = true)]
-async fn that_holds_for_an_answer_by_a_schema() {
+async fn a_structured_answer_needs_no_addition_either() {
     let schema = json!({"type": "object", "required": ["a"]});
     let request = TaskRequest { output_schema: Some(schema), ..ask("MAIN") };
     let outcome = Site::new(answering(one_value)).run(request).await;
@@ -88,7 +88,7 @@ fn cut_in_between(asked: &Asked<'_>) -> ScriptedReply {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_of_which_a_part_was_cut_is_partial_also_after_a_crash() {
+async fn an_answer_with_a_cut_part_is_partial_also_after_a_crash() {
     let told_as = expect![[r"
         partial (output) | The first part, cut in the mid
 
@@ -106,7 +106,7 @@ async fn an_answer_of_which_a_part_was_cut_is_partial_also_after_a_crash() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_has_cut_the_answer_is_named_and_not_what_a_later_reply_was_short_of() {
+async fn the_limit_that_cut_the_answer_is_named_not_a_later_one() {
     let limits = Limits { max_tokens: Some(27_000), ..Limits::default() };
     let outcome = Site::new(answering(cut_in_between)).run(TaskRequest { limits, ..ask("MAIN") }).await;
     assert!(told(&outcome).starts_with("partial (output)"), "{}", told(&outcome));
@@ -122,7 +122,7 @@ fn running_late(asked: &Asked<'_>) -> ScriptedReply {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_report_that_comes_too_late_to_be_read_is_told_of_in_the_outcome() {
+async fn a_report_too_late_to_be_read_is_noted_in_the_outcome() {
     let limits = Limits { timeout: Some(Duration::from_secs(3)), ..Limits::default() };
     let outcome = Site::new(answering(running_late)).run(TaskRequest { limits, ..ask("MAIN") }).await;
     assert_eq!(outcome.status, Status::Partial);
@@ -143,7 +143,7 @@ fn forgetting(asked: &Asked<'_>) -> ScriptedReply {
 }
 
 #[tokio::test(start_paused = true)]
-async fn whoever_waits_for_those_that_wait_for_its_answer_is_reminded_of_them() {
+async fn a_parent_whose_children_all_wait_for_its_answer_is_reminded() {
     let site = Site::new(answering(forgetting));
     assert_eq!(site.run(ask("MAIN")).await.status, Status::Completed);
     let outputs = site.outputs("ASKING");
@@ -172,7 +172,7 @@ fn n_reminders(site: &Site) -> usize {
 }
 
 #[tokio::test(start_paused = true)]
-async fn of_each_question_it_is_reminded_once_whatever_it_does_then_and_whoever_is_killed() {
+async fn each_question_is_reminded_of_once_even_after_a_kill() {
     let mut site = Site::new(answering(evading));
     let first = site.run(ask("MAIN")).await;
     assert_eq!((first.status, n_reminders(&site)), (Status::Completed, 1));
@@ -210,7 +210,7 @@ fn noting_each(asked: &Asked<'_>) -> ScriptedReply {
 }
 
 #[tokio::test(start_paused = true)]
-async fn reports_that_come_one_after_another_do_not_cost_a_turn_each() {
+async fn successive_reports_do_not_cost_a_turn_each() {
     collected(waiting_for_many).await;
     collected(noting_each).await;
 }

@@ -104,7 +104,7 @@ pub(crate) fn asking(person: &Arc<Person>) -> Permissions {
 }
 
 #[tokio::test]
-async fn where_nobody_can_be_asked_an_edit_is_refused_with_the_rule_that_would_allow_it() {
+async fn without_an_approver_an_edit_is_refused_with_the_rule_that_would_allow_it() {
     let world = Plan::script(once([write("docs/a.md")])).permissions(user(usual())).build();
     let outcome = world.run(ask("Go.")).await;
     assert_eq!(
@@ -128,7 +128,7 @@ async fn an_allow_rule_lets_an_edit_through_and_the_outcome_names_the_file() {
 }
 
 #[tokio::test]
-async fn a_person_sees_who_asks_for_what_and_approves_of_exactly_this_call() {
+async fn a_person_sees_the_agent_and_the_call_and_approves_exactly_that() {
     let person = Person::who_says([Approval::Once, Approval::No { reason: Some("not there".to_owned()) }]);
     let script = delegated("general-purpose", [write("a.md"), write("b.md")]);
     let world = Plan::script(script).permissions(asking(&person)).build();
@@ -146,7 +146,7 @@ async fn a_person_sees_who_asks_for_what_and_approves_of_exactly_this_call() {
 }
 
 #[tokio::test]
-async fn questions_wait_their_turn_and_an_answer_for_the_tree_answers_those_that_wait() {
+async fn approval_requests_queue_and_an_answer_for_the_tree_covers_waiting_ones() {
     let person = Person::who_says([Approval::Tree, Approval::Once]);
     let calls = [write("a.md"), write("a.md"), write("b.md")];
     let world = Plan::script(once(calls)).permissions(asking(&person)).build();
@@ -157,7 +157,7 @@ async fn questions_wait_their_turn_and_an_answer_for_the_tree_answers_those_that
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_question_that_nobody_answers_ends_before_the_time_of_the_task_does() {
+async fn an_unanswered_question_ends_before_the_tasks_deadline() {
     let person = Person::who_says([]);
     let world = Plan::script(once([write("a.md")])).permissions(asking(&person)).build();
     let mut request = ask("Go.");
@@ -171,7 +171,7 @@ async fn a_question_that_nobody_answers_ends_before_the_time_of_the_task_does() 
 }
 
 #[tokio::test(start_paused = true)]
-async fn nobody_is_asked_what_there_is_no_time_to_answer() {
+async fn nobody_is_asked_without_time_to_answer() {
     let person = Person::who_says([Approval::Once]);
     let world = Plan::script(once([write("a.md")])).permissions(asking(&person)).build();
     let mut request = ask("Go.");
@@ -184,7 +184,7 @@ async fn nobody_is_asked_what_there_is_no_time_to_answer() {
 }
 
 #[tokio::test]
-async fn what_the_settings_deny_no_agent_can_do_at_any_depth() {
+async fn no_agent_at_any_depth_can_do_what_the_settings_deny() {
     let deny = GrantLayer { deny: rules(&["Edit(src/**)"]), mode: Some(Mode::Bypass), ..usual() };
     let deeper = json!({"description": "d", "prompt": "below", "subagent_type": "general-purpose"});
     let script = Script::new()
@@ -213,7 +213,7 @@ async fn a_planning_parent_has_no_writing_children_and_does_not_offer_them_the_t
 }
 
 #[tokio::test]
-async fn an_agent_cannot_change_what_rules_it_whatever_is_allowed() {
+async fn an_agent_cannot_change_its_own_rules_whatever_is_allowed() {
     let all = GrantLayer { mode: Some(Mode::Bypass), allow: rules(&["Edit", "Write"]), ..usual() };
     let paths =
         [".sortie/config.toml", ".SORTIE/agents/x.md", "sub/.git/hooks/pre-commit", ".vscode/tasks.json", ".bashrc"];
@@ -227,7 +227,7 @@ async fn an_agent_cannot_change_what_rules_it_whatever_is_allowed() {
 }
 
 #[tokio::test]
-async fn what_may_not_be_read_is_hidden_from_every_tool_that_reads() {
+async fn unreadable_files_are_hidden_from_every_tool_that_reads() {
     let deny = GrantLayer { deny: rules(&["Read(secrets/**)"]), mode: Some(Mode::Bypass), ..usual() };
     let files = [("secrets/key.txt", "canary"), ("open.txt", "canary too")];
     let calls = [
@@ -250,7 +250,7 @@ async fn what_may_not_be_read_is_hidden_from_every_tool_that_reads() {
 }
 
 #[tokio::test]
-async fn a_rule_for_one_tool_holds_for_all_that_the_tool_would_show() {
+async fn a_rule_for_one_tool_covers_everything_the_tool_would_show() {
     let deny = GrantLayer { deny: rules(&["Grep(secrets/**)", "Glob(*.key)"]), mode: Some(Mode::Bypass), ..usual() };
     let files = [("secrets/a.txt", "canary"), ("b.key", "canary"), ("c.txt", "canary")];
     let calls = [
@@ -267,7 +267,7 @@ async fn a_rule_for_one_tool_holds_for_all_that_the_tool_would_show() {
 }
 
 #[tokio::test]
-async fn an_agent_needs_no_other_tools_than_those_it_uses() {
+async fn an_agent_needs_only_the_tools_it_uses() {
     let writer = "---\nname: writer\ndescription: Writes.\ntools: Write\n---\nWrite.\n";
     let finder = "---\nname: finder\ndescription: Finds.\ntools: Grep(src/**)\n---\nFind.\n";
     let files = [(".sortie/agents/w.md", writer), (".sortie/agents/f.md", finder), ("src/a.rs", "canary")];
@@ -283,7 +283,7 @@ async fn an_agent_needs_no_other_tools_than_those_it_uses() {
 }
 
 #[tokio::test]
-async fn a_denied_agent_is_not_started_however_its_name_is_written() {
+async fn a_denied_agent_is_not_started_under_any_spelling() {
     let deny = GrantLayer { deny: rules(&["Task(explore)"]), ..usual() };
     let script = delegated("EXPLORE", [write("a.md")]);
     let world = Plan::script(script).permissions(user(deny)).build();
@@ -310,7 +310,7 @@ async fn secrets_never_reach_history_or_journal() {
 }
 
 #[tokio::test]
-async fn a_secret_on_a_removed_line_of_a_diff_is_taken_out_as_well() {
+async fn a_secret_on_a_removed_line_of_a_diff_is_redacted_too() {
     let token = format!("ghp_{}", "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dE3fG5");
     let body = ["MIIEpAIBAAKCAQEA", &token[4..], "abcdefghij\n", &token[4..], &token[4..], "\n", &token[4..10], "==\n"];
     let files = [("notes.txt".to_owned(), format!("a\n{token}\n{}b\n", body.concat()))];
@@ -335,7 +335,7 @@ async fn a_secret_on_a_removed_line_of_a_diff_is_taken_out_as_well() {
 }
 
 #[tokio::test]
-async fn an_edit_that_reaches_into_a_secret_is_refused_and_shows_nothing_of_it() {
+async fn an_edit_inside_a_secret_is_refused_without_showing_it() {
     let token = format!("ghp_{}", "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dE3fG5");
     let content = format!("TOKEN={token}\nX=1\n");
     let edit =
@@ -377,7 +377,7 @@ impl Models for Repeats {
 }
 
 #[tokio::test]
-async fn a_key_that_a_provider_repeats_is_taken_out_of_its_refusal() {
+async fn a_key_quoted_by_a_provider_is_redacted_from_its_refusal() {
     let redactor = Arc::new(Redactor::new(vec!["our-own-key-1234567890".to_owned()]));
     let permissions = Permissions { redactor, ..Permissions::unrestricted() };
     let world = Plan::script(Script::new()).permissions(permissions).build_with(Arc::new(Repeats));

@@ -74,7 +74,7 @@ fn at_its_limit(asked: &Asked<'_>) -> ScriptedReply {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_asks_one_that_has_no_turn_left_to_answer_is_told_so_at_once() {
+async fn an_asker_learns_at_once_that_the_parent_has_no_turn_left() {
     let began = Instant::now();
     let site = Site::new(answering(at_its_limit));
     assert_eq!(site.run(ask("MAIN")).await.status, Status::Completed);
@@ -100,7 +100,7 @@ fn answering_last(asked: &Asked<'_>) -> ScriptedReply {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_that_was_given_with_the_last_turn_counts() {
+async fn an_answer_in_the_last_turn_counts() {
     let site = Site::new(answering(answering_last));
     assert_eq!(site.run(ask("MAIN")).await.status, Status::Completed);
     let outputs = site.outputs("ASKING");
@@ -133,14 +133,14 @@ async fn interrupted(who: &str, is_slow: fn(&Fact) -> bool) -> (Vec<String>, Vec
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_written_while_a_question_is_recorded_stands_behind_it_and_answers_it() {
+async fn a_message_sent_while_a_question_is_recorded_comes_after_it_and_answers_it() {
     let (words, outputs) = interrupted("MEANWHILE", |fact| matches!(fact, Fact::QuestionAsked { .. })).await;
     assert_eq!(words, ["Which one?", "By the way."]);
     assert!(outputs[0].contains("By the way."), "{outputs:#?}");
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_was_being_recorded_when_a_question_was_asked_stands_before_it_and_is_no_answer() {
+async fn a_message_recorded_before_a_question_is_no_answer() {
     let is_slow = |fact: &Fact| matches!(fact, Fact::MessageArrived { text, .. } if text == "By the way.");
     let (words, outputs) = interrupted("BEFORE", is_slow).await;
     assert_eq!(words, ["By the way.", "Which one?", "The second one."]);

@@ -13,7 +13,7 @@ fn task(prompt: &str) -> ScriptedPart {
 }
 
 #[tokio::test]
-async fn those_who_wait_for_tokens_that_others_hold_can_be_seen() {
+async fn tasks_that_wait_for_tokens_are_visible() {
     let each = Usage { input_tokens: 100, ..Usage::default() };
     let script = Script::new()
         .on(when::prompt_contains("MAIN").turn(0), reply::calls([task("CHILD one"), task("CHILD two")]).usage(each))

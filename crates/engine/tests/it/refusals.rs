@@ -14,7 +14,7 @@ use crate::support::{Plan, ask};
 const SAYS: &str = "`Edit(docs/a.md)` under [permissions] allow, or --allow 'Edit(docs/a.md)', would allow it";
 
 #[tokio::test]
-async fn a_rule_about_an_alias_holds_for_the_agent_however_it_is_called() {
+async fn a_rule_about_an_alias_holds_for_the_agent_under_all_names() {
     for (rule, called) in [("Task(general)", "general-purpose"), ("Task(general-purpose)", "GENERAL")] {
         let deny = GrantLayer { deny: rules(&[rule]), ..usual() };
         let world = Plan::script(delegated(called, [write("a.md")])).permissions(user(deny)).build();
@@ -45,7 +45,7 @@ async fn an_agent_file_can_name_another_agent_by_its_alias() {
 }
 
 #[tokio::test]
-async fn the_rule_that_would_help_is_named_whatever_mode_the_agent_has() {
+async fn a_refusal_names_the_rule_that_would_help_in_any_mode() {
     for mode in ["default", "acceptEdits", "dontAsk"] {
         let agent = format!("---\nname: writer\ndescription: Writes.\npermissionMode: {mode}\n---\nWrite.\n");
         let files = [(".sortie/agents/writer.md".to_owned(), agent)];
@@ -73,7 +73,7 @@ async fn an_agent_without_tools_is_told_that_it_has_none() {
 }
 
 #[tokio::test]
-async fn what_a_rule_asks_for_is_asked_every_time_and_what_none_allows_can_be_settled_for_good() {
+async fn an_ask_rule_asks_every_time_but_an_unruled_call_can_be_settled() {
     let person = Person::who_says([Approval::Once, Approval::Once]);
     let layer = GrantLayer { ask: rules(&["Edit(/a.md)"]), ..usual() };
     let permissions = Permissions { layers: vec![layer], ..asking(&person) };
@@ -85,7 +85,7 @@ async fn what_a_rule_asks_for_is_asked_every_time_and_what_none_allows_can_be_se
 }
 
 #[tokio::test]
-async fn who_is_stopped_asks_no_further_question_and_is_not_told_of_lateness() {
+async fn a_stopped_task_asks_nothing_more_and_hears_nothing_of_lateness() {
     let person = Person::who_says([]);
     let world = Plan::script(once(["a.md", "b.md", "c.md"].map(write))).permissions(asking(&person)).build();
     let running = world.start(ask("Go.")).await;
@@ -101,7 +101,7 @@ async fn who_is_stopped_asks_no_further_question_and_is_not_told_of_lateness() {
 }
 
 #[tokio::test]
-async fn instructions_that_may_not_be_read_are_left_out_and_that_is_said() {
+async fn unreadable_instructions_are_omitted_with_a_notice() {
     for layer in [
         GrantLayer { deny: rules(&["Read(*.md)"]), ..usual() },
         GrantLayer { ask: rules(&["Read(AGENTS.md)"]), ..usual() },
@@ -121,7 +121,7 @@ async fn instructions_that_may_not_be_read_are_left_out_and_that_is_said() {
 }
 
 #[tokio::test]
-async fn an_agent_that_may_not_read_files_itself_still_has_the_instructions() {
+async fn an_agent_that_may_not_read_files_still_has_the_instructions() {
     let files = [
         (".sortie/agents/bare.md", "---\nname: bare\ndescription: Thinks.\ntools: []\n---\nThink.\n"),
         ("AGENTS.md", "canary"),

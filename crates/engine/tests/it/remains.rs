@@ -87,7 +87,7 @@ pub(crate) fn facts(journal: &Relic, task: &str) -> Vec<Fact> {
 }
 
 #[tokio::test]
-async fn whatever_is_left_can_be_stopped_and_then_gone_on_with() {
+async fn an_interrupted_run_can_be_stopped_and_then_resumed() {
     let site = Site::new();
     let appends = site.whole(writing()).await;
     for n_left in 1..appends.len() {
@@ -109,7 +109,7 @@ async fn whatever_is_left_can_be_stopped_and_then_gone_on_with() {
 }
 
 #[tokio::test]
-async fn a_leg_that_was_ended_without_answering_its_calls_can_be_gone_on_with() {
+async fn a_leg_that_ended_with_unanswered_calls_can_be_resumed() {
     let site = Site::new();
     let appends = site.whole(writing()).await;
     let ending = appends.last().and_then(|entries| entries.last()).expect("an ending").clone();
@@ -127,7 +127,7 @@ async fn a_leg_that_was_ended_without_answering_its_calls_can_be_gone_on_with() 
 }
 
 #[tokio::test]
-async fn a_takeover_of_what_has_gone_on_since_it_was_read_is_refused_and_does_nothing() {
+async fn a_takeover_with_an_outdated_log_is_refused_and_does_nothing() {
     let site = Site::new();
     let left = left_behind(&site.whole(writing()).await, ROOT, "model_called");
     let contended: Arc<OnceLock<Arc<Relic>>> = Arc::default();
@@ -170,7 +170,7 @@ fn command() -> (Child, Fact) {
 }
 
 #[tokio::test]
-async fn what_others_left_running_is_ended_by_who_has_the_task_and_by_nobody_else() {
+async fn leftover_commands_are_ended_only_by_the_holder_of_the_task() {
     let site = Site::new();
     let mut left = left_behind(&site.whole(writing()).await, ROOT, "model_called");
     let (mut child, started) = command();
@@ -189,7 +189,7 @@ async fn what_others_left_running_is_ended_by_who_has_the_task_and_by_nobody_els
 }
 
 #[tokio::test]
-async fn a_child_goes_on_only_where_it_could_be_started() {
+async fn a_child_resumes_only_if_it_could_be_started() {
     let site = Site::new();
     let left = left_behind(&site.whole(writing()).await, CHILD, "model_replied");
     let denied = |rule: &str| {
@@ -228,7 +228,7 @@ fn told_of_child(answer: &str, why: &str) {
 }
 
 #[tokio::test]
-async fn a_child_whose_agent_is_gone_is_ended_and_answers_with_what_it_had() {
+async fn a_child_without_its_agent_is_ended_and_answers_with_what_it_had() {
     let site = Site::new();
     let mut left = left_behind(&site.whole(writing()).await, CHILD, "model_replied");
     for entry in left.iter_mut().flatten().filter(|entry| entry.task_id == id(CHILD)) {
@@ -262,7 +262,7 @@ async fn a_child_that_is_stopped_while_nobody_runs_its_parent_is_delivered() {
 }
 
 #[tokio::test]
-async fn after_a_stop_of_a_child_and_then_of_its_parent_the_report_reads_like_any_other() {
+async fn a_report_of_a_child_stopped_before_its_parent_reads_like_any_other() {
     let site = Site::new();
     let left = left_behind(&site.whole(writing()).await, CHILD, "call_finished");
     let journal = Arc::new(Relic::of(&left).await);
@@ -282,7 +282,7 @@ async fn after_a_stop_of_a_child_and_then_of_its_parent_the_report_reads_like_an
 }
 
 #[tokio::test]
-async fn a_child_that_waits_for_its_turn_when_it_is_stopped_keeps_what_it_had_written() {
+async fn a_queued_child_that_is_stopped_keeps_its_text() {
     let task =
         |prompt| reply::call("Task", json!({"description": "Part", "prompt": prompt, "subagent_type": "explore"}));
     let word = || reply::text("A first word.").calls([reply::call("LS", json!({}))]);
@@ -313,7 +313,7 @@ async fn a_child_that_waits_for_its_turn_when_it_is_stopped_keeps_what_it_had_wr
 }
 
 #[tokio::test]
-async fn a_damaged_log_of_a_child_that_has_ended_does_not_concern_its_parent() {
+async fn a_damaged_log_of_an_ended_child_does_not_affect_its_parent() {
     let site = Site::new();
     let appends = site.whole(writing()).await;
     let left = left_behind(&appends, ROOT, "call_finished");
@@ -333,7 +333,7 @@ async fn a_damaged_log_of_a_child_that_has_ended_does_not_concern_its_parent() {
 }
 
 #[tokio::test]
-async fn of_a_tree_with_a_damaged_log_all_are_ended_and_it_is_said() {
+async fn a_tree_with_a_damaged_log_is_ended_with_a_notice() {
     let site = Site::new();
     let left = left_behind(&site.whole(writing()).await, CHILD, "model_replied");
     let journal = Arc::new(Relic::of(&left).await.damage(id(CHILD)));
@@ -349,7 +349,7 @@ async fn of_a_tree_with_a_damaged_log_all_are_ended_and_it_is_said() {
 }
 
 #[tokio::test]
-async fn a_stop_that_comes_with_the_start_is_heard() {
+async fn a_stop_during_the_start_takes_effect() {
     let site = Site::new();
     let engine: Arc<OnceLock<Engine>> = Arc::default();
     let there = Arc::downgrade(&engine);
@@ -366,7 +366,7 @@ async fn a_stop_that_comes_with_the_start_is_heard() {
 }
 
 #[tokio::test]
-async fn of_two_that_go_on_at_once_one_is_refused_and_the_other_can_be_stopped() {
+async fn one_of_two_simultaneous_resumes_is_refused_and_the_other_can_be_stopped() {
     let site = Site::new();
     let left = left_behind(&site.whole(writing()).await, ROOT, "model_called");
     let journal = Arc::new(Relic::of(&left).await);
@@ -383,7 +383,7 @@ async fn of_two_that_go_on_at_once_one_is_refused_and_the_other_can_be_stopped()
 }
 
 #[tokio::test]
-async fn what_is_said_to_an_interrupted_task_stands_behind_what_it_had_open() {
+async fn a_prompt_to_an_interrupted_task_follows_its_open_calls() {
     let site = Site::new();
     let appends = site.whole(writing()).await;
     for n_left in 1..appends.len() {

@@ -107,7 +107,7 @@ fn task(agent: &str) -> sortie_testkit::ScriptedPart {
 }
 
 #[tokio::test]
-async fn a_task_and_its_children_have_what_their_grants_leave_of_them() {
+async fn a_task_and_its_children_have_the_remote_tools_that_their_grants_allow() {
     for (agent, expected) in [("general-purpose", &["mcp__shop__look", "mcp__shop__buy"][..]), ("explore", &[])] {
         let shop = Arc::new(Shop::default());
         let script = Script::new()
@@ -128,7 +128,7 @@ async fn a_task_and_its_children_have_what_their_grants_leave_of_them() {
 }
 
 #[tokio::test]
-async fn what_is_missing_or_remarked_is_told_without_secrets() {
+async fn notices_about_missing_tools_are_redacted() {
     let shop = Arc::new(Shop { remarks: vec!["the door opens at sesame".to_owned()], ..Shop::default() });
     let redactor = Arc::new(Redactor::new(vec!["no bread".to_owned(), "at sesame".to_owned()]));
     let permissions = Permissions { redactor, ..Permissions::unrestricted() };
@@ -158,7 +158,7 @@ async fn rules_about_a_server_and_about_one_of_its_tools_hold() {
 }
 
 #[tokio::test]
-async fn a_contract_with_fixed_tools_has_none_of_them() {
+async fn a_contract_with_fixed_tools_has_no_remote_tools() {
     let shop = Arc::new(Shop::default());
     let world = plan(&shop, Script::always(reply::text("Done."))).contract("envelope").build();
     let request = sortie_protocol::TaskRequest { agent: "general".to_owned(), ..ask("The question") };
@@ -188,7 +188,7 @@ impl Approver for Generous {
 }
 
 #[tokio::test]
-async fn a_yes_for_the_tree_is_for_the_tool_as_it_was_and_no_rule_is_written_for_it() {
+async fn an_approval_for_the_tree_covers_only_the_unchanged_tool_and_writes_no_rule() {
     let shop = Arc::new(Shop { changes_after: Some(2), ..Shop::default() });
     let approver = Arc::new(Generous::default());
     let buy = || reply::calls([reply::call("mcp__shop__buy", json!({}))]);
@@ -229,7 +229,7 @@ async fn go_on(world: &World, task: TaskId) -> TaskOutcome {
 }
 
 #[tokio::test]
-async fn a_model_is_told_what_is_missing_behind_its_prompt_and_hears_the_same_when_its_task_goes_on() {
+async fn a_model_learns_of_missing_tools_after_its_prompt_and_again_in_a_resume() {
     let shop = Arc::new(Shop::default());
     let script =
         || Script::new().on(when::turn(0), reply::calls([task("general-purpose")])).otherwise(reply::text("Done."));
@@ -250,7 +250,7 @@ async fn a_model_is_told_what_is_missing_behind_its_prompt_and_hears_the_same_wh
 }
 
 #[tokio::test]
-async fn what_is_only_remarked_is_told_to_people_and_not_to_models() {
+async fn remarks_about_tools_go_to_people_and_not_to_models() {
     let shop = Arc::new(Shop { remarks: vec!["the shop has two doors".to_owned()], ..Shop::default() });
     let world = plan(&shop, Script::always(reply::text("Done."))).build();
     let outcome = world.run(ask("The question")).await;
@@ -267,7 +267,7 @@ async fn what_is_only_remarked_is_told_to_people_and_not_to_models() {
 }
 
 #[tokio::test]
-async fn a_task_that_goes_on_has_those_that_it_had_and_its_model_is_told_of_those_that_come_and_go() {
+async fn a_resumed_task_has_its_tools_and_learns_of_those_that_come_and_go() {
     let shop = Arc::new(Shop::default());
     let world = plan(&shop, Script::always(reply::text("Done."))).build();
     let task = world.run(ask("The question")).await.task_id;
@@ -304,7 +304,7 @@ async fn a_task_that_goes_on_has_those_that_it_had_and_its_model_is_told_of_thos
 }
 
 #[tokio::test]
-async fn a_tool_that_has_changed_while_its_task_was_stopped_is_offered_no_more_and_its_model_knows() {
+async fn a_tool_changed_while_its_task_was_stopped_is_no_longer_offered() {
     let shop = Arc::new(Shop { changes_after: Some(1), ..Shop::default() });
     let buy = || reply::calls([reply::call("mcp__shop__buy", json!({}))]);
     let script = Script::new().on(when::turn(0), buy()).otherwise(reply::text("Done."));
@@ -333,7 +333,7 @@ async fn a_tool_that_has_changed_while_its_task_was_stopped_is_offered_no_more_a
 }
 
 #[tokio::test]
-async fn an_output_that_is_too_long_is_kept_whole() {
+async fn the_whole_of_a_long_output_is_kept() {
     struct Talker;
     impl RemoteTools for Talker {
         fn gather<'a>(&'a self, _wanted: Wanted<'a>) -> BoxFuture<'a, Gathered> {

@@ -48,7 +48,7 @@ fn has_written(world: &World) -> bool {
 }
 
 #[tokio::test]
-async fn an_agent_that_has_lost_a_tool_goes_on_without_it_and_says_so() {
+async fn a_resumed_agent_without_one_of_its_tools_says_so() {
     let world = world();
     let task = scouted(&world).await;
     assert_eq!(tools_offered(&world), "Read Write");
@@ -59,7 +59,7 @@ async fn an_agent_that_has_lost_a_tool_goes_on_without_it_and_says_so() {
 }
 
 #[tokio::test]
-async fn what_was_denied_for_one_resumption_is_there_again_with_the_next() {
+async fn a_tool_denied_in_one_resumption_is_back_in_the_next() {
     let world = world();
     let task = scouted(&world).await;
     let denying = GrantLayer { deny: rules(&["Write"]), ..usual() };
@@ -71,7 +71,7 @@ async fn what_was_denied_for_one_resumption_is_there_again_with_the_next() {
 }
 
 #[tokio::test]
-async fn a_directory_that_is_added_later_stays_closed_to_a_task_that_goes_on() {
+async fn a_directory_added_later_stays_closed_to_a_resumed_task() {
     let elsewhere = tempfile::tempdir().expect("a temp directory");
     let file = elsewhere.path().canonicalize().expect("it is there").join("far.txt");
     fs::write(&file, "far away").expect("a fresh file");
@@ -101,7 +101,7 @@ async fn a_directory_that_is_added_later_stays_closed_to_a_task_that_goes_on() {
 }
 
 #[tokio::test]
-async fn an_agent_that_was_given_more_since_goes_on_with_what_it_had() {
+async fn a_resumed_agent_does_not_gain_later_permissions() {
     let world = world();
     let task = scouted(&world).await;
     let more = scout("Read, Write, Grep").replace("You scout.", "You do all.");
@@ -115,7 +115,7 @@ async fn an_agent_that_was_given_more_since_goes_on_with_what_it_had() {
 }
 
 #[tokio::test]
-async fn an_agent_that_is_gone_or_has_another_name_is_refused_with_the_reason() {
+async fn a_missing_or_renamed_agent_is_refused_with_the_reason() {
     let (removed, renamed) = (world(), world());
     let tasks = [scouted(&removed).await, scouted(&renamed).await];
     fs::remove_file(removed.home.path().join("workspace").join(SCOUT)).expect("the file is there");
@@ -131,7 +131,7 @@ async fn an_agent_that_is_gone_or_has_another_name_is_refused_with_the_reason() 
 }
 
 #[tokio::test]
-async fn a_policy_that_is_stricter_now_holds_for_a_task_that_goes_on() {
+async fn a_stricter_policy_applies_to_a_resumed_task() {
     let world = world();
     let task = scouted(&world).await;
     let denying = GrantLayer { deny: rules(&["Write"]), ..usual() };

@@ -66,7 +66,7 @@ fn told(world: &World, is_apart: bool) -> Vec<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn f42_k11_fifty_reports_of_200_kb_never_overflow_their_parent_and_can_be_had_whole() {
+async fn f42_k11_fifty_reports_of_200_kb_never_overflow_their_parent_and_stay_readable() {
     for is_apart in [false, true] {
         for window in [Some(WINDOW), Some(4 * WINDOW), None] {
             let world = plan(is_apart, window).build();
@@ -98,7 +98,7 @@ async fn a_report_is_cut_at_a_sentence_and_marked() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_contract_that_gives_reports_word_for_word_cuts_none() {
+async fn a_contract_with_verbatim_reports_cuts_none() {
     let script = Script::new()
         .on(
             when::prompt_contains("MAIN").turn(0),
@@ -115,7 +115,7 @@ async fn a_contract_that_gives_reports_word_for_word_cuts_none() {
 }
 
 #[tokio::test]
-async fn whoever_reads_more_than_the_usual_window_has_room_for_a_report_all_the_same() {
+async fn a_conversation_beyond_the_usual_window_still_has_room_for_a_report() {
     let brief = json!({"description": "Part", "prompt": "PART", "subagent_type": "explore", "run_in_background": true});
     let script = Script::new()
         .on(when::prompt_contains("PART"), reply::text("Found it."))
@@ -143,7 +143,7 @@ fn deliveries(world: &World) -> Vec<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_short_report_is_told_whole_to_one_whose_window_is_full_of_old_outputs() {
+async fn a_short_report_is_whole_in_a_window_full_of_old_outputs() {
     const PARTS: usize = 12;
     let page = "A line of a page that somebody wants to have read.\n".repeat(160);
     let files: Vec<_> = (1..=2 * PARTS).map(|n| (format!("page-{n}.md"), page.clone())).collect();
@@ -175,7 +175,7 @@ async fn a_short_report_is_told_whole_to_one_whose_window_is_full_of_old_outputs
 }
 
 #[tokio::test(start_paused = true)]
-async fn of_a_report_that_comes_alone_and_does_not_fit_the_beginning_is_told_however_little_room_there_is() {
+async fn a_lone_report_that_does_not_fit_always_shows_its_beginning() {
     let much = format!("MAIN {}", "much to say ".repeat(10_000));
     for (brief, report, window) in [("MAIN".to_owned(), long(), 8000), (much, short(1), 14_000)] {
         let part =

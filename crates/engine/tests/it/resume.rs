@@ -22,7 +22,7 @@ async fn resume(world: &World, task: sortie_protocol::TaskId, resumption: Resump
 }
 
 #[tokio::test]
-async fn a_follow_up_goes_on_with_the_whole_conversation_in_a_new_leg() {
+async fn a_follow_up_continues_the_whole_conversation_in_a_new_leg() {
     let script = Script::new()
         .on(when::turn(0), reply::calls([reply::call("LS", json!({}))]))
         .on(when::last_contains("And now?"), reply::text("Now this."))
@@ -55,7 +55,7 @@ async fn a_follow_up_goes_on_with_the_whole_conversation_in_a_new_leg() {
 }
 
 #[tokio::test]
-async fn a_completed_task_needs_a_prompt_and_one_that_is_not_there_is_named() {
+async fn a_completed_task_needs_a_prompt_and_an_unknown_one_is_named() {
     let world = Plan::script(Script::always(reply::text("Done."))).build();
     let done = world.run(ask("Do it.")).await;
     let error = world.engine.resume(done.task_id, Resumption::default()).await.err().expect("it is refused");
@@ -74,7 +74,7 @@ async fn at_the_limit(limits: Limits) -> (World, TaskOutcome) {
 }
 
 #[tokio::test]
-async fn a_task_that_reached_its_turns_goes_on_with_as_many_again() {
+async fn a_task_at_its_turn_limit_resumes_with_as_many_again() {
     let (world, first) = at_the_limit(Limits { max_turns: Some(2), ..Limits::default() }).await;
     assert_eq!((first.status, first.usage.turns), (Status::Partial, 3));
     let second = resume(&world, first.task_id, Resumption::default()).await;
@@ -84,7 +84,7 @@ async fn a_task_that_reached_its_turns_goes_on_with_as_many_again() {
 }
 
 #[tokio::test]
-async fn who_goes_on_with_a_task_sets_what_bounds_the_new_leg() {
+async fn a_person_who_resumes_a_task_sets_the_limits_of_the_new_leg() {
     let turns = |max_turns| Limits { max_turns: Some(max_turns), ..Limits::default() };
     let with = |limits| Resumption { limits, ..Resumption::default() };
     let (world, first) = at_the_limit(turns(2)).await;
@@ -112,7 +112,7 @@ async fn tokens_of_a_new_leg_are_counted_from_its_beginning() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_said_to_a_task_is_refused_before_anything_is_written() {
+async fn an_invalid_prompt_is_refused_before_anything_is_written() {
     let world = Plan::script(Script::always(reply::text("Done."))).build();
     let done = world.run(ask("Do it.")).await;
     let before = world.events();
@@ -140,7 +140,7 @@ impl Models for Gone {
 }
 
 #[tokio::test]
-async fn a_task_whose_model_is_gone_stays_as_it_is_and_goes_on_when_it_is_back() {
+async fn a_task_without_its_model_stays_as_it_is_until_the_model_is_back() {
     let world = Plan::script(Script::always(reply::text("Done."))).build();
     let done = world.run(ask("Do it.")).await;
     let before = world.events();
@@ -152,7 +152,7 @@ async fn a_task_whose_model_is_gone_stays_as_it_is_and_goes_on_when_it_is_back()
 }
 
 #[tokio::test]
-async fn what_an_earlier_leg_has_written_is_not_told_as_the_result_of_this_one() {
+async fn the_text_of_an_earlier_leg_is_not_the_result_of_this_one() {
     let script = Script::new()
         .on(when::last_contains("FAIL"), reply::status(400))
         .on(when::last_contains("WAIT"), reply::never())
@@ -171,7 +171,7 @@ async fn what_an_earlier_leg_has_written_is_not_told_as_the_result_of_this_one()
 }
 
 #[tokio::test]
-async fn a_leg_tells_what_is_to_be_known_of_it_and_not_of_those_before() {
+async fn a_leg_has_its_own_notices_and_not_those_of_earlier_ones() {
     let world = Plan::script(Script::always(reply::text("Done."))).build();
     let limits = Limits { max_turns: Some(500), ..Limits::default() };
     let first = world.run(TaskRequest { limits, ..ask("Do it.") }).await;

@@ -30,7 +30,7 @@ fn mishaps(asked: &Asked<'_>) -> ScriptedReply {
 }
 
 #[tokio::test(start_paused = true)]
-async fn f40_one_that_is_stuck_fails_or_breaks_down_takes_nothing_of_the_others_with_it() {
+async fn f40_a_child_that_is_stuck_fails_or_panics_harms_no_other() {
     let site = Site::new(answering(mishaps));
     let began = tokio::time::Instant::now();
     let outcome = site.run(ask("MAIN")).await;
@@ -49,7 +49,7 @@ async fn f40_one_that_is_stuck_fails_or_breaks_down_takes_nothing_of_the_others_
 }
 
 #[tokio::test(start_paused = true)]
-async fn f40_whoever_waits_for_all_gets_those_that_have_ended_although_one_is_stuck() {
+async fn f40_a_parent_that_waits_for_all_gets_ended_reports_even_if_one_is_stuck() {
     let all = json!({"task_ids": ["<task 1>", "<task 2>", "<task 3>"], "timeout": 60_000});
     let script = Script::new()
         .on(
@@ -86,7 +86,7 @@ fn crossing(asked: &Asked<'_>) -> ScriptedReply {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn f49_two_that_edit_the_same_files_in_crossed_order_both_come_to_an_end() {
+async fn f49_two_agents_that_edit_the_same_files_in_crossed_order_both_finish() {
     for at_once in [1, 2] {
         for _ in 0..10 {
             let model = ScriptedModel::answering(|request| crossing(&Asked::of(request)));
@@ -142,7 +142,7 @@ async fn made(contract: &str, agent: &str, background: bool) -> (AgentConfig, Ve
 }
 
 #[tokio::test(start_paused = true)]
-async fn whoever_works_in_the_background_has_the_same_tools_and_the_same_grant() {
+async fn a_background_agent_has_the_same_tools_and_grant() {
     for contract in ["typed", "sortie"] {
         for agent in ["explore", "plan", "bash", "general-purpose"] {
             let (before, beside) = (made(contract, agent, false).await, made(contract, agent, true).await);

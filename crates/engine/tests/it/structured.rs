@@ -47,7 +47,7 @@ fn told(outcome: &TaskOutcome) -> (Status, Option<&str>, &str, Option<&Value>) {
 const WRONG_TWICE: [&str; 3] = ["In line 3.", r#"{"line": "3"}"#, "Here:\n```json\n{\"line\": 3}\n```"];
 
 #[tokio::test]
-async fn an_answer_is_sent_back_with_what_is_wrong_until_it_fits() {
+async fn an_answer_is_sent_back_with_its_errors_until_it_fits() {
     let world = Plan::script(answers(&WRONG_TWICE)).build();
     let outcome = world.run(ask_for(schema())).await;
     assert_eq!(told(&outcome), (Status::Completed, None, WRONG_TWICE[2], Some(&json!({"line": 3}))));
@@ -72,7 +72,7 @@ fn seen_system(system: &str) -> String {
 }
 
 #[tokio::test]
-async fn without_an_answer_that_fits_nothing_is_completed() {
+async fn a_task_without_a_fitting_answer_does_not_complete() {
     let world = Plan::script(answers(&["No idea."])).build();
     let outcome = world.run(ask_for(schema())).await;
     assert_eq!(told(&outcome), (Status::Failed, Some("output_schema"), "No idea.", None));
@@ -80,7 +80,7 @@ async fn without_an_answer_that_fits_nothing_is_completed() {
 }
 
 #[tokio::test]
-async fn at_a_limit_the_report_has_a_value_or_it_is_said_that_it_has_none() {
+async fn a_report_at_a_limit_has_a_value_or_says_that_it_has_none() {
     let limited = |last: &'static str| async move {
         let script = Script::new()
             .on(when::last_contains("reached a limit"), reply::text(last))
@@ -98,7 +98,7 @@ async fn at_a_limit_the_report_has_a_value_or_it_is_said_that_it_has_none() {
 }
 
 #[tokio::test]
-async fn an_answer_that_was_cut_is_not_sent_back() {
+async fn a_cut_answer_is_not_sent_back() {
     let cut = reply::text(r#"{"line": 3"#).stop(StopReason::Length);
     let world = Plan::script(Script::always(cut)).build();
     let outcome = world.run(ask_for(schema())).await;
@@ -106,7 +106,7 @@ async fn an_answer_that_was_cut_is_not_sent_back() {
 }
 
 #[tokio::test]
-async fn after_a_kill_at_any_step_no_answer_is_sent_back_twice_or_once_too_often() {
+async fn no_answer_is_sent_back_twice_after_a_kill_at_any_step() {
     let never = ["No idea.", "None.", "Really none.", "I give up."];
     for (texts, status) in [(WRONG_TWICE.as_slice(), Status::Completed), (&never, Status::Failed)] {
         let place = Place::new();
@@ -130,7 +130,7 @@ async fn after_a_kill_at_any_step_no_answer_is_sent_back_twice_or_once_too_often
 }
 
 #[tokio::test]
-async fn a_follow_up_is_answered_by_the_same_schema() {
+async fn a_follow_up_keeps_the_schema() {
     let script = Script::new()
         .on(when::last_contains("does not fit"), reply::text(r#"{"line": 4}"#))
         .on(when::last_contains("And then?"), reply::text("In line 4."))
@@ -175,7 +175,7 @@ async fn a_parent_gets_the_value_alone() {
 }
 
 #[tokio::test]
-async fn a_schema_that_cannot_be_used_starts_nobody() {
+async fn an_unusable_schema_starts_nothing() {
     let (world, outputs) = calls_answered(&[call(&json!({"output_schema": {"format": "uri"}}))], Script::new()).await;
     expect![
         "No sub-agent was started (invalid_arguments): `output_schema` cannot be used: `format` at the top is not checked here; leave it out, or say it in other keywords"
@@ -185,7 +185,7 @@ async fn a_schema_that_cannot_be_used_starts_nobody() {
 }
 
 #[tokio::test]
-async fn a_call_cannot_go_on_with_a_sub_agent_by_another_schema() {
+async fn a_call_cannot_resume_a_sub_agent_with_another_schema() {
     let id = "agent-aaaaaaaaaaab";
     let child = Script::new().on(when::system_contains("JSON Schema"), reply::text(r#"{"line": 3}"#));
     let calls = [
@@ -222,7 +222,7 @@ async fn an_agent_file_has_a_schema_and_a_call_may_ask_for_another_one() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn words_while_children_work_are_no_answer_and_the_last_value_counts() {
+async fn text_while_children_work_is_no_answer_and_the_last_value_counts() {
     let child = |prompt: &str| call(&json!({"prompt": prompt, "run_in_background": true}));
     let children = ["CHILD 1", "CHILD 2"].map(|prompt| reply::call("Task", child(prompt)));
     let script = Script::new()

@@ -38,7 +38,7 @@ fn ended(executed: Result<String, SubagentError>) -> (Status, String) {
 }
 
 #[test]
-fn s1_28_the_agents_of_this_moment_are_loaded_with_what_is_wrong_with_files() {
+fn s1_28_the_present_agents_are_loaded_with_problems_in_files() {
     let world = Plan::script(Script::new()).files(&[REVIEWER, BROKEN]).agent_files().contract("result").build();
     let subagents = subagents(&world);
     let names = || subagents.load().agents.into_iter().map(|agent| agent.name).collect::<Vec<_>>();
@@ -63,7 +63,7 @@ fn s1_28_an_agent_is_found_by_its_name_or_not_at_all() {
 }
 
 #[test]
-fn s1_28_the_agent_that_suits_a_description_is_found_or_none_is() {
+fn s1_28_the_agent_that_fits_a_description_is_found_if_any_does() {
     let world = Plan::script(Script::new()).files(&[REVIEWER]).agent_files().build();
     let best = |text: &str| subagents(&world).best_match(text).map(|agent| agent.name);
     assert_eq!(best("please review this typescript code").as_deref(), Some("code-reviewer"));
@@ -89,7 +89,7 @@ async fn s1_24_each_sub_agent_has_an_id_and_a_context_of_its_own() {
 }
 
 #[tokio::test]
-async fn s1_24_a_sub_agent_that_is_created_and_never_executed_leaves_no_trace() {
+async fn s1_24_a_sub_agent_that_is_never_executed_leaves_no_trace() {
     let world = Plan::script(Script::new()).build();
     let subagents = subagents(&world);
     let explore = subagents.find("explore").expect("a built-in agent");
@@ -113,7 +113,7 @@ async fn s1_25_a_sub_agent_runs_on_the_model_and_prompt_of_its_configuration() {
 }
 
 #[tokio::test]
-async fn s1_26_what_a_sub_agent_held_is_given_back_however_it_ends() {
+async fn s1_26_a_sub_agents_resources_are_released_however_it_ends() {
     let script =
         Script::new().on(when::prompt_contains("fails"), reply::status(400)).on(when::any(), reply::text("Done."));
     let world = Plan::script(script).rules(EngineSettings { max_concurrent: 1, ..EngineSettings::default() }).build();
@@ -130,7 +130,7 @@ async fn s1_26_what_a_sub_agent_held_is_given_back_however_it_ends() {
 }
 
 #[tokio::test]
-async fn s1_26_a_sub_agent_that_nobody_waits_for_any_more_is_stopped() {
+async fn s1_26_a_dropped_sub_agent_is_stopped() {
     let script = Script::new().on(when::prompt_contains("long"), reply::never()).otherwise(reply::text("Done."));
     let world = Plan::script(script).rules(EngineSettings { max_concurrent: 1, ..EngineSettings::default() }).build();
     tokio::select! {
@@ -170,7 +170,7 @@ async fn s1_27_a_failure_and_a_limit_are_errors_that_say_what_happened() {
 }
 
 #[test]
-fn s1_28_what_cannot_come_into_being_is_refused_before_anything_starts() {
+fn s1_28_an_impossible_sub_agent_is_refused_before_anything_starts() {
     let world = Plan::script(Script::new()).build();
     let subagents = subagents(&world);
     let explore = subagents.find("explore").expect("a built-in agent");
@@ -187,7 +187,7 @@ fn s1_28_what_cannot_come_into_being_is_refused_before_anything_starts() {
 }
 
 #[tokio::test]
-async fn s1_28_where_another_agent_serves_than_was_asked_for_the_task_says_so() {
+async fn s1_28_a_task_says_if_another_agent_serves_than_was_requested() {
     let world = Plan::script(Script::always(reply::text("Done."))).build();
     let subagents = subagents(&world);
     let explore = subagents.find("explore").expect("a built-in agent");

@@ -38,7 +38,7 @@ async fn take_over(site: &Site, plan: Plan, journal: &Arc<Relic>) -> (TaskOutcom
 }
 
 #[tokio::test]
-async fn a_task_does_not_go_on_without_a_child_that_another_process_has() {
+async fn a_task_does_not_resume_without_a_child_that_another_process_has() {
     let site = Site::new();
     let left = left(&site).await;
     let held = async |holder| Arc::new(Relic::of(&left).await.held(id(CHILD), holder, 0));
@@ -53,7 +53,7 @@ async fn a_task_does_not_go_on_without_a_child_that_another_process_has() {
 }
 
 #[tokio::test]
-async fn whoever_takes_a_task_over_takes_its_children_too() {
+async fn taking_over_a_task_takes_over_its_children() {
     let site = Site::new();
     let journal = Arc::new(Relic::of(&left(&site).await).await.held(id(CHILD), UNSEEN, 0));
     for name in ["main.txt", "part.txt"] {
@@ -69,7 +69,7 @@ async fn whoever_takes_a_task_over_takes_its_children_too() {
 }
 
 #[tokio::test]
-async fn a_child_that_is_taken_over_and_cannot_go_on_is_ended() {
+async fn a_child_that_is_taken_over_and_cannot_resume_is_ended() {
     let site = Site::new();
     let journal = Arc::new(Relic::of(&left(&site).await).await.held(id(CHILD), UNSEEN, 0));
     let layer = sortie_protocol::GrantLayer { deny: rules(&["Task(general-purpose)"]), ..usual() };
@@ -80,7 +80,7 @@ async fn a_child_that_is_taken_over_and_cannot_go_on_is_ended() {
 }
 
 #[tokio::test]
-async fn a_takeover_reaches_all_that_is_waited_for_however_deep() {
+async fn a_takeover_reaches_all_awaited_descendants() {
     let task = |prompt| {
         let arguments = json!({"description": "Part", "prompt": prompt, "subagent_type": "general-purpose"});
         reply::calls([reply::call("Task", arguments)])
@@ -103,7 +103,7 @@ async fn a_takeover_reaches_all_that_is_waited_for_however_deep() {
 }
 
 #[tokio::test]
-async fn a_child_that_is_waited_for_is_not_taken_over_alone() {
+async fn an_awaited_child_is_not_taken_over_alone() {
     let site = Site::new();
     let journal = Arc::new(Relic::of(&left(&site).await).await.held(id(CHILD), UNSEEN, 0));
     let refused = refusal(&site, &journal, CHILD, true).await;
@@ -122,7 +122,7 @@ async fn told_of_lost(journal: Relic, site: &Site) -> (Arc<Relic>, String) {
 }
 
 #[tokio::test]
-async fn of_a_child_that_somebody_else_takes_meanwhile_it_is_said_that_it_was_started() {
+async fn a_child_that_another_process_takes_is_reported_as_started() {
     let site = Site::new();
     let left = left(&site).await;
     let (journal, told) = told_of_lost(Relic::of(&left).await.held(id(CHILD), UNSEEN, 1), &site).await;
@@ -140,7 +140,7 @@ async fn of_a_child_that_somebody_else_takes_meanwhile_it_is_said_that_it_was_st
 }
 
 #[tokio::test]
-async fn of_a_child_of_which_nothing_can_be_read_it_is_said_that_it_was_started() {
+async fn a_child_with_an_unreadable_log_is_reported_as_started() {
     let site = Site::new();
     let left = left(&site).await;
     let (_, told) = told_of_lost(Relic::of(&left).await.erase(id(CHILD)), &site).await;
@@ -149,7 +149,7 @@ async fn of_a_child_of_which_nothing_can_be_read_it_is_said_that_it_was_started(
 }
 
 #[tokio::test]
-async fn who_runs_elsewhere_for_a_person_holds_nobody_up() {
+async fn a_child_resumed_elsewhere_by_a_person_blocks_nobody() {
     let site = Site::new();
     let mut whole = site.whole(writing()).await;
     // A follow-up to the child, by a person in another process.
@@ -176,7 +176,7 @@ async fn ending(site: &Site) -> Entry {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_child_that_somebody_has_just_taken_to_end_it_is_waited_for() {
+async fn a_child_that_another_process_is_ending_is_waited_for() {
     let site = Site::new();
     let (left, ending) = (left(&site).await, ending(&site).await);
     let journal = Arc::new(Relic::of(&left).await.held(id(CHILD), Holder::Other { pid: 7 }, 1));
@@ -193,7 +193,7 @@ async fn a_child_that_somebody_has_just_taken_to_end_it_is_waited_for() {
 }
 
 #[tokio::test]
-async fn a_child_is_ended_also_when_somebody_goes_on_with_its_parent_meanwhile() {
+async fn a_child_is_ended_even_if_its_parent_is_resumed_meanwhile() {
     let site = Site::new();
     let left = left(&site).await;
     let parents = |entry: &&Entry| entry.task_id == id(ROOT);

@@ -53,7 +53,7 @@ asked for was `plan`; the task goes on as `explore`, as it began
 asked for was `light`; the task goes on with its model `scripted`";
 
 #[tokio::test(start_paused = true)]
-async fn a_task_that_goes_on_by_a_call_is_asked_what_a_template_says() {
+async fn a_task_resumed_by_a_call_gets_the_expanded_template() {
     let call = json!({"description": "More", "prompt": "/test-file path=zz", "resume": CHILD});
     let world = world("Task", call);
     assert_eq!(world.run(ask("MAIN")).await.status, Status::Completed);
@@ -64,7 +64,7 @@ async fn a_task_that_goes_on_by_a_call_is_asked_what_a_template_says() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_task_that_has_ended_reads_a_message_as_a_template_says_it() {
+async fn an_ended_task_gets_a_message_as_an_expanded_template() {
     let world = world("SendMessage", json!({"to": CHILD, "message": "/test-file path=zz"}));
     assert_eq!(world.run(ask("MAIN")).await.status, Status::Completed);
     assert_eq!(asked(&world, "FIRST"), "Test zz.");
@@ -73,7 +73,7 @@ async fn a_task_that_has_ended_reads_a_message_as_a_template_says_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_task_that_goes_on_for_nobody_is_asked_what_a_template_says() {
+async fn a_task_resumed_without_a_parent_gets_the_expanded_template() {
     let world = world("LS", json!({"path": "."}));
     let main = world.run(ask("MAIN")).await;
     let prompt = Some("/test-file path=kk".to_owned());
@@ -88,7 +88,7 @@ async fn a_task_that_goes_on_for_nobody_is_asked_what_a_template_says() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_of_a_template_that_does_not_fit_starts_no_leg() {
+async fn a_template_call_that_does_not_fit_starts_no_leg() {
     let world = world("Task", json!({"description": "More", "prompt": "/test-file", "resume": CHILD}));
     world.run(ask("MAIN")).await;
     assert_eq!(world.seen_by("FIRST").len(), 1);
@@ -96,7 +96,7 @@ async fn a_call_of_a_template_that_does_not_fit_starts_no_leg() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_that_names_nobody_and_goes_on_asks_for_nobody_else() {
+async fn a_resuming_call_without_an_agent_requests_no_other_agent() {
     let world = world("Task", json!({"description": "More", "prompt": "SECOND", "resume": CHILD}));
     world.run(ask("MAIN")).await;
     assert_eq!(asked(&world, "FIRST"), "SECOND");
@@ -105,7 +105,7 @@ async fn a_call_that_names_nobody_and_goes_on_asks_for_nobody_else() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_templates_agent_serves_where_the_call_names_none() {
+async fn a_templates_agent_serves_if_the_call_names_none() {
     for (named, serves) in [(None, "plan"), (Some("general-purpose"), "general-purpose"), (Some("explore"), "explore")]
     {
         let mut call = json!({"description": "More", "prompt": "/test-file path=zz"});

@@ -47,7 +47,7 @@ async fn a_call_runs_and_its_output_goes_back_to_the_model() {
 }
 
 #[tokio::test]
-async fn what_the_model_sees_is_the_brief_its_own_replies_and_the_outputs() {
+async fn the_model_sees_the_brief_its_own_replies_and_the_outputs() {
     let script = Script::new()
         .on(when::turn(0), reply::calls([reply::call("Read", json!({"file_path": "a.txt"}))]))
         .on(when::turn(1), reply::text("Done."));

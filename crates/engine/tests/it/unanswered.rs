@@ -51,7 +51,7 @@ const REFUSAL: &str = "Write was not run: nobody answered within 7 s, and a task
                        (`permissions.answer_seconds`)";
 
 #[tokio::test(start_paused = true)]
-async fn f55_in_the_background_and_below_it_no_answer_is_a_no_after_a_while() {
+async fn f55_in_the_background_and_below_a_missing_answer_becomes_a_no() {
     let below = ("Task", json!({"description": "Leaf", "prompt": "LEAF", "subagent_type": "general-purpose"}));
     for child in [write(), below] {
         let world = world(true, child);
@@ -63,7 +63,7 @@ async fn f55_in_the_background_and_below_it_no_answer_is_a_no_after_a_while() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn whoever_is_waited_for_waits_for_the_answer() {
+async fn a_foreground_task_waits_for_the_answer() {
     let world = world(false, write());
     let running = world.start(ask("MAIN")).await;
     let stop = running.stopper();
@@ -147,7 +147,7 @@ fn one_call_each(calls: [ScriptedPart; 4], limits: &Value, apart_ms: u64) -> Scr
 }
 
 #[tokio::test(start_paused = true)]
-async fn f55_patience_begins_when_a_question_is_shown_and_then_it_is_the_next_ones_turn() {
+async fn f55_the_timeout_begins_when_a_question_is_shown_and_then_the_next_one_follows() {
     let write = |path: &str| reply::call("Write", json!({"file_path": path, "content": "new"}));
     let inquire =
         |question: &str| reply::call("Ask", json!({"question": question, "to": "person", "timeout_seconds": 5}));
@@ -174,7 +174,7 @@ fn endings(events: &[Event]) -> Vec<(Status, &str)> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn whoever_gets_no_answer_whether_it_may_has_time_to_say_so_in_its_report() {
+async fn a_task_without_an_approval_has_time_to_report_that() {
     for background in [true, false] {
         let task = json!({
             "description": "Part", "prompt": "CHILD", "subagent_type": "general-purpose", "run_in_background": background
@@ -208,7 +208,7 @@ fn a_queue(silent: &Arc<Silent>, answer_within: Duration) -> World {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_question_whose_time_is_over_when_its_turn_comes_says_that_it_was_never_shown() {
+async fn a_question_that_expires_in_the_queue_says_that_it_was_never_shown() {
     let silent = Arc::new(Silent::default());
     let world = a_queue(&silent, Duration::from_secs(90));
     assert_eq!(world.run(ask("MAIN")).await.status, Status::Completed);
@@ -226,7 +226,7 @@ async fn a_question_whose_time_is_over_when_its_turn_comes_says_that_it_was_neve
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_question_has_no_more_time_for_having_waited_for_its_turn() {
+async fn waiting_in_the_queue_gives_a_question_no_more_time() {
     let silent = Arc::new(Silent::default());
     let world = a_queue(&silent, Duration::from_mins(1));
     assert_eq!(world.run(ask("MAIN")).await.status, Status::Completed);
@@ -278,7 +278,7 @@ fn failing_meanwhile(asked: &Asked<'_>) -> ScriptedReply {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_questions_of_a_child_whose_parent_fails_have_the_time_that_it_has_then() {
+async fn the_questions_of_an_adopted_child_have_its_new_deadline() {
     let silent = Arc::new(Silent::default());
     let site = Site::new(answering(failing_meanwhile).permissions(silent.asked_for(Duration::from_mins(1))));
     let began = tokio::time::Instant::now();
@@ -311,7 +311,7 @@ fn is_slow(fact: &Fact) -> bool {
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_that_is_let_go_while_it_asks_has_its_patience_from_then_on_and_that_is_said() {
+async fn a_task_released_while_it_asks_gets_the_timeout_from_then_on() {
     let silent = Arc::new(Silent::default());
     let plan = answering(let_go_meanwhile).permissions(silent.asked_for(Duration::from_secs(3)));
     let site = Site::of(plan, Relic::default().slow(is_slow));
@@ -327,7 +327,7 @@ async fn one_that_is_let_go_while_it_asks_has_its_patience_from_then_on_and_that
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_question_that_has_expired_before_it_was_read_is_told_as_such() {
+async fn a_question_that_expired_before_it_was_read_says_so() {
     let task = json!({
         "description": "Part", "prompt": "CHILD", "subagent_type": "general-purpose", "run_in_background": true
     });

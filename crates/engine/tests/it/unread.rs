@@ -54,7 +54,7 @@ fn running_out_of_time(asked: &Asked<'_>) -> ScriptedReply {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_message_that_is_not_read_is_told_with_the_report_and_read_when_the_task_goes_on() {
+async fn an_unread_message_is_in_the_report_and_read_in_the_next_leg() {
     let site = Site::new(answering(failing));
     assert_eq!(site.run(ask("MAIN")).await.status, Status::Completed);
     expect![[r"
@@ -71,7 +71,7 @@ async fn a_message_that_is_not_read_is_told_with_the_report_and_read_when_the_ta
 }
 
 #[tokio::test(start_paused = true)]
-async fn so_it_is_where_time_runs_out_and_in_a_contract_that_has_no_place_for_notices() {
+async fn unread_messages_are_reported_at_a_timeout_and_without_a_place_for_notices() {
     for contract in ["sortie", "typed"] {
         let site = Site::new(answering(running_out_of_time).contract(contract));
         assert_eq!(site.run(ask("MAIN")).await.status, Status::Completed);
@@ -81,7 +81,7 @@ async fn so_it_is_where_time_runs_out_and_in_a_contract_that_has_no_place_for_no
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_that_was_interrupted_and_is_ended_says_what_it_has_not_read() {
+async fn an_interrupted_task_that_is_ended_reports_unread_messages() {
     let whole = Site::new(answering(failing));
     whole.run(ask("MAIN")).await;
     let appends = whole.journal.appends();
@@ -111,7 +111,7 @@ fn stopping(asked: &Asked<'_>) -> ScriptedReply {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_written_before_a_stop_is_told_as_unread_and_what_is_written_after_it_has_the_task_go_on() {
+async fn a_message_before_a_stop_is_unread_and_one_after_it_resumes_the_task() {
     let site = Site::new(answering(stopping));
     assert_eq!(site.run(ask("MAIN")).await.status, Status::Completed);
     let outputs = site.outputs("MAIN");
@@ -138,7 +138,7 @@ fn writing_late(asked: &Asked<'_>) -> ScriptedReply {
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_that_is_being_stopped_takes_no_message_and_is_told_as_stopped_from_outside() {
+async fn a_stopping_task_takes_no_message_and_says_that_it_was_stopped_from_outside() {
     let is_slow = |fact: &Fact| matches!(fact, Fact::TaskEnded { .. });
     let site = Arc::new(Site::of(answering(writing_late), Relic::default().slow(is_slow)));
     let running = tokio::spawn({
@@ -180,7 +180,7 @@ fn never_done(asked: &Asked<'_>) -> ScriptedReply {
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_that_ended_with_the_run_says_so_when_that_goes_on() {
+async fn a_task_that_ended_with_the_run_says_so_when_the_run_resumes() {
     let site = Site::new(answering(never_done));
     let running = site.engine.run(ask("MAIN")).await.expect("it starts");
     let is_asked = |fact: &Fact| matches!(fact, Fact::ModelCalled { .. });
@@ -213,7 +213,7 @@ fn called_oddly(asked: &Asked<'_>) -> ScriptedReply {
 }
 
 #[tokio::test(start_paused = true)]
-async fn by_mail_a_contract_without_notices_tells_how_it_ended_and_not_what_was_known_at_the_start() {
+async fn mail_without_notices_tells_the_ending_and_not_what_was_known_before() {
     let site = Site::new(answering(called_oddly).contract("typed"));
     assert_eq!(site.run(ask("MAIN")).await.status, Status::Completed);
     let outcome = site.journal.ending(child()).expect("the journal reads").expect("it has ended");

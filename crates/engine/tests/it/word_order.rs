@@ -47,7 +47,7 @@ fn to_one_that_has_ended(asked: &Asked<'_>) -> ScriptedReply {
 }
 
 #[tokio::test(start_paused = true)]
-async fn of_several_words_to_one_that_has_ended_the_first_has_it_go_on_and_it_reads_the_others() {
+async fn the_first_of_several_messages_resumes_an_ended_task_which_reads_the_others() {
     let site = Site::of(answering(to_one_that_has_ended), Relic::default().slow(is_first_word));
     let outcome = site.run(ask("MAIN")).await;
     assert_eq!(outcome.status, Status::Completed);
@@ -72,7 +72,7 @@ fn to_one_at_work(asked: &Asked<'_>) -> ScriptedReply {
 }
 
 #[tokio::test(start_paused = true)]
-async fn several_words_to_one_that_works_are_read_in_order() {
+async fn several_messages_to_a_working_task_are_read_in_order() {
     let site = Site::of(answering(to_one_at_work), Relic::default().slow(is_first_word));
     assert_eq!(site.run(ask("MAIN")).await.status, Status::Completed);
     assert_eq!(heard(&site), IN_ORDER);
@@ -108,7 +108,7 @@ async fn two_words(goes_on: [bool; 2], is_apart: bool) -> Site {
 }
 
 #[tokio::test(start_paused = true)]
-async fn words_and_calls_that_have_one_go_on_reach_it_in_order_and_none_is_refused() {
+async fn messages_and_resuming_calls_reach_a_task_in_order_and_none_is_refused() {
     for goes_on in [[false, true], [true, false]] {
         for is_apart in [false, true] {
             let site = two_words(goes_on, is_apart).await;
@@ -118,7 +118,7 @@ async fn words_and_calls_that_have_one_go_on_reach_it_in_order_and_none_is_refus
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_word_reaches_one_that_goes_on_while_it_is_waited_for() {
+async fn a_message_reaches_a_resumed_task_that_is_waited_for() {
     let site = two_words([true, false], false).await;
     assert_eq!(
         site.outputs("MAIN")[2],
@@ -138,7 +138,7 @@ fn asking_in_between(asked: &Asked<'_>) -> ScriptedReply {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_does_not_wait_for_one_that_has_something_to_ask() {
+async fn a_call_does_not_wait_for_a_task_with_a_question() {
     let site = Site::of(answering(asking_in_between), Relic::default());
     let began = tokio::time::Instant::now();
     assert_eq!(site.run(ask("MAIN")).await.status, Status::Completed);
@@ -183,7 +183,7 @@ fn waiting_for_one_that_asks(asked: &Asked<'_>) -> ScriptedReply {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nobody_waits_for_one_that_waits_for_its_own_answer() {
+async fn nobody_waits_for_a_task_that_waits_for_their_answer() {
     let site = Site::of(answering(waiting_for_one_that_asks), Relic::default().slow(is_first_word));
     let began = tokio::time::Instant::now();
     assert_eq!(site.run(ask("MAIN")).await.status, Status::Completed);

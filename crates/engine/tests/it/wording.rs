@@ -70,7 +70,7 @@ fn object(output: &ToolOutput) -> Value {
 }
 
 #[tokio::test]
-async fn p_14_p_15_every_output_is_worded_once_also_refusals_and_breakdowns() {
+async fn p_14_p_15_every_output_is_worded_once_even_refusals_and_panics() {
     let calls = [
         reply::call("Read", json!({"file_path": "a.txt"})),
         reply::call("Nothing", json!({})),
@@ -92,7 +92,7 @@ async fn p_14_p_15_every_output_is_worded_once_also_refusals_and_breakdowns() {
 }
 
 #[tokio::test]
-async fn in_other_contracts_tools_are_not_asked_for_objects_and_say_it_in_their_words() {
+async fn other_contracts_get_tool_outputs_as_text_and_not_as_objects() {
     let world = plan([odd("fail"), odd("tell")]).contract("child").build();
     world.run(ask("Go.")).await;
     let outputs = read_by_model(&world);
@@ -101,7 +101,7 @@ async fn in_other_contracts_tools_are_not_asked_for_objects_and_say_it_in_their_
 }
 
 #[tokio::test]
-async fn p_10_an_output_that_is_too_long_is_spilled_and_cut() {
+async fn p_10_a_long_output_is_spilled_and_cut() {
     let world = plan([odd("tell")]).contract("envelope").build();
     world.run(ask("Go.")).await;
     let object = object(&read_by_model(&world)[0]);
@@ -112,7 +112,7 @@ async fn p_10_an_output_that_is_too_long_is_spilled_and_cut() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn p_12_a_tool_that_the_deadline_ends_is_a_timeout() {
+async fn p_12_a_tool_ended_by_the_deadline_is_a_timeout() {
     let world = plan([odd("wait")]).contract("envelope").build();
     let mut request = ask("Go.");
     request.limits.timeout = Some(Duration::from_mins(1));
@@ -121,7 +121,7 @@ async fn p_12_a_tool_that_the_deadline_ends_is_a_timeout() {
 }
 
 #[tokio::test]
-async fn calls_at_a_limit_are_refused_in_the_same_form() {
+async fn calls_at_a_limit_are_refused_in_the_same_format() {
     let script = Script::new().otherwise(reply::calls([odd("fail")]).text("So far."));
     let world = Plan::script(script).tool(Odd).contract("envelope").build();
     let mut request = ask("Go.");
@@ -133,7 +133,7 @@ async fn calls_at_a_limit_are_refused_in_the_same_form() {
 }
 
 #[tokio::test]
-async fn s2_64_where_nobody_delegates_the_prompt_does_not_speak_of_it() {
+async fn s2_64_the_prompt_leaves_delegation_out_if_nobody_delegates() {
     for (delegation, speaks) in [(true, true), (false, false)] {
         let plan = Plan::script(Script::always(reply::text("Done.")));
         let rules = sortie_engine::EngineSettings { delegation, ..plan.rules.clone() };

@@ -12,7 +12,7 @@ use crate::remains::{ROOT, Site, facts, id, left_behind, resume, writing};
 use crate::support::{Plan, ask};
 
 #[tokio::test]
-async fn a_leg_is_as_long_as_all_that_worked_on_it_together() {
+async fn a_leg_lasts_as_long_as_all_its_processes_worked() {
     let site = Site::new();
     let mut left = left_behind(&site.whole(writing()).await, ROOT, "model_called");
     // An hour of work, and then nothing for a day.
@@ -24,7 +24,7 @@ async fn a_leg_is_as_long_as_all_that_worked_on_it_together() {
 }
 
 #[tokio::test]
-async fn what_a_killed_process_may_have_worked_is_told_as_it_counts() {
+async fn the_possible_working_time_of_a_killed_process_counts() {
     let site = Site::new();
     let mut left = left_behind(&site.whole(writing()).await, ROOT, "call_started");
     for entry in left.iter_mut().flatten() {
@@ -53,7 +53,7 @@ async fn what_a_killed_process_may_have_worked_is_told_as_it_counts() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn all_figures_of_an_outcome_are_of_the_whole_task() {
+async fn all_figures_of_an_outcome_cover_the_whole_task() {
     let script = Script::new()
         .on(when::last_contains("MORE"), reply::text("More.").after_ms(3_000))
         .otherwise(reply::text("Done.").after_ms(2_000));

@@ -39,7 +39,7 @@ fn children_of_a_branch_count_against_every_ancestor() {
 }
 
 #[test]
-fn without_a_limit_nothing_is_held_back() {
+fn nothing_is_reserved_without_a_limit() {
     let root = Account::of_root(Limits::default());
     let lease = root.bid(&bid(1_000_000, 1_000_000)).unwrap_or_else(|_| panic!("there is no limit"));
     assert_eq!((lease.reserved(), lease.max_output(), lease.short_of()), (Usage::default(), None, None));
@@ -57,7 +57,7 @@ fn got(account: &Arc<Account>, bid: &Bid) -> Result<(Option<u64>, Option<Limit>)
 }
 
 #[test]
-fn the_cap_on_a_reply_shrinks_to_what_is_left_beside_the_report() {
+fn the_cap_on_a_reply_leaves_enough_for_the_report() {
     let root = Account::of_root(tokens(10_000));
     // The report reads what the call read and a little more, and may write 1,024.
     let aside = |input: u64| input + 256 + 1024;
@@ -70,7 +70,7 @@ fn the_cap_on_a_reply_shrinks_to_what_is_left_beside_the_report() {
 }
 
 #[test]
-fn money_is_held_back_at_the_price_of_the_dearest_input() {
+fn money_is_reserved_at_the_price_of_the_dearest_input() {
     let limits = Limits { max_cost: Money::from_dollars(0.01), ..Limits::default() };
     let root = Account::of_root(limits);
     let report = |input| Bid { is_report: true, ..bid(input, 4000) };
@@ -80,7 +80,7 @@ fn money_is_held_back_at_the_price_of_the_dearest_input() {
 }
 
 #[test]
-fn who_finds_what_it_needs_in_others_hands_waits_for_it() {
+fn a_bid_waits_for_what_others_hold() {
     let root = Account::of_root(tokens(10_000));
     let (one, other) = (Account::below(&root, Limits::default()), Account::below(&root, Limits::default()));
     let held = one.bid(&bid(2000, 4000)).unwrap_or_else(|_| panic!("all of it is free"));
@@ -95,7 +95,7 @@ fn who_finds_what_it_needs_in_others_hands_waits_for_it() {
 }
 
 #[test]
-fn a_reply_is_not_cut_short_by_what_others_hold_for_the_moment() {
+fn a_reply_is_not_cut_short_for_what_others_hold_briefly() {
     let root = Account::of_root(tokens(30_000));
     let held: Vec<Lease> = [16_000, 5_000]
         .map(|most| Account::below(&root, Limits::default()).bid(&bid(1000, most)))
@@ -113,7 +113,7 @@ fn a_reply_is_not_cut_short_by_what_others_hold_for_the_moment() {
 }
 
 #[test]
-fn who_lets_go_without_a_word_may_have_paid_for_everything() {
+fn a_dropped_lease_counts_as_fully_used() {
     let root = Account::of_root(tokens(10_000));
     drop(root.bid(&bid(1000, 500)));
     assert_eq!(root.spent().total_tokens(), 1500);
@@ -121,7 +121,7 @@ fn who_lets_go_without_a_word_may_have_paid_for_everything() {
 }
 
 #[test]
-fn what_a_parent_needs_for_its_report_is_left_to_it_by_its_children() {
+fn children_leave_their_parent_enough_for_its_report() {
     let root = Account::of_root(tokens(10_000));
     root.bid(&bid(3000, 1000)).unwrap_or_else(|_| panic!("it is the first")).settle(used(3000));
     let child = Account::below(&root, Limits::default());
@@ -130,7 +130,7 @@ fn what_a_parent_needs_for_its_report_is_left_to_it_by_its_children() {
 }
 
 #[test]
-fn what_a_child_needs_for_its_report_is_left_to_it_by_its_siblings() {
+fn siblings_leave_a_child_enough_for_its_report() {
     let root = Account::of_root(tokens(10_000));
     let [one, other] = [(); 2].map(|()| Account::below(&root, Limits::default()));
     let open = one.open();
@@ -153,7 +153,7 @@ fn what_a_child_needs_for_its_report_is_left_to_it_by_its_siblings() {
 }
 
 #[tokio::test]
-async fn of_those_who_wait_for_each_others_reserves_one_writes_its_report_and_the_other_goes_on() {
+async fn two_tasks_never_deadlock_on_the_amounts_for_their_reports() {
     let root = Account::of_root(tokens(13_000));
     let [one, other] = [(); 2].map(|()| Account::below(&root, Limits::default()));
     let (open, other_open) = (one.open(), other.open());

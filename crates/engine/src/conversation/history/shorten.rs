@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_answered_stays_part_of_the_result_when_it_is_summed_up() {
+    fn answers_stay_part_of_the_result_when_they_are_summarised() {
         let mut history = history(&["First.", "Second.", "Third."]);
         sum_up(&mut history, 4);
         assert_eq!(history.messages()[1], Message::user("In short."));
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_earlier_leg_answered_does_not_come_back() {
+    fn answers_of_an_earlier_leg_do_not_come_back() {
         let mut history = history(&["First."]);
         history.begin_leg();
         history.push(Message::Assistant { parts: vec![Part::Text { text: "Second.".to_owned() }] });
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn the_tail_begins_with_a_reply_and_has_the_newest_turn_in_any_case() {
+    fn the_tail_begins_with_a_reply_and_always_has_the_newest_turn() {
         let history = history(&["First.", "Second.", "Third."]);
         let tokens = |from: usize| history.messages()[from..].iter().map(estimate::message_tokens).sum::<u64>();
         assert_eq!([0, tokens(5), tokens(3), tokens(3) - 1, tokens(0)].map(|most| history.tail(most)), [5, 5, 3, 5, 1]);

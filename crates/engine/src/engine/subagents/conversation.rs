@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn an_output_is_told_at_the_end_even_if_the_call_beside_it_never_finished() {
+    fn an_output_arrives_at_the_end_even_if_another_call_never_finished() {
         let mut conversation = Conversation::begin("the piece", None);
         let parts = vec![call("one"), call("other")];
         let reply = Reply {

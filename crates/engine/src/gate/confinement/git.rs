@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_in_settings_are_found_however_they_are_spelled() {
+    fn paths_in_settings_are_found_in_any_spelling() {
         let text = "[core]\n\tbare = false\n\thooksPath = .husky/_\n[Core] HooksPath=\"my hooks\"\n[include]\n path = ../a\n\
                     [includeIf \"gitdir:~/x\"]\npath = ~/b\n[remote \"x\"]\npath = no\n; [core]\n";
         let expected = [

@@ -88,7 +88,7 @@ fn strings(names: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn what_may_be_written_follows_from_the_grant() {
+fn writable_directories_follow_from_the_grant() {
     let place = Place::new(&["work/docs/a.md", "work/src/a.rs"]);
     let written = |layers: &[GrantLayer]| place.names(&place.writable(layers).directories);
     assert_eq!(written(&[]), ["work"]);
@@ -102,7 +102,7 @@ fn what_may_be_written_follows_from_the_grant() {
 }
 
 #[test]
-fn a_task_whose_commands_write_nothing_says_whose_word_that_is() {
+fn a_read_only_shell_names_the_owner_of_the_rule() {
     let place = Place::new(&[]);
     let reach = place.reach(&[layer(Mode::Plan, None, &[])]);
     assert_eq!(reach.reads_only().as_deref(), Some("someone"));
@@ -115,7 +115,7 @@ fn editor(rule: &str) -> GrantLayer {
 }
 
 #[test]
-fn a_directory_that_a_rule_names_is_made_and_a_file_is_not() {
+fn a_directory_named_in_a_rule_is_created_but_a_file_is_not() {
     let place = Place::new(&["work/a.md"]);
     for (rule, expected) in [
         ("Edit(target/**)", &["work/target"][..]),
@@ -131,7 +131,7 @@ fn a_directory_that_a_rule_names_is_made_and_a_file_is_not() {
 }
 
 #[test]
-fn what_a_link_leads_to_and_what_is_protected_is_not_opened_up_and_that_is_said() {
+fn link_targets_and_protected_paths_stay_closed_with_a_note() {
     let place = Place::new(&["work/real/x", "home/x", "work/.vscode/tasks.json"]);
     std::os::unix::fs::symlink("real", place.path("work/link")).unwrap();
     std::os::unix::fs::symlink("../home", place.path("work/out")).unwrap();
@@ -149,7 +149,7 @@ fn what_a_link_leads_to_and_what_is_protected_is_not_opened_up_and_that_is_said(
 }
 
 #[test]
-fn protected_names_are_kept_at_the_top_where_they_exist_and_some_where_they_do_not() {
+fn protected_names_at_the_top_are_kept_some_even_if_absent() {
     let place = Place::new(&[
         "work/.envrc",
         "work/.config/fish/x",
@@ -174,7 +174,7 @@ fn protected_names_are_kept_at_the_top_where_they_exist_and_some_where_they_do_n
 }
 
 #[test]
-fn of_a_repository_only_that_is_kept_by_which_git_runs_something() {
+fn only_files_that_make_git_run_something_are_protected_in_a_repository() {
     let place = Place::new(&[
         "work/.git/HEAD",
         "work/.git/info/attributes",
@@ -209,7 +209,7 @@ fn of_a_repository_only_that_is_kept_by_which_git_runs_something() {
 }
 
 #[test]
-fn a_file_in_the_place_of_a_repository_is_kept_with_what_it_leads_to() {
+fn a_git_file_is_protected_together_with_its_target() {
     let place = Place::new(&["work/.bare/config", "work/.bare/worktrees/w/HEAD"]);
     fs::write(place.path("work/.git"), "gitdir: .bare\n").unwrap();
     let repositories = Repositories { top: vec![place.path("work/.bare")], ..Repositories::default() };
@@ -217,7 +217,7 @@ fn a_file_in_the_place_of_a_repository_is_kept_with_what_it_leads_to() {
 }
 
 #[test]
-fn where_settings_and_hooks_of_the_repository_lead_is_kept_as_well() {
+fn targets_of_git_settings_and_hooks_are_protected_too() {
     let place = Place::new(&["work/.git/HEAD", "work/.git/hooks/x", "work/scripts/check", "work/shared.gitconfig"]);
     fs::write(place.path("work/.git/config"), "[core]\nhooksPath = my/hooks\n[include]\npath = ../shared.gitconfig\n")
         .unwrap();
@@ -242,7 +242,7 @@ fn rules_about_single_files_bind_commands_too() {
 }
 
 #[test]
-fn secrets_of_the_user_and_of_sortie_itself_are_hidden_wherever_they_lie() {
+fn secrets_of_the_user_and_of_sortie_are_hidden_wherever_they_are() {
     let place = Place::new(&["work/.mcp.json", "work/state/journal"]);
     let hidden = place.names(&place.walls(&[]).hidden);
     for kept in ["home/.ssh", "home/.config/sortie", "home/.config/sortie/config.toml", "work/state"] {
@@ -252,7 +252,7 @@ fn secrets_of_the_user_and_of_sortie_itself_are_hidden_wherever_they_lie() {
 }
 
 #[test]
-fn hosts_are_reached_as_the_rules_about_fetching_say() {
+fn rules_about_fetching_decide_which_hosts_are_reached() {
     let place = Place::new(&[]);
     let allowed =
         GrantLayer { allow: vec!["WebFetch(domain:example.com)".to_owned()], ..layer(Mode::Default, None, &[]) };

@@ -100,7 +100,7 @@ fn told(facts: &[Fact]) -> String {
 }
 
 #[test]
-fn a_task_is_told_from_its_start_to_its_report() {
+fn a_task_is_shown_from_its_start_to_its_report() {
     let grep = call("Grep", r#"{"pattern": "login",  "path": "src"}"#);
     let facts = [
         Fact::TaskStarted { job: Box::new(job()) },
@@ -141,7 +141,7 @@ fn a_task_is_told_from_its_start_to_its_report() {
 }
 
 #[test]
-fn a_call_that_never_ran_is_told_with_what_became_of_it() {
+fn a_call_that_never_ran_is_shown_with_its_output() {
     let bash = ToolCall { id: "2".into(), ..call("Bash", r#"{"command": "make"}"#) };
     let refused = ToolOutput::failure("Bash was not run: nobody can be asked here");
     let facts = [
@@ -160,7 +160,7 @@ fn a_call_that_never_ran_is_told_with_what_became_of_it() {
 }
 
 #[test]
-fn a_reply_with_which_the_task_does_not_end_is_told_before_what_follows() {
+fn a_reply_that_does_not_end_the_task_is_shown_before_the_next_fact() {
     let waits = Fact::TaskParked { waits_for: vec![task(2), task(3)] };
     let mail = Fact::MailRead { mail: MailMark::default(), text: "a report".to_owned() };
     let text = told(&[replied("I wait for them.", &[]), waits, mail, replied("All is well.", &[])]);
@@ -168,14 +168,14 @@ fn a_reply_with_which_the_task_does_not_end_is_told_before_what_follows() {
 }
 
 #[test]
-fn a_report_that_is_not_the_last_reply_is_told_beside_it() {
+fn a_report_that_differs_from_the_last_reply_is_shown_as_well() {
     let text = told(&[replied("half a sen", &[]), ended(outcome("An earlier text."))]);
     assert!(text.starts_with("half a sen\n\nagent-"), "{text}");
     assert!(text.ends_with("\n\nAn earlier text.\n"), "{text}");
 }
 
 #[test]
-fn of_a_report_that_was_cut_only_the_part_is_told_that_names_the_whole() {
+fn a_cut_report_is_shown_once_with_the_name_of_its_file() {
     let cut = "It is\n[… the report was cut here; the whole is in /r/x.txt]";
     let text = told(&[
         replied("It is in src/login.rs.", &[]),
@@ -185,7 +185,7 @@ fn of_a_report_that_was_cut_only_the_part_is_told_that_names_the_whole() {
 }
 
 #[test]
-fn an_ending_that_is_no_success_says_why() {
+fn an_unsuccessful_ending_says_why() {
     let failed = TaskOutcome {
         status: Status::Failed,
         text: String::new(),
@@ -200,7 +200,7 @@ fn an_ending_that_is_no_success_says_why() {
 }
 
 #[test]
-fn every_fact_that_a_person_can_do_something_with_has_its_line() {
+fn every_fact_that_is_useful_to_a_person_has_its_line() {
     let error = Failure::new(FailureCode::RateLimited, "slow\ndown");
     let retried = Fact::ModelRetried { turn: 1, attempt: 1, wait_ms: 1, error, usage: Usage::default() };
     let from = Sender::Task { task: task(1), agent: "main".to_owned() };
@@ -267,7 +267,7 @@ fn every_fact_that_a_person_can_do_something_with_has_its_line() {
 }
 
 #[test]
-fn nothing_that_a_terminal_obeys_and_no_line_without_end_is_told() {
+fn no_terminal_control_and_no_endless_line_is_shown() {
     let evil = "\u{1b}[2J\u{202e}\u{9b}31m";
     let mut job = job();
     job.title = evil.to_owned();
@@ -295,7 +295,7 @@ fn reports() -> (tempfile::TempDir, SpillDir) {
 }
 
 #[test]
-fn what_is_seen_stands_in_the_tasks_own_file_at_once_and_goes_on_after_a_takeover() {
+fn facts_are_in_the_tasks_file_at_once_and_after_a_takeover() {
     let (_home, directory) = reports();
     let first = ProgressFile::open(&directory, task(0)).unwrap();
     assert_eq!(first.path().file_name().unwrap(), "agent-aaaaaaaaaaaa-output.log");
@@ -308,7 +308,7 @@ fn what_is_seen_stands_in_the_tasks_own_file_at_once_and_goes_on_after_a_takeove
 }
 
 #[test]
-fn the_ending_has_room_where_nothing_else_has() {
+fn the_ending_has_room_in_a_full_file() {
     let (_home, directory) = reports();
     let file = ProgressFile::open(&directory, task(0)).unwrap();
     file.see(&replied(&"long\n".repeat(300_000), &[call("LS", "{}")]), Timestamp(0));

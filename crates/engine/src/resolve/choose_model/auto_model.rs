@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_only_reads_and_has_a_short_brief_is_served_by_the_light_route() {
+    fn a_reading_agent_with_a_short_brief_gets_the_light_route() {
         let long = "é".repeat(SHORT_BRIEF_CHARS + 1);
         let short = &long[..2 * SHORT_BRIEF_CHARS];
         let registry = Registry::builtin();
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_judged_by_the_tools_that_it_names() {
+    fn an_agent_file_is_judged_by_the_tools_it_names() {
         let registry = Registry::builtin();
         let explore = registry.get("explore").expect("built in");
         let with = |tools: Option<&[&str]>| AgentDefinition {

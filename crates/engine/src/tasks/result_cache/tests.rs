@@ -190,7 +190,7 @@ fn reading() -> Vec<Fact> {
 }
 
 #[tokio::test]
-async fn the_same_request_on_the_same_files_gets_the_recorded_outcome_which_says_so() {
+async fn the_same_request_on_the_same_files_reuses_the_outcome_and_says_so() {
     let world = World::new();
     let first = job(0);
     let ticket = world.ticket(&first);
@@ -213,7 +213,7 @@ async fn the_same_request_on_the_same_files_gets_the_recorded_outcome_which_says
 }
 
 #[tokio::test]
-async fn that_a_task_is_out_of_reach_is_said_where_it_is_and_where_anybody_would_reach_for_it() {
+async fn a_reused_outcome_says_if_its_task_is_out_of_reach() {
     let of =
         |parent: Option<u8>, contract: &str| Job { parent: parent.map(task), contract: contract.to_owned(), ..job(0) };
     for (first, second, is_said) in [
@@ -236,7 +236,7 @@ async fn that_a_task_is_out_of_reach_is_said_where_it_is_and_where_anybody_would
 }
 
 #[tokio::test]
-async fn another_process_finds_it_too() {
+async fn another_process_finds_the_outcome_too() {
     let world = World::new();
     assert!(world.is_kept_after(reading()).await);
     let other = ResultCache::within(SpillDir::open(&world.home.path().join("cache")).unwrap(), BOUNDS);
@@ -246,7 +246,7 @@ async fn another_process_finds_it_too() {
 }
 
 #[tokio::test]
-async fn only_another_content_of_a_file_that_is_not_ignored_is_a_miss() {
+async fn only_changed_content_of_a_file_that_is_not_ignored_is_a_miss() {
     type Change = fn(&World);
     let changes: [(&str, Change, bool); 4] = [
         ("a file that was there", |world| fs::write(world.path("a.txt"), "eno").unwrap(), false),
@@ -293,7 +293,7 @@ async fn another_request_is_a_miss() {
 }
 
 #[tokio::test]
-async fn who_could_delegate_to_other_agents_now_asks_for_something_else() {
+async fn a_task_that_can_now_delegate_to_other_agents_is_a_miss() {
     let mut world = World::new();
     assert!(world.is_kept_after(reading()).await);
     let wiser = |agent: &sortie_agents::AgentDefinition| {
@@ -328,7 +328,7 @@ async fn the_same_name_at_another_endpoint_may_be_another_model() {
 }
 
 #[tokio::test]
-async fn only_a_task_that_did_nothing_but_read_what_is_part_of_the_digest_is_kept() {
+async fn only_a_task_that_read_nothing_outside_the_digest_is_kept() {
     let written = ToolOutput { files_changed: vec!["a.txt".to_owned()], ..ToolOutput::done("", "") };
     let refused = CallOutput { call: "1".into(), output: ToolOutput::failure("no") };
     let person = || Fact::MessageArrived {
@@ -384,7 +384,7 @@ async fn an_outcome_that_is_not_completed_or_changed_a_file_is_not_kept() {
 }
 
 #[tokio::test]
-async fn what_children_did_counts_as_well() {
+async fn the_actions_of_children_count_as_well() {
     for (tool, arguments, is_kept) in [("LS", "{}", true), ("Bash", r#"{"command":"date"}"#, false)] {
         let (world, parent) = (World::new(), job(0));
         let child = Job { parent: Some(parent.task), root: parent.task, ..job(1) };
@@ -400,7 +400,7 @@ async fn what_children_did_counts_as_well() {
 }
 
 #[tokio::test]
-async fn files_that_were_touched_while_the_task_worked_keep_it_from_being_kept() {
+async fn an_outcome_is_not_kept_if_files_changed_meanwhile() {
     let (world, job) = (World::new(), job(0));
     let ticket = world.ticket(&job);
     world.work(&job, reading()).await;
@@ -412,7 +412,7 @@ async fn files_that_were_touched_while_the_task_worked_keep_it_from_being_kept()
 }
 
 #[tokio::test]
-async fn a_task_that_went_on_or_is_gone_is_no_answer_any_more() {
+async fn a_task_that_was_resumed_or_is_gone_is_not_reused() {
     let (world, first) = (World::new(), job(0));
     assert!(world.is_kept_after(reading()).await);
     let config = Box::new(first.config.clone());
@@ -427,7 +427,7 @@ async fn a_task_that_went_on_or_is_gone_is_no_answer_any_more() {
 }
 
 #[tokio::test]
-async fn an_index_that_is_damaged_or_names_another_task_is_no_more_than_a_miss() {
+async fn a_damaged_or_wrong_index_is_only_a_miss() {
     let (world, first) = (World::new(), job(0));
     assert!(world.is_kept_after(reading()).await);
     let index = world.home.path().join("cache/results");
@@ -451,7 +451,7 @@ async fn an_index_that_is_damaged_or_names_another_task_is_no_more_than_a_miss()
 }
 
 #[test]
-fn the_index_keeps_the_newest_and_one_for_each_request() {
+fn the_index_keeps_one_newest_entry_for_each_request() {
     let (world, first) = (World::new(), job(0));
     let key = |number: u32| Key::of_request(&Job { prompt: number.to_string(), ..job(0) });
     let index = world.home.path().join("cache/results");
@@ -468,7 +468,7 @@ fn the_index_keeps_the_newest_and_one_for_each_request() {
 }
 
 #[tokio::test]
-async fn where_a_person_has_approved_of_more_nothing_is_given_or_kept() {
+async fn nothing_is_reused_or_kept_after_an_approval_for_the_tree() {
     let (world, job) = (World::new(), job(0));
     let ticket = world.ticket(&job);
     world.work(&job, reading()).await;
@@ -484,7 +484,7 @@ async fn where_a_person_has_approved_of_more_nothing_is_given_or_kept() {
 }
 
 #[test]
-fn a_workspace_beyond_the_bounds_is_told_of_once() {
+fn a_workspace_beyond_the_bounds_is_reported_once() {
     let world = World::new();
     let bounds = SnapshotBounds { files: 2, ..BOUNDS };
     let cache = ResultCache::within(SpillDir::open(&world.home.path().join("cache")).unwrap(), bounds);

@@ -114,7 +114,7 @@ fn statuses(heard: &[Heard]) -> Vec<SubagentStatus> {
 }
 
 #[tokio::test]
-async fn s1_29_an_observer_hears_of_a_sub_agent_with_the_three_parameters_as_they_were_given() {
+async fn s1_29_an_observer_gets_the_three_parameters_as_they_were_given() {
     let description = "a long description ".repeat(20);
     let call = json!({"description": description, "prompt": "  the piece\n", "subagent_type": "Explore"});
     let script = delegating([reply::call("Task", call)]).on(when::any(), reply::text("Report."));
@@ -134,7 +134,7 @@ async fn s1_29_an_observer_hears_of_a_sub_agent_with_the_three_parameters_as_the
 }
 
 #[tokio::test]
-async fn s1_30_s1_32_every_message_is_heard_and_the_last_update_has_the_terminal_status() {
+async fn s1_30_s1_32_every_message_arrives_and_the_last_update_has_the_terminal_status() {
     let read = |path: &str| reply::call("Read", json!({"file_path": path}));
     let script = delegating([task("the piece", "explore")])
         .on(when::prompt_contains("the piece").turn(0), reply::calls([read("a.txt"), read("b.txt")]).text("I look."))
@@ -154,7 +154,7 @@ async fn s1_30_s1_32_every_message_is_heard_and_the_last_update_has_the_terminal
 }
 
 #[tokio::test]
-async fn s1_32_the_messages_are_those_that_the_model_was_sent_whichever_output_came_first() {
+async fn s1_32_the_messages_are_those_sent_to_the_model_whichever_output_came_first() {
     let script = Script::new()
         .on(
             when::prompt_contains("The whole").turn(0),
@@ -179,7 +179,7 @@ async fn s1_32_the_messages_are_those_that_the_model_was_sent_whichever_output_c
 }
 
 #[tokio::test]
-async fn s1_31_a_sub_agent_is_on_record_before_its_first_request_and_heard_of_before_its_first_reply() {
+async fn s1_31_a_sub_agent_is_recorded_before_its_first_request_and_added_before_a_reply() {
     let script = delegating([task("the piece", "explore")])
         .on(when::prompt_contains("the piece"), reply::text("Report.").held_by("held"));
     let world = Plan::script(script).build();
@@ -235,7 +235,7 @@ async fn s1_30_a_sub_agent_that_fails_ends_in_error() {
 }
 
 #[tokio::test]
-async fn s1_30_a_sub_agent_at_its_limit_ends_in_error_with_all_that_was_said() {
+async fn s1_30_a_sub_agent_at_its_limit_ends_in_error_with_its_conversation() {
     const HASTY: (&str, &str) =
         (".sortie/agents/hasty.md", "---\nname: hasty\ndescription: hasty\nmaxTurns: 1\n---\nYou are hasty.\n");
     let script = delegating([task("the piece", "hasty")])
@@ -257,7 +257,7 @@ async fn s1_30_a_sub_agent_at_its_limit_ends_in_error_with_all_that_was_said() {
 }
 
 #[tokio::test]
-async fn s1_30_a_sub_agent_that_is_stopped_ends_aborted_whether_it_works_or_waits() {
+async fn s1_30_a_stopped_sub_agent_ends_aborted_at_work_or_waiting() {
     let pieces = [task("one piece", "explore"), task("other piece", "explore")];
     let script = delegating(pieces).on(when::any(), reply::never());
     let world = Plan::script(script).rules(EngineSettings { max_concurrent: 1, ..EngineSettings::default() }).build();
@@ -271,7 +271,7 @@ async fn s1_30_a_sub_agent_that_is_stopped_ends_aborted_whether_it_works_or_wait
 }
 
 #[tokio::test]
-async fn s1_29_sub_agents_are_heard_of_whoever_starts_them() {
+async fn s1_29_observers_hear_of_sub_agents_from_every_origin() {
     let script = delegating([task("the outer piece", "general-purpose")])
         .on(when::prompt_contains("the outer piece").turn(0), reply::calls([task("the inner piece", "explore")]))
         .on(when::any(), reply::text("Report."));
@@ -292,7 +292,7 @@ async fn s1_29_sub_agents_are_heard_of_whoever_starts_them() {
 }
 
 #[tokio::test]
-async fn s1_29_tasks_of_others_in_the_same_journal_are_not_heard_of() {
+async fn s1_29_observers_do_not_hear_of_other_engines_tasks() {
     let world = Plan::script(Script::always(reply::text("Report."))).build();
     let run = async || {
         let request = TaskRequest { agent: "explore".to_owned(), ..ask("the piece") };
@@ -345,7 +345,7 @@ impl SubagentObserver for Panicking {
 }
 
 #[tokio::test]
-async fn s1_34_a_panicking_observer_disturbs_neither_the_run_nor_the_others_nor_its_own_next_call() {
+async fn s1_34_a_panicking_observer_disturbs_neither_run_nor_others_nor_its_next_call() {
     let script = delegating([task("the piece", "explore")]).on(when::any(), reply::text("Report."));
     let world = Plan::script(script).build();
     let panicking = subagents(&world).observe(Panicking).expect("the journal reads");
@@ -394,7 +394,7 @@ async fn s1_34_a_slow_observer_holds_nobody_up_and_misses_nothing() {
 }
 
 #[tokio::test]
-async fn s1_34_an_observation_that_is_dropped_lets_go_of_its_observer() {
+async fn s1_34_a_dropped_observation_releases_its_observer() {
     let world = Plan::script(Script::new()).build();
     let (observation, mut live) = observe(&world);
     drop(observation);
