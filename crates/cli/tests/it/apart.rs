@@ -67,9 +67,9 @@ fn the_output_file_has_every_later_leg_too() {
     let (task, file) = ask(json!({"description": "d", "prompt": "CHILD", "run_in_background": true}));
     let told = || fs::read_to_string(&file).unwrap();
     let legs = || told().matches("\nReport.\n").count();
-    assert!(!told().contains("goes on, ") && legs() == 1, "{}", told());
+    assert!(!told().contains("resumed, ") && legs() == 1, "{}", told());
     assert_eq!(world.sortie(["resume", &task, "MORE"]).on(&server, "anthropic").run().code, 0);
-    assert!(told().contains("\ngoes on, ") && told().contains(": MORE\n") && legs() == 2, "{}", told());
+    assert!(told().contains("\nresumed, ") && told().contains(": MORE\n") && legs() == 2, "{}", told());
     let more = json!({"description": "d", "prompt": "THIRD", "resume": task, "run_in_background": true});
     assert_eq!(ask(more), (task, file.clone()));
     assert!(told().contains(": THIRD\n") && legs() == 3, "{}", told());

@@ -109,7 +109,7 @@ fn a_call_does_not_go_on_with_a_task_of_another_contract() {
     let ended = world.sortie(["task", "--json", &second]).on(&server, "anthropic").run();
     let error = &ended.stdout_json()["error"];
     assert_eq!((ended.code, &error["code"]), (1, &json!("other_contract")), "{error}");
-    let said = "this task speaks the contract `typed`, not `sortie`; resume it in that one";
+    let said = "this task uses the contract `typed`, not `sortie`; resume it in that one";
     assert_eq!(error["message"], said);
     assert_eq!(server.requests().len(), 1);
 }
@@ -215,11 +215,11 @@ fn whoever_goes_on_without_what_was_allowed_at_the_start_is_told_what_that_was()
     assert_eq!(run(&[&["resume", &task, "MORE"][..], &flags].concat()).get("notices"), None);
     assert_eq!(
         run(&["resume", &task, "MORE", "--allow", "Edit"])["notices"],
-        json!(["no longer allowed without approval: Bash(make:*); `--allow` says it again"])
+        json!(["no longer allowed without approval: Bash(make:*); pass `--allow` again"])
     );
     let task = id(&run(&["run", "QUESTION", "--permission-mode", "bypass"]));
     assert_eq!(
         run(&["resume", &task, "MORE"])["notices"],
-        json!(["no longer in the permission mode `bypass`; `--permission-mode bypass` says it again"])
+        json!(["no longer in the permission mode `bypass`; pass `--permission-mode bypass` again"])
     );
 }

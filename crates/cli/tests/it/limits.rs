@@ -134,10 +134,8 @@ fn a_delegated_task_is_bound_by_its_settings_its_request_and_its_flags_and_told_
         (limits_of_newest(&world), ended.stdout_json()["notices"].clone())
     };
     let bound = |tokens: u64| json!({"max_turns": 30, "max_tokens": tokens, "max_cost_usd": 1.5, "timeout": 300.0});
-    let told = json!([
-        "a limit of 90000 tokens was asked for; 80000 tokens hold",
-        "a limit of 900 seconds was asked for; 300 seconds hold",
-    ]);
+    let told =
+        json!(["requested 90000 tokens; capped at 80000 tokens", "requested 900 seconds; capped at 300 seconds",]);
     assert_eq!(task(&[]), (bound(80_000), told));
     let (limits, told) = task(&["--max-tokens=70k", "--timeout=100"]);
     assert_eq!(limits, json!({"max_turns": 30, "max_tokens": 70_000, "max_cost_usd": 1.5, "timeout": 100.0}));

@@ -7,8 +7,7 @@ use sortie_testkit::{Script, ScriptedServer, reply, when};
 use crate::resume::{COMMAND, commanding, id, kill, last_sent, recorded, wait_for_command, with_pipes};
 use crate::world::World;
 
-const LOST: &str = "The program was stopped and goes on now. What you had started in the background does not run any \
-                    more: bash_1 `";
+const LOST: &str = "The program was stopped and has resumed. Your background commands no longer run: bash_1 `";
 
 /// A run that was killed while its command ran in the background. It asks for the output of that one when it is told,
 /// and starts another.
@@ -18,7 +17,7 @@ fn killed() -> (World, ScriptedServer) {
     let look = reply::call("BashOutput", json!({"bash_id": "bash_1"}));
     let script = Script::new()
         .on(when::turn(0), reply::calls([start(COMMAND)]))
-        .on(when::last_contains("does not run any more"), reply::calls([look, start("true")]))
+        .on(when::last_contains("no longer run"), reply::calls([look, start("true")]))
         .on(when::last_contains("bash_1 was ended"), reply::text("I know."))
         .on(when::last_contains("MORE"), reply::text("Nothing more."))
         .otherwise(reply::text("It runs.").held_by("model"));

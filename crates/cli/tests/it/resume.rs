@@ -206,7 +206,7 @@ fn a_child_that_its_parent_waits_for_goes_on_with_the_root_alone() {
     kill(live);
     let (root, child) = (id(&tasks[0]), id(&tasks[1]));
     let ended = world.sortie(["resume", &child]).on(&server, "anthropic").run();
-    let said = format!("{child} works for {root}, which waits for it; resume {root}, and it goes on, too");
+    let said = format!("{child} works for {root}, which waits for it; resume {root}, and it resumes, too");
     assert_eq!((ended.code, ended.stderr), (1, format!("error: {said}\nhint: sortie resume {root}\n")));
     server.gate("child").open();
     assert_eq!(world.sortie(["resume", &root]).on(&server, "anthropic").run().code, 0);

@@ -286,7 +286,7 @@ impl Account {
         let one_more = |started: u32| max.is_none_or(|max| started < max).then_some(started + 1);
         if self.started.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more).is_err() {
             let max = max.unwrap_or_default();
-            let message = format!("all {max} sub-agents that may be started here have been started; go on without");
+            let message = format!("the limit of {max} sub-agents is reached; continue without more");
             return Err(Failure::new(FailureCode::MaxChildren, message));
         }
         let admitted_above = self.above.as_ref().map_or(Ok(()), |above| above.admit_child());

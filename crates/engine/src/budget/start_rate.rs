@@ -28,7 +28,7 @@ impl StartRate {
             return Ok(());
         }
         // The limit is zero: no start will ever leave the window.
-        let when = starts.front().map_or("go on without".to_owned(), |start| {
+        let when = starts.front().map_or("continue without".to_owned(), |start| {
             let left = (*start + MINUTE).saturating_duration_since(now);
             format!("try again in {} s, or do this part yourself", left.as_millis().div_ceil(1000))
         });
@@ -61,6 +61,6 @@ mod tests {
     #[test]
     fn a_limit_of_zero_tells_nobody_to_wait() {
         let refused = StartRate::default().count(Some(0)).map_err(|failure| failure.message);
-        assert!(refused.is_err_and(|message| message.ends_with("; go on without")));
+        assert!(refused.is_err_and(|message| message.ends_with("; continue without")));
     }
 }

@@ -20,8 +20,8 @@ impl UsageTrust {
         let Self { replies, doubted } = self;
         (doubted > 0).then(|| {
             format!(
-                "the provider reported no usage that can be true for {doubted} of {replies} calls; it was estimated, on \
-                 the high side"
+                "the provider reported no plausible usage for {doubted} of {replies} calls; it was estimated, on the \
+                    high side"
             )
         })
     }

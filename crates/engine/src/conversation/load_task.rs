@@ -66,7 +66,7 @@ pub(crate) fn recall(journal: &dyn Journal, standing: Standing) -> Result<(Loade
     standing.next_attempt().map_err(journal_failure)?;
     let (past, damage) = read_what_is_whole(journal, standing.task_id)?;
     let (loaded, mut notices) = with_children(journal, past, standing);
-    notices.extend(damage.map(|damage| format!("not all that it has done is told: {damage}")));
+    notices.extend(damage.map(|damage| format!("part of what it has done is missing here: {damage}")));
     Ok((loaded, notices))
 }
 
@@ -128,7 +128,7 @@ fn with_children(journal: &dyn Journal, past: TaskRecord, standing: Standing) ->
         match left_by(journal, *child) {
             Ok(footprint) => below += footprint,
             // The child's answer is in its parent's log; only its usage is missing.
-            Err(failure) => notices.push(format!("what {child} has used is not counted: {}", failure.message)),
+            Err(failure) => notices.push(format!("the usage of {child} is not counted: {}", failure.message)),
         }
     }
     (LoadedTask { past, standing, below }, notices)

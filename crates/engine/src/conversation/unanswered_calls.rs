@@ -30,10 +30,10 @@ pub(crate) fn unanswered(call: &ToolCall, started: Option<&Started>) -> CallOutp
 /// Returns the output of a call with unknown effect, with everything that is known about it.
 pub(crate) fn unknown(call: &ToolCall, started: &Started) -> ToolOutput {
     let began = started.at.map(|time| format!(" It began at {time}.")).unwrap_or_default();
-    let progress = started.progress.as_ref().map(|line| format!(" The last that it showed: {}", gist(line)));
+    let progress = started.progress.as_ref().map(|line| format!(" Its last progress: {}", gist(line)));
     ToolOutput::failure(format!(
-        "unknown: the program was stopped while this {} call ran: {}.{began}{} Whether it had its effect, all of it or a \
-         part, is not known, and it was not made again. Look at the state of things before you go on.",
+        "unknown: the program was stopped while this {} call ran: {}.{began}{} It may have had all of its effect, a \
+            part of it or none, and was not repeated. Check the current state before you continue.",
         call.tool,
         gist_of(call),
         progress.unwrap_or_default()
@@ -92,9 +92,9 @@ mod tests {
             ..Started::default()
         };
         let told = unknown(&call(r#"{"command":"make all", "description":"Builds"}"#), &started);
-        expect!["unknown: the program was stopped while this Bash call ran: `make all`. It began at 2000-02-29T00:00:00.000Z. The last that it showed: `compiling sortie` Whether it had its effect, all of it or a part, is not known, and it was not made again. Look at the state of things before you go on."].assert_eq(&told.for_model);
+        expect!["unknown: the program was stopped while this Bash call ran: `make all`. It began at 2000-02-29T00:00:00.000Z. Its last progress: `compiling sortie` It may have had all of its effect, a part of it or none, and was not repeated. Check the current state before you continue."].assert_eq(&told.for_model);
         let told = unknown(&call(r#"{"n":1}"#), &Started::default());
-        expect![[r#"unknown: the program was stopped while this Bash call ran: `{"n":1}`. Whether it had its effect, all of it or a part, is not known, and it was not made again. Look at the state of things before you go on."#]].assert_eq(&told.for_model);
+        expect![[r#"unknown: the program was stopped while this Bash call ran: `{"n":1}`. It may have had all of its effect, a part of it or none, and was not repeated. Check the current state before you continue."#]].assert_eq(&told.for_model);
         assert_eq!(gist(&"ä".repeat(1000)).chars().count(), GIST_CHARS + 4);
     }
 }

@@ -50,7 +50,7 @@ impl Host {
             return self.engine.task(request).await;
         }
         if request.limits != Limits::default() {
-            let message = format!("{task} was interrupted and goes on within the limits that it has left; name none");
+            let message = format!("{task} was interrupted and resumes with the limits it has left; give none");
             return Err(Failure::new(FailureCode::InvalidArguments, message));
         }
         self.revive(task, Some(request.prompt)).await

@@ -101,9 +101,7 @@ impl ApprovalWait<'_> {
             );
         }
         let within = seconds(self.patience.within);
-        format!(
-            "nobody answered within {within}, and a task in the background waits no longer (`permissions.answer_seconds`)"
-        )
+        format!("nobody answered within {within}, the timeout of background tasks (`permissions.answer_seconds`)")
     }
 }
 

@@ -87,8 +87,10 @@ impl TaskConfinement {
         let mut kept: Vec<PathBuf> = confinement.named_places(access).iter().map(|path| root.join(path)).collect();
         if confinement.has_globs(access) {
             let found = search(workspace, |path| confinement.keeps(path, access));
-            let found =
-                found.ok_or("there are too many files here to find those that rules with wildcards are about")?;
+            let found = found.ok_or(
+                "there are too many files here to apply rules with wildcards to commands; name the files \
+                    in the rules",
+            )?;
             kept.extend(found.iter().map(|path| root.join(path)));
         }
         Ok(kept)

@@ -17,7 +17,8 @@ use crate::log::writer::FactWriter;
 /// Longest answer if there is a limit to keep.
 const ANSWER_OUTPUT: u64 = 4096;
 
-const ESTIMATED: &str = "what the model of the route `light` used that tools asked is estimated: its provider reported none that can be true";
+const ESTIMATED: &str = "the usage of the `light` route's model is an estimate: its provider reported no plausible \
+    usage";
 
 /// The `light` route, for one task.
 pub(crate) struct SideModel {

@@ -59,7 +59,7 @@ impl ProgressFile {
             _ => self.file.append(&text),
         };
         if let Err(error) = written {
-            self.failure.get_or_init(|| format!("the output file is not whole: {error}"));
+            self.failure.get_or_init(|| format!("the output file is incomplete: {error}"));
         }
     }
 

@@ -183,7 +183,7 @@ impl FactWriter {
                 output.map(|output| self.output.set(output).ok());
                 None
             }
-            Err(error) => Some(format!("the output file does not go on: {error}")),
+            Err(error) => Some(format!("the output file could not be continued: {error}")),
         }
     }
 

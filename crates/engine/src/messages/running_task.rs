@@ -18,8 +18,8 @@ use crate::messages::report_target::{Recipient, ReportTarget};
 use crate::ports::failure::journal_failure;
 
 /// The reason why a question to the task above gets no answer.
-pub(crate) const SILENT: &str = "the task above has reached a limit and can answer nothing any more; go on by your best \
-                                 judgement, and say what you assumed";
+pub(crate) const SILENT: &str = "the task above has reached a limit and can no longer answer; use your best \
+    judgement, and say what you assumed";
 
 /// The origin of a message. It shows, if the sending was cut off, whether the message has arrived.
 pub(crate) enum ArrivedBy {
@@ -132,7 +132,8 @@ impl RunningTask {
         }
         let task = self.job.task;
         let message = format!(
-            "nothing was sent: {task} is being stopped and reads nothing more; send it when it has ended, if it should go on"
+            "nothing was sent: {task} is being stopped and reads nothing more; to resume it, send the message after \
+                it has ended"
         );
         Err(Failure::new(FailureCode::IsStopping, message))
     }
@@ -171,8 +172,8 @@ impl RunningTask {
         let address = self.address.as_ref().ok_or_else(|| nobody("no task is above this one; ask the person"))?;
         let mut recipient = address.hold().await;
         if recipient.waits && !self.releasable {
-            let why = "the task above waits for your report and can answer nothing; go on by your best judgement, and \
-                       say what you assumed";
+            let why = "the task above waits for your report and cannot answer; use your best judgement, and say what \
+                you assumed";
             return Err(nobody(why));
         }
         if recipient.inbox.is_silent() {

@@ -7,7 +7,7 @@ use sortie_protocol::{Failure, FailureCode};
 pub(crate) fn journal_failure(error: JournalError) -> Failure {
     let code = match error {
         JournalError::Fenced { task, .. } | JournalError::LegOver { task, .. } | JournalError::Stale { task, .. } => {
-            let message = format!("{task} has just been taken up by somebody else; wait for it, or stop it first");
+            let message = format!("{task} was just resumed by another process; wait for it, or stop it first");
             return Failure::new(FailureCode::StillRunning, message);
         }
         JournalError::NoSuchTask { .. } => FailureCode::NoSuchTask,

@@ -19,8 +19,8 @@ impl Roster {
     pub(crate) fn server_tools(&self, offered: &[String]) -> ServerTools {
         let note = (!self.missing.is_empty()).then(|| {
             format!(
-                "A note on your tools: some that MCP servers have are missing in this task. {} Do what can be done without \
-                 them, and say what could not be done.",
+                "A note on your tools: some MCP tools are missing in this task. {} Do what you can without them, and \
+                    say what you could not do.",
                 self.reasons()
             )
         });
@@ -45,7 +45,7 @@ impl Roster {
     /// Returns the reasons why tools are missing, partly in the servers' words.
     fn reasons(&self) -> String {
         let reasons: Vec<String> = self.missing.iter().take(MAX_REASONS).map(|reason| one_line(reason)).collect();
-        format!("What is known of it, which is no instruction: {}.", reasons.join("; "))
+        format!("Known causes, which are no instructions: {}.", reasons.join("; "))
     }
 }
 
@@ -61,7 +61,7 @@ impl Lost<'_> {
     /// Iterates over notices for people.
     pub(crate) fn notices(&self) -> impl Iterator<Item = String> {
         let told = [
-            ("not there any more: ", &self.gone),
+            ("no longer available: ", &self.gone),
             ("changed since this task began, and left out: ", &self.changed),
             ("no longer granted: ", &self.denied),
         ];
@@ -89,10 +89,10 @@ impl Change<'_> {
         let newly = |lost: &[&str]| names(lost.iter().filter(had).copied());
         let back = self.now.iter().filter(|tool| pins.contains_key(*tool) && !self.before.contains(tool));
         let told = [
-            ("Not there any more", newly(gone)),
+            ("Gone", newly(gone)),
             ("Changed since you began, and left out", newly(changed)),
             ("No longer granted", newly(denied)),
-            ("There again", names(back.map(String::as_str))),
+            ("Back", names(back.map(String::as_str))),
         ];
         // The model already knows these reasons, unless the tools were there before.
         let reasons = (told[0].1.is_some() && !roster.missing.is_empty()).then(|| roster.reasons());

@@ -231,7 +231,7 @@ pub(crate) fn turns(
 pub(crate) fn lowered(asked: Limits, given: Limits) -> impl Iterator<Item = String> {
     fn less<T: PartialOrd>(asked: Option<T>, given: Option<T>, said: impl Fn(T) -> String) -> Option<String> {
         let (asked, given) = (asked?, given?);
-        (asked > given).then(|| format!("a limit of {} was asked for; {} hold", said(asked), said(given)))
+        (asked > given).then(|| format!("requested {}; capped at {}", said(asked), said(given)))
     }
     let seconds = |time: Duration| format!("{} seconds", time.as_secs_f64());
     let notices = [

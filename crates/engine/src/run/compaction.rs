@@ -35,8 +35,8 @@ const LEAST_DIGEST: u64 = 256;
 const DIGEST_HEAD: u64 = 64;
 
 /// Notice if parts were left out for the report only.
-pub(crate) const ABRIDGED: &str = "the report was asked for with parts of the conversation left out, for want of tokens or \
-                                   money; a resume with more has all of it";
+pub(crate) const ABRIDGED: &str = "parts of the conversation were left out of the request for the report, since \
+    tokens or money were short; a resume with more has all of it";
 
 /// Limits on a conversation, in estimated tokens.
 #[derive(Debug, Clone, Copy)]

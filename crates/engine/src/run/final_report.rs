@@ -16,7 +16,7 @@ const REPORT_NOW: &str = "You have reached a limit: no more tool calls are possi
                           you have found so far, and say what is missing.";
 
 /// Notice if the remaining time was too short.
-const TOO_LATE: &str = "the time ran out before the report that was asked for at the limit";
+const TOO_LATE: &str = "the time ran out before the report requested at the limit";
 
 /// Ends the leg at a limit. If time is left, it asks for the report: with the same tools in the request, but none
 /// allowed.
@@ -52,11 +52,11 @@ pub(crate) async fn report_at_limit(run: &mut Run<'_>, limit: Limit) -> Result<E
             let notice = match kind {
                 ErrorKind::Stalled if has_text => TOO_LATE.to_owned(),
                 ErrorKind::ContextLength if has_text => {
-                    "the conversation did not fit the model's window any more: there is no report".to_owned()
+                    "there is no report: the conversation no longer fits the model's window".to_owned()
                 }
                 kind => {
                     let failure = Ending::failure_of_model(kind, message);
-                    format!("the report that was asked for at the limit did not come: {failure}")
+                    format!("the report requested at the limit failed: {failure}")
                 }
             };
             (text, notice)

@@ -31,7 +31,7 @@ pub(crate) async fn remind_of_questions(run: &Run<'_>) -> Result<bool, JournalEr
     }
     let askers: BTreeSet<String> = questions.iter().map(|question| question.task.to_string()).collect();
     let text = format!(
-        "You have ended your turn, and all that you wait for wait for your answer: {}. Answer with SendMessage.",
+        "You have ended your turn, but all your sub-agents wait for your answer: {}. Answer with SendMessage.",
         Vec::from_iter(askers).join(", ")
     );
     run.sink.append(Fact::Reminded { text, lost_shells: Vec::new(), questions }).await?;

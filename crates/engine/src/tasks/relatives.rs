@@ -157,8 +157,8 @@ impl Kin for Relatives {
             let (journal, own) = (Arc::clone(&self.scope.engine.journal), self.scope.job.task);
             if !blocking(move || is_own(journal.as_ref(), own, task, parent)).await? {
                 let is_over = running_task.is_some() || matches!(state, TaskState::Ended(_));
-                let how = if is_over { "has ended" } else { "is not at work here" };
-                let message = format!("{task} {how}; only the task that has it can have it go on");
+                let how = if is_over { "has ended" } else { "is not running here" };
+                let message = format!("{task} {how}; only its parent can resume it");
                 return Err(Failure::new(FailureCode::HasEnded, message));
             }
             if let Some(running_task) = running_task {
@@ -236,8 +236,8 @@ impl Relatives {
         engine.rules.check_resume()?;
         if !engine.rules.background {
             let message = format!(
-                "{task} has ended, and nothing works in the background here (`task_tool.background`); it goes on with a \
-                 call of {} whose `resume` is its id",
+                "{task} has ended, and background work is switched off here (`task_tool.background`); to resume it, \
+                    call {} with its id as `resume`",
                 engine.contract.tool_name()
             );
             return Err(Failure::new(FailureCode::BackgroundOff, message));
@@ -267,7 +267,7 @@ impl Relatives {
             let Some(number) = arrived else { return Ok(false) };
             let past = read(journal.as_ref(), task)?;
             if past.ended.is_some() && past.mail.messages.iter().any(|message| message.number == number) {
-                let message = format!("{task} had the message, and was ended before it read it");
+                let message = format!("{task} got the message, but was ended before it read it");
                 return Err(Failure::new(FailureCode::HasEnded, message));
             }
             Ok(true)

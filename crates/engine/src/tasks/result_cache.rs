@@ -85,7 +85,7 @@ impl ResultCache {
         }
         let snapshot = match Snapshot::take(workspace, self.bounds) {
             Ok(snapshot) => snapshot,
-            Err(error) => return CacheAnswer::Unable(self.once(format!("no result is kept for later: {error}"))),
+            Err(error) => return CacheAnswer::Unable(self.once(format!("results are not cached: {error}"))),
         };
         let job = query.job;
         let request = Key::of_request(job);
@@ -113,7 +113,7 @@ impl ResultCache {
             return None;
         }
         let kept = self.index.put(key, *task);
-        kept.err().and_then(|error| self.once(format!("no result is kept for later: {error}")))
+        kept.err().and_then(|error| self.once(format!("results are not cached: {error}")))
     }
 
     fn once(&self, notice: String) -> Option<String> {

@@ -40,7 +40,7 @@ use crate::tasks::state::EngineState;
 use crate::tasks::task::{Resumed, Task};
 
 /// Prompt for a task that had written its last word and is resumed without a new one.
-const GO_ON: &str = "Go on with your work where you stopped.";
+const GO_ON: &str = "Continue your work where you stopped.";
 
 /// Parameters of a resumption.
 #[derive(Debug, Clone, Default)]
@@ -179,5 +179,5 @@ fn prompt_for(engine: &EngineState, loaded: &LoadedTask, prompt: Option<String>)
 pub(crate) async fn end_left_over(keepers: Vec<KeeperMark>) -> Vec<String> {
     let end = move || keepers.into_iter().filter(|keeper| !keeper.end()).map(|keeper| keeper.pid).collect();
     let left: Vec<u32> = tokio::task::spawn_blocking(end).await.unwrap_or_default();
-    left.iter().map(|pid| format!("a command that was interrupted could not be ended: process {pid}")).collect()
+    left.iter().map(|pid| format!("an interrupted command could not be ended: process {pid}")).collect()
 }

@@ -62,7 +62,7 @@ async fn parts_left_out_for_a_report_are_back_in_a_resume_with_more() {
     let first = run(&site).await;
     assert_eq!((first.reason, first.text.as_str()), (Some(Limit::Tokens), "So far."), "{first:?}");
     assert!(first.usage.total_tokens() <= MAX, "{first:?}");
-    expect!["the report was asked for with parts of the conversation left out, for want of tokens or money; a resume with more has all of it"]
+    expect!["parts of the conversation were left out of the request for the report, since tokens or money were short; a resume with more has all of it"]
         .assert_eq(&first.notices.join("; "));
     assert!(site.outputs("MAIN").iter().any(|output| output.contains(LEFT_OUT)));
     has_all_of_it(&site, &first).await;
@@ -75,7 +75,7 @@ async fn an_abridged_report_that_is_refused_leaves_the_conversation_unchanged() 
     let site = Site::new(reporting(reply::fault(Fault::Status(too_long))));
     let first = run(&site).await;
     assert_eq!((first.reason, first.text.as_str()), (Some(Limit::Tokens), "I read."), "{first:?}");
-    expect!["the conversation did not fit the model's window any more: there is no report"]
+    expect!["there is no report: the conversation no longer fits the model's window"]
         .assert_eq(first.notices.last().expect("it is said"));
     has_all_of_it(&site, &first).await;
 }

@@ -98,7 +98,7 @@ async fn a_task_cannot_resume_the_child_of_its_child() {
     let site = Site::new(answering(from_beside));
     assert_eq!(site.run(ask("MAIN")).await.status, Status::Completed);
     let outputs = site.outputs("MAIN");
-    assert_eq!(outputs[1], "agent-aaaaaaaaaaac has ended; only the task that has it can have it go on");
+    assert_eq!(outputs[1], "agent-aaaaaaaaaaac has ended; only its parent can resume it");
     assert!(outputs[2].contains("(not_own_task)"), "{outputs:#?}");
     let goes_on = |event: &Event| matches!(event.fact, Fact::TaskResumed { .. });
     assert!(!site.events(LEAF.parse().expect("an id")).iter().any(goes_on));

@@ -65,7 +65,7 @@ async fn the_limit_on_tasks_ends_a_bomb_of_any_width_and_says_so() {
         assert_eq!(started(&world).iter().sum::<usize>(), 1 + 25, "{max_concurrent} at once");
         // Each task below the depth limit has asked for ten.
         let n_asked: usize = 10 * started(&world)[..4].iter().sum::<usize>();
-        let refused = refusals(&world, "all 25 sub-agents that may be started here have been started; go on without");
+        let refused = refusals(&world, "the limit of 25 sub-agents is reached; continue without more");
         assert_eq!(refused, n_asked - 25, "{max_concurrent} at once");
         assert!(world.model.traffic().max_in_flight <= max_concurrent as u64, "{max_concurrent} at once");
     }

@@ -171,7 +171,7 @@ async fn the_model_sums_up_its_older_turns_if_stubs_are_not_enough() {
     begin_alike(&seen);
     let last = seen.last().expect("it was asked");
     expect![[r#"
-        User { text: "Earlier turns of this conversation were left out to make room. You have summed them up so:\nPage one says hello." }"#]]
+        User { text: "Earlier turns of this conversation were left out to make room. Your summary of them:\nPage one says hello." }"#]]
     .assert_eq(&format!("{:?}", last.messages[1]));
     let thoughts = format!("{:?}", last.messages);
     assert!(!thoughts.contains("thought 1\"") && thoughts.contains("thought 30"), "with its turn its reasoning goes");
@@ -234,10 +234,10 @@ async fn a_digest_stands_in_if_no_summary_comes() {
     let (summary, usage) = all.find_map(|(one, usage)| Some((one.summary?, usage))).expect("one is needed");
     let lines: Vec<&str> = summary.text.lines().take(5).collect();
     expect![[r#"
-        Earlier turns of this conversation were left out to make room. What was said and done in them, in short:
+        Earlier turns of this conversation were left out to make room. In short:
         You wrote: Page 1 comes next. It matters. It matters. It matters. It matters. It matters. It matters. It matters. It matters. It matters. It matters. It matters. It matters. It matters. It matters. It matters.…
         You called Read page-1.txt
-          it came to: page-1.txt: lines 1-60 of 60
+          result: page-1.txt: lines 1-60 of 60
         You wrote: Page 2 comes next. It matters. It matters. It matters. It matters. It matters. It matters. It matters. It matters. It matters. It matters. It matters. It matters. It matters. It matters. It matters.…"#]]
     .assert_eq(&lines.join("\n"));
     assert!(usage.is_nothing());
@@ -377,7 +377,7 @@ async fn new_outputs_that_are_too_long_together_are_cut_and_say_so() {
     let last = world.model.seen().pop().expect("it was asked");
     let outputs = outputs(&last);
     assert_eq!(outputs.len(), 9);
-    let mark = "[… left out to make room: the rest of it. Ask for less of it at a time.]";
+    let mark = "[… the rest was left out to make room. Ask for less of it at a time.]";
     for output in &outputs[..8] {
         assert!(output.contains("0123456789") && output.ends_with(mark), "{output}");
     }

@@ -188,7 +188,7 @@ async fn the_count_of_children_is_bounded_for_the_whole_tree() {
     let world = Plan::script(script).rules(rules).build();
     assert_eq!(world.run(ask("The question")).await.status, Status::Completed);
     assert_eq!(reports(&world).matches("[report mark]").count(), 3);
-    assert_eq!(reports(&world).matches("all 3 sub-agents that may be started here have been started").count(), 2);
+    assert_eq!(reports(&world).matches("the limit of 3 sub-agents is reached").count(), 2);
 }
 
 #[tokio::test]

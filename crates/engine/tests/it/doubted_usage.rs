@@ -28,8 +28,7 @@ async fn an_outcome_says_for_how_many_calls_the_usage_is_an_estimate() {
         let outcome = outcome(said).await;
         assert_eq!(outcome.status, Status::Completed, "{outcome:?}");
         let notices: Vec<_> = outcome.notices.iter().filter(|notice| notice.contains("usage")).collect();
-        let expected =
-            "the provider reported no usage that can be true for 1 of 2 calls; it was estimated, on the high side";
+        let expected = "the provider reported no plausible usage for 1 of 2 calls; it was estimated, on the high side";
         assert_eq!(notices, vec![expected; usize::from(doubted)]);
         assert!((1000..100_000).contains(&outcome.usage.total_tokens()), "{:?}", outcome.usage);
     }

@@ -82,7 +82,7 @@ async fn the_outcome_says_why_no_report_came_at_a_limit() {
     request.limits.max_turns = Some(1);
     let outcome = world.run(request).await;
     expect!["partial (turns) | Still reading."].assert_eq(&told(&outcome));
-    expect!["the report that was asked for at the limit did not come: the provider answered 401 (scripted)"]
+    expect!["the report requested at the limit failed: the provider answered 401 (scripted)"]
         .assert_eq(&outcome.notices.join("; "));
 }
 

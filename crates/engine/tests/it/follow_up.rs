@@ -125,7 +125,7 @@ async fn a_message_to_an_ended_child_without_background_work_suggests_a_call() {
         answers(&world).remove(0)
     };
     let waiting = EngineSettings { background: false, ..EngineSettings::default() };
-    expect!["agent-aaaaaaaaaaab has ended, and nothing works in the background here (`task_tool.background`); it goes on with a call of Task whose `resume` is its id"].assert_eq(&refused(waiting.clone()).await);
+    expect!["agent-aaaaaaaaaaab has ended, and background work is switched off here (`task_tool.background`); to resume it, call Task with its id as `resume`"].assert_eq(&refused(waiting.clone()).await);
     let neither = refused(EngineSettings { resume_within: None, ..waiting }).await;
     assert!(neither.contains("`task_tool.resume` is false"), "{neither}");
 }
@@ -135,7 +135,7 @@ async fn calls_can_resume_a_task_for_some_days_if_that_is_switched_on() {
     let off = EngineSettings { resume_within: None, ..EngineSettings::default() };
     expect!["No sub-agent was started (resume_off): going on with a task is switched off (`task_tool.resume` is false); start a new one"].assert_eq(&refusal(off, CHILD).await);
     let short = EngineSettings { resume_within: Some(Duration::ZERO), ..EngineSettings::default() };
-    expect!["No sub-agent was started (expired): agent-aaaaaaaaaaab has expired: it ended 0 days ago, and a call can go on with a task for 0 (`task_tool.resume_days`); start a new one"].assert_eq(&refusal(short, CHILD).await);
+    expect!["No sub-agent was started (expired): agent-aaaaaaaaaaab has expired: it ended 0 days ago, and a call can resume a task for 0 (`task_tool.resume_days`); start a new one"].assert_eq(&refusal(short, CHILD).await);
 }
 
 #[tokio::test]
@@ -165,8 +165,8 @@ async fn a_caller_without_a_parent_resumes_a_child_directly() {
     assert_eq!((child.task_id.to_string().as_str(), child.text.as_str()), (CHILD, "The second part."));
     assert_eq!(child.agent, "explore");
     expect![[r#"
-        asked for was `plan`; the task goes on as `explore`, as it began
-        asked for was `light`; the task goes on with its model `scripted`"#]]
+        requested `plan`; the task keeps its agent `explore`
+        requested `light`; the task keeps its model `scripted`"#]]
     .assert_eq(&child.notices.join("\n"));
     let follow_up = Resumption { prompt: Some("SECOND, again".to_owned()), ..Resumption::default() };
     let again = world.engine.resume(child.task_id, follow_up).await.expect("it goes on").outcome().await;
@@ -263,6 +263,6 @@ async fn a_report_that_arrives_after_a_newer_one_says_that_it_is_older() {
     };
     assert!(outputs[0].output.for_model.contains("The second part."), "{outputs:?}");
     assert!(text.contains("The first part."), "{text}");
-    let head = "Your background task agent-aaaaaaaaaaab “Part”: its report from before it was asked for more:";
+    let head = "Your background task agent-aaaaaaaaaaab “Part”: its report from before it was resumed:";
     assert_eq!(text.lines().next(), Some(head));
 }

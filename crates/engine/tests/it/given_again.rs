@@ -167,7 +167,7 @@ async fn a_reused_report_can_be_read_after_a_crash_whatever_its_task_did_since()
 async fn a_reused_report_whose_task_was_deleted_says_so() {
     let (site, _, after) = twice().await;
     let page = page_after_a_crash(site, until_given(&after), None).await;
-    expect!["agent-aaaaaaaaaaab is no longer in the journal: of its report there is what you were given"]
+    expect!["agent-aaaaaaaaaaab is no longer in the journal; only the part of its report that you got is left"]
         .assert_eq(&page);
 }
 

@@ -126,7 +126,7 @@ async fn a_message_unread_when_its_recipient_was_ended_is_reported_as_such() {
     let running = site.engine.resume(root, Resumption::default()).await.expect("it goes on");
     assert_eq!(running.outcome().await.expect("the journal works").status, Status::Completed);
     let told = site.outputs("MAIN").remove(1);
-    assert_eq!(told, "agent-aaaaaaaaaaab had the message, and was ended before it read it");
+    assert_eq!(told, "agent-aaaaaaaaaaab got the message, but was ended before it read it");
 }
 
 /// Looks at a task that has ended, and again when it has been resumed.
@@ -191,7 +191,7 @@ async fn the_status_of_a_child_elsewhere_says_where_and_that_no_report_comes() {
         [no sub-agent is running]
         agent-aaaaaaaaaaab general-purpose interrupted: the process that ran it is gone
         [it is not at work: nothing was stopped]
-        agent-aaaaaaaaaaab was interrupted; it takes a follow-up when it has gone on to its end"#]]
+        agent-aaaaaaaaaaab was interrupted; it takes a follow-up once it has been resumed and has ended"#]]
     .assert_eq(&told_of_one_elsewhere(None).await);
 }
 

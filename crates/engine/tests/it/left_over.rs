@@ -30,12 +30,12 @@ async fn missed_messages_are_read_in_order_before_the_next_turn_and_once() {
     go_on(&world, task).await;
     let read: Vec<String> = world.events().into_iter().filter_map(|event| mail(event.fact)).collect();
     expect![[r#"
-        Message from the person whom you work for:
+        Message from the person you work for:
         [message mark]
         First.
         [end mark]
 
-        Message from the person whom you work for:
+        Message from the person you work for:
         [message mark]
         Second.
         [end mark]"#]]

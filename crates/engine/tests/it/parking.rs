@@ -126,7 +126,7 @@ async fn a_report_too_late_to_be_read_is_noted_in_the_outcome() {
     let limits = Limits { timeout: Some(Duration::from_secs(3)), ..Limits::default() };
     let outcome = Site::new(answering(running_late)).run(TaskRequest { limits, ..ask("MAIN") }).await;
     assert_eq!(outcome.status, Status::Partial);
-    let expected = "2 reports were not read; they are read if the task goes on";
+    let expected = "2 reports were not read; they are read if the task is resumed";
     assert!(outcome.notices.iter().any(|notice| notice == expected), "{:?}", outcome.notices);
 }
 
@@ -152,7 +152,7 @@ async fn a_parent_whose_children_all_wait_for_its_answer_is_reminded() {
         Fact::Reminded { text, .. } => Some(text),
         _ => None,
     });
-    expect!["You have ended your turn, and all that you wait for wait for your answer: agent-aaaaaaaaaaab. Answer with SendMessage."]
+    expect!["You have ended your turn, but all your sub-agents wait for your answer: agent-aaaaaaaaaaab. Answer with SendMessage."]
         .assert_eq(&reminders.collect::<Vec<_>>().join("\n"));
 }
 

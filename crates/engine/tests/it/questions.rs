@@ -80,8 +80,7 @@ async fn an_asker_learns_at_once_that_the_parent_has_no_turn_left() {
     assert_eq!(site.run(ask("MAIN")).await.status, Status::Completed);
     assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
     for who in ["ASKS LATER", "ASKS BEFORE"] {
-        expect!["the task above has reached a limit and can answer nothing any more; go on by your best judgement, and say what you assumed"]
-            .assert_eq(&site.outputs(who).join("\n"));
+        expect!["the task above has reached a limit and can no longer answer; use your best judgement, and say what you assumed"].assert_eq(&site.outputs(who).join("\n"));
     }
 }
 

@@ -141,7 +141,7 @@ async fn a_takeover_with_an_outdated_log_is_refused_and_does_nothing() {
     contended.set(Arc::clone(&journal)).ok().expect("once");
     let (engine, model) = site.engine(Plan::script(writing()), &journal);
     let refusal = engine.resume(id(ROOT), Resumption::default()).await.err().expect("it is refused");
-    expect!["still_running: agent-aaaaaaaaaaaa has just been taken up by somebody else; wait for it, or stop it first"]
+    expect!["still_running: agent-aaaaaaaaaaaa was just resumed by another process; wait for it, or stop it first"]
         .assert_eq(&format!("{}: {}", refusal.code, refusal.message));
     let refusal = engine.abandon(id(ROOT)).await.expect_err("it is refused");
     assert_eq!(refusal.code, FailureCode::StillRunning);
@@ -277,7 +277,7 @@ async fn a_report_of_a_child_stopped_before_its_parent_reads_like_any_other() {
     let (head, report) = outputs[0].output.for_model.split_once('\n').expect("lines");
     assert!(head.starts_with("agent-aaaaaaaaaaab general-purpose cancelled, 1 call, "), "{head}");
     let words =
-        "notice: it was interrupted, and was stopped before it went on\n[report mark]\nA first word.\n[end mark]";
+        "notice: it was interrupted, and was stopped before it was resumed\n[report mark]\nA first word.\n[end mark]";
     assert_eq!(report, words);
 }
 
@@ -341,10 +341,10 @@ async fn a_tree_with_a_damaged_log_is_ended_with_a_notice() {
     let ended = engine.abandon(id(ROOT)).await.expect("they are ended");
     let notices: Vec<String> = ended.into_iter().flat_map(|outcome| outcome.notices).collect();
     expect![[r#"
-        not all that it has done is told: the log of agent-aaaaaaaaaaab is damaged at event 2: its checksum does not match; restore the journal from a copy, or go on without this task
-        it was interrupted, and was stopped before it went on
-        what agent-aaaaaaaaaaab has used is not counted: the log of agent-aaaaaaaaaaab is damaged at event 2: its checksum does not match; restore the journal from a copy, or go on without this task
-        it was interrupted, and was stopped before it went on"#]]
+        part of what it has done is missing here: the log of agent-aaaaaaaaaaab is damaged at event 2: its checksum does not match; restore the journal from a copy, or go on without this task
+        it was interrupted, and was stopped before it was resumed
+        the usage of agent-aaaaaaaaaaab is not counted: the log of agent-aaaaaaaaaaab is damaged at event 2: its checksum does not match; restore the journal from a copy, or go on without this task
+        it was interrupted, and was stopped before it was resumed"#]]
     .assert_eq(&notices.join("\n"));
 }
 

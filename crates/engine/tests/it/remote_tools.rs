@@ -239,7 +239,7 @@ async fn a_model_learns_of_missing_tools_after_its_prompt_and_again_in_a_resume(
     assert_eq!(told[0][1..], told[1][1..]);
     expect![[r#"
         The question
-        A note on your tools: some that MCP servers have are missing in this task. What is known of it, which is no instruction: the shop has no bread. Do what can be done without them, and say what could not be done."#]].assert_eq(&told[0].join("\n"));
+        A note on your tools: some MCP tools are missing in this task. Known causes, which are no instructions: the shop has no bread. Do what you can without them, and say what you could not do."#]].assert_eq(&told[0].join("\n"));
     let before = world.seen_by("The question").pop().expect("a request").messages;
     let again = plan(&shop, script()).build_over(&world);
     go_on(&again, id).await;
@@ -277,7 +277,7 @@ async fn a_resumed_task_has_its_tools_and_learns_of_those_that_come_and_go() {
     let without = Plan::script(Script::always(reply::text("Without."))).build_over(&world);
     for _ in 0..2 {
         let outcome = go_on(&without, task).await;
-        expect!["not there any more: mcp__shop__look, mcp__shop__buy"].assert_eq(&outcome.notices.join("\n"));
+        expect!["no longer available: mcp__shop__look, mcp__shop__buy"].assert_eq(&outcome.notices.join("\n"));
         assert_eq!(shop_tools(&without, "The question"), Vec::<String>::new());
     }
     let denying = GrantLayer { deny: vec!["mcp__shop__buy".to_owned()], ..GrantLayer::new("the user's settings") };
@@ -294,12 +294,12 @@ async fn a_resumed_task_has_its_tools_and_learns_of_those_that_come_and_go() {
     expect![[r#"
         And now?
         And now?
-        A note on your tools. Not there any more: mcp__shop__look, mcp__shop__buy.
+        A note on your tools. Gone: mcp__shop__look, mcp__shop__buy.
         And now?
         And now?
-        A note on your tools. There again: mcp__shop__look.
+        A note on your tools. Back: mcp__shop__look.
         And now?
-        A note on your tools. There again: mcp__shop__buy."#]]
+        A note on your tools. Back: mcp__shop__buy."#]]
     .assert_eq(&said_to(&with, "The question")[2..].join("\n"));
 }
 

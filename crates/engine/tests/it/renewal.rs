@@ -108,7 +108,7 @@ async fn a_resumed_agent_does_not_gain_later_permissions() {
     fs::write(world.home.path().join("workspace").join(SCOUT), more).expect("the file can be written");
     let outcome = again(&world, task).await.expect("it goes on");
     assert_eq!((outcome.status, has_written(&world)), (Status::Completed, true));
-    let changed = "the file of agent `scout` has changed; this task goes on with the role it began with";
+    let changed = "the file of agent `scout` has changed; this task keeps the role it began with";
     assert_eq!(outcome.notices, [changed]);
     assert_eq!(tools_offered(&world), "Read Write");
     assert_eq!(world.model.seen().last().expect("a request").system, "You scout.", "its conversation began so");

@@ -80,7 +80,7 @@ async fn a_task_at_its_turn_limit_resumes_with_as_many_again() {
     let second = resume(&world, first.task_id, Resumption::default()).await;
     assert_eq!((second.status, second.usage.turns), (Status::Partial, 6), "two more, and one to report");
     let last = world.seen_by("Look around.");
-    assert!(format!("{:?}", last.last()).contains("Go on with your work where you stopped."));
+    assert!(format!("{:?}", last.last()).contains("Continue your work where you stopped."));
 }
 
 #[tokio::test]

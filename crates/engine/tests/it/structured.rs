@@ -196,7 +196,7 @@ async fn a_call_cannot_resume_a_sub_agent_with_another_schema() {
     ];
     let (_, outputs) = calls_answered(&calls, child).await;
     expect![
-        "No sub-agent was started (invalid_arguments): a task goes on with the `output_schema` that it began with; leave it out, or start a new task"
+        "No sub-agent was started (invalid_arguments): a resumed task keeps its `output_schema`; leave it out, or start a new task"
     ]
     .assert_eq(&outputs[1]);
     for answered in [0, 2, 3] {

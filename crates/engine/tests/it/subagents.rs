@@ -193,7 +193,7 @@ async fn s1_28_a_task_says_if_another_agent_serves_than_was_requested() {
     let explore = subagents.find("explore").expect("a built-in agent");
     let notices =
         |asked| subagents.create(&explore, parameters("a piece", asked)).expect("created").job().notices.clone();
-    assert_eq!(notices("seeker"), ["asked for was `seeker`; `explore` serves"]);
+    assert_eq!(notices("seeker"), ["requested `seeker`; `explore` serves"]);
     assert_eq!(notices("Explore"), [""; 0]);
 }
 

@@ -49,8 +49,8 @@ fn asked(world: &World, brief: &str) -> String {
 
 const NOTICES: &str = "\
 the prompt is the template `test-file` (project: .sortie/templates/test-file.md)
-asked for was `plan`; the task goes on as `explore`, as it began
-asked for was `light`; the task goes on with its model `scripted`";
+requested `plan`; the task keeps its agent `explore`
+requested `light`; the task keeps its model `scripted`";
 
 #[tokio::test(start_paused = true)]
 async fn a_task_resumed_by_a_call_gets_the_expanded_template() {

@@ -61,7 +61,7 @@ async fn an_unread_message_is_in_the_report_and_read_in_the_next_leg() {
         Your background task agent-aaaaaaaaaaab “Part” has ended:
         agent-aaaaaaaaaaab general-purpose failed, 0 calls, 0
         error model_auth: the provider answered 401 (scripted)
-        notice: 2 messages were not read; they are read if the task goes on"]]
+        notice: 2 messages were not read; they are read if the task is resumed"]]
     .assert_eq(&mail(&site));
     let running = site.engine.resume(child(), Resumption::default()).await.expect("it goes on");
     let again = running.outcome().await.expect("the journal works");
@@ -76,7 +76,10 @@ async fn unread_messages_are_reported_at_a_timeout_and_without_a_place_for_notic
         let site = Site::new(answering(running_out_of_time).contract(contract));
         assert_eq!(site.run(ask("MAIN")).await.status, Status::Completed);
         let told = mail(&site);
-        assert!(told.contains("notice: 1 message was not read; it is read if the task goes on"), "{contract}: {told}");
+        assert!(
+            told.contains("notice: 1 message was not read; it is read if the task is resumed"),
+            "{contract}: {told}"
+        );
     }
 }
 
@@ -91,8 +94,8 @@ async fn an_interrupted_task_that_is_ended_reports_unread_messages() {
     let site = whole.later(answering(failing), relic);
     let ended = site.engine.abandon(child()).await.expect("nobody runs it");
     let notices = [
-        "it was interrupted, and was stopped before it went on",
-        "1 message was not read; it is read if the task goes on",
+        "it was interrupted, and was stopped before it was resumed",
+        "1 message was not read; it is read if the task is resumed",
     ];
     assert_eq!(ended[0].notices, notices);
 }
@@ -120,7 +123,7 @@ async fn a_message_before_a_stop_is_unread_and_one_after_it_resumes_the_task() {
         let notices = output.lines().filter_map(|line| line.strip_prefix("notice: "));
         notices.map(str::to_owned).collect::<Vec<_>>()
     };
-    let unread = "1 message was not read; it is read if the task goes on";
+    let unread = "1 message was not read; it is read if the task is resumed";
     let stopped = "it was stopped by agent-aaaaaaaaaaaa";
     assert_eq!(notices(&outputs[2]), [unread, stopped]);
     assert_eq!(notices(&outputs[4]), [stopped], "by then it had read what came: {}", outputs[4]);
@@ -154,8 +157,8 @@ async fn a_stopping_task_takes_no_message_and_says_that_it_was_stopped_from_outs
     assert!(began.elapsed() < Duration::from_millis(500), "it is stopped before it is written to");
     let outcome = tokio::time::timeout(FOR_EVER, running).await.expect("nobody waits for ever").expect("no panic");
     assert_eq!(outcome.status, Status::Completed);
-    let refused = "nothing was sent: agent-aaaaaaaaaaab is being stopped and reads nothing more; send it when it has \
-                   ended, if it should go on";
+    let refused = "nothing was sent: agent-aaaaaaaaaaab is being stopped and reads nothing more; to resume it, \
+                   send the message after it has ended";
     assert_eq!(site.outputs("MAIN")[1], refused);
     expect![[r"
         Your background task agent-aaaaaaaaaaab “Part” has ended:

@@ -62,9 +62,9 @@ impl PastShells {
     pub(crate) fn for_model(&self) -> Option<String> {
         let names = self.named()?;
         Some(format!(
-            "The program was stopped and goes on now. What you had started in the background does not run any more: \
-             {names}. How far it came, what it changed and what it wrote is not known. Look at the state of things before \
-             you go on, and start again what you still need."
+            "The program was stopped and has resumed. Your background commands no longer run: {names}. Their \
+                progress, changes and output are unknown. Check the current state before you continue, and restart \
+                what you still need."
         ))
     }
 
@@ -72,8 +72,8 @@ impl PastShells {
     pub(super) fn notice(&self) -> Option<String> {
         let names = self.named()?;
         Some(format!(
-            "commands in the background were ended when the program was stopped: {names}; what they did is not known, and \
-             files that they changed may be missing from files_changed"
+            "commands in the background were ended when the program was stopped: {names}; their effects are unknown, \
+                and files that they changed may be missing from files_changed"
         ))
     }
 

@@ -87,14 +87,17 @@ impl Kin for Host {
                 running_task.over.cancelled().await;
             }
             if parent.is_some() {
-                let message = format!("{task} is not at work; only the task that has it can have it go on");
+                let message = format!("{task} is not running; only its parent can resume it");
                 return Err(Failure::new(FailureCode::HasEnded, message));
             }
             match recorded_stand(&self.engine.state, task).await? {
                 Stand::Interrupted => self.go_on(task, Some(text)).await.map(drop)?,
                 Stand::Ended { .. } => self.follow_up(task, text).await?,
                 Stand::Elsewhere { .. } | Stand::Waits | Stand::Works(_) => {
-                    let message = format!("{task} works in another process, which alone can write to it from here");
+                    let message = format!(
+                        "{task} runs in another process, and only that process can send it \
+                        messages"
+                    );
                     return Err(Failure::new(FailureCode::StillRunning, message));
                 }
             }
@@ -140,9 +143,13 @@ impl Host {
             match found.len() {
                 1 => Ok(found.remove(0)),
                 0 => Err(unknown(&asked)),
-                _ => {
-                    Err(Failure::new(FailureCode::AmbiguousTask, format!("`{asked}` begins the ids of several tasks")))
-                }
+                _ => Err(Failure::new(
+                    FailureCode::AmbiguousTask,
+                    format!(
+                        "several task ids begin with `{asked}`; \
+                        give more letters of the id"
+                    ),
+                )),
             }
         };
         blocking(read).await

@@ -136,10 +136,10 @@ fn link_targets_and_protected_paths_stay_closed_with_a_note() {
     std::os::unix::fs::symlink("real", place.path("work/link")).unwrap();
     std::os::unix::fs::symlink("../home", place.path("work/out")).unwrap();
     for (rule, words) in [
-        ("Edit(link/**)", "commands do not write in `link`: a link leads from there to `real`"),
-        ("Edit(out/**)", "commands do not write in `out`: "),
-        ("Edit(.vscode/**)", "commands do not write in `.vscode`: it is what an editor runs or obeys"),
-        ("Edit(new/.git/hooks/**)", "commands do not write in `new/.git/hooks`: it is git's own files"),
+        ("Edit(link/**)", "commands cannot write to `link`: it leads through a link to `real`"),
+        ("Edit(out/**)", "commands cannot write to `out`: "),
+        ("Edit(.vscode/**)", "commands cannot write to `.vscode`: it is what an editor runs or obeys"),
+        ("Edit(new/.git/hooks/**)", "commands cannot write to `new/.git/hooks`: it is git's own files"),
     ] {
         let Writable { directories, notes } = place.writable(&[editor(rule)]);
         assert_eq!(directories, [""; 0].map(PathBuf::from), "{rule}");

@@ -14,7 +14,7 @@ pub(super) fn among(workspace: &Workspace, confinement: &Confinement<'_>, direct
             // Without the trailing slash of a join with nothing.
             Ok(true) => writable.directories.push(workspace.root().join(path).components().collect()),
             Ok(false) => {}
-            Err(why) => writable.notes.push(format!("commands do not write in `{}`: {why}", path.display())),
+            Err(why) => writable.notes.push(format!("commands cannot write to `{}`: {why}", path.display())),
         }
     }
     writable
@@ -28,7 +28,7 @@ fn usable(workspace: &Workspace, confinement: &Confinement<'_>, path: &Path) -> 
     match workspace.resolve(&workspace.root().join(path).to_string_lossy()) {
         Ok(found) if found.relative != path => {
             // Anybody who can change the link could open up any directory.
-            Err(format!("a link leads from there to `{}`; name that in the rule", found.relative.display()))
+            Err(format!("it leads through a link to `{}`; name that path in the rule", found.relative.display()))
         }
         // Single files are for the editing tools.
         Ok(found) => Ok(found.kind == FileKind::Directory),

@@ -32,12 +32,12 @@ impl Narrator {
             Fact::TaskStarted { job } => started(job, time),
             Fact::TaskResumed { prompt, .. } => {
                 let prompt = prompt.as_ref().map(|prompt| format!(": {}", short(prompt))).unwrap_or_default();
-                line(&format!("goes on, {time}{prompt}"))
+                line(&format!("resumed, {time}{prompt}"))
             }
             Fact::ModelReplied { reply, .. } => self.replied(reply),
-            Fact::ModelRetried { error, .. } => line(&format!("! the model is asked again: {}", short(&error.message))),
-            Fact::AnswerReturned { .. } => line("! the answer does not fit the output schema, and is asked for again"),
-            Fact::LimitReached { limit, .. } => line(&format!("! the limit of {limit} is reached")),
+            Fact::ModelRetried { error, .. } => line(&format!("! retrying the model call: {}", short(&error.message))),
+            Fact::AnswerReturned { .. } => line("! the answer does not fit the output schema; asking again"),
+            Fact::LimitReached { limit, .. } => line(&format!("! limit reached: {limit}")),
             Fact::CallStarted { call, .. } => {
                 self.untold.retain(|(id, _)| *id != call.id);
                 called(call)
@@ -63,8 +63,8 @@ impl Narrator {
             Fact::NotePosted { text } => line(&format!("# {}", short(text))),
             Fact::ChildStarted { child, background: false, .. } => line(&format!("+ {child}")),
             Fact::ChildStarted { child, background: true, .. } => line(&format!("+ {child}, in the background")),
-            Fact::ChildReleased { child, .. } => line(&format!("+ {child} goes on in the background")),
-            Fact::ChildAdopted { child, .. } => line(&format!("+ {child} is now its own")),
+            Fact::ChildReleased { child, .. } => line(&format!("+ {child} continues in the background")),
+            Fact::ChildAdopted { child, .. } => line(&format!("+ {child} adopted")),
             Fact::ChildEnded { child, .. } => line(&format!("- {child} has ended")),
             Fact::TaskParked { waits_for } => line(&format!("… waits for {}", names(waits_for))),
             Fact::TaskQueued { needs } => line(&format!("… waits for {needs}")),

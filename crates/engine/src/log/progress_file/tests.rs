@@ -210,14 +210,14 @@ fn every_fact_that_is_useful_to_a_person_has_its_line() {
     let table: Vec<(Fact, &str)> = vec![
         (
             Fact::TaskResumed { prompt: None, config: config.clone(), notices: Vec::new(), alone: false },
-            "goes on, 2023-11-14T22:13:20.000Z",
+            "resumed, 2023-11-14T22:13:20.000Z",
         ),
         (
             Fact::TaskResumed { prompt: Some(text("and\nnow")), config, notices: Vec::new(), alone: false },
-            "goes on, 2023-11-14T22:13:20.000Z: and now",
+            "resumed, 2023-11-14T22:13:20.000Z: and now",
         ),
-        (retried, "! the model is asked again: slow down"),
-        (Fact::LimitReached { limit: Limit::Turns, text: text("Report now.") }, "! the limit of turns is reached"),
+        (retried, "! retrying the model call: slow down"),
+        (Fact::LimitReached { limit: Limit::Turns, text: text("Report now.") }, "! limit reached: turns"),
         (Fact::CallProgressed { call: "1".into(), text: text("50 %") }, "  … 50 %"),
         (returned(ToolOutput::failure("Bash was not run: no"), true), "  refused: Bash was not run: no"),
         (Fact::ApprovalAsked { call: "1".into(), rule: text("Bash(ls)") }, "? may it? Bash(ls)"),
@@ -249,8 +249,8 @@ fn every_fact_that_is_useful_to_a_person_has_its_line() {
             Fact::ChildStarted { call: "1".into(), child: task(2), background: true },
             "+ agent-cccccccccccc, in the background",
         ),
-        (Fact::ChildReleased { call: "1".into(), child: task(2) }, "+ agent-cccccccccccc goes on in the background"),
-        (Fact::ChildAdopted { child: task(2), ended_leg: None }, "+ agent-cccccccccccc is now its own"),
+        (Fact::ChildReleased { call: "1".into(), child: task(2) }, "+ agent-cccccccccccc continues in the background"),
+        (Fact::ChildAdopted { child: task(2), ended_leg: None }, "+ agent-cccccccccccc adopted"),
         (Fact::ChildEnded { call: "1".into(), child: task(2), child_leg: 1 }, "- agent-cccccccccccc has ended"),
     ];
     for (fact, expected) in table {

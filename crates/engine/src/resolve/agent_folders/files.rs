@@ -55,7 +55,7 @@ impl Walk<'_> {
             return;
         }
         if depth > MAX_DEPTH {
-            return self.leave(&directory.to_string_lossy(), "it lies too deep in folders");
+            return self.leave(&directory.to_string_lossy(), "it is nested too deep in folders");
         }
         let entries = match self.within.read_dir(directory) {
             Ok(entries) => entries,

@@ -48,7 +48,7 @@ pub(super) fn cuts(messages: &[Message], excess: u64, gate: &Gate) -> Vec<Stub> 
     let too_long = outputs.into_iter().filter(|(_, output)| estimate::output_tokens(output) > level);
     let cut = |(call, output): (&ToolCall, &ToolOutput)| {
         let text = &output.for_model;
-        let mark = format!("\n[… left out to make room: the rest of it. {}]", handle(call, gate, true));
+        let mark = format!("\n[… the rest was left out to make room. {}]", handle(call, gate, true));
         let kept = &text[..cut(text, estimate::bytes(level).saturating_sub(mark.len()))];
         Stub { call: call.id.clone(), text: format!("{kept}{mark}") }
     };
@@ -96,6 +96,6 @@ fn handle(call: &ToolCall, gate: &Gate, is_new: bool) -> &'static str {
         false if tool.delegates() && gate.offered.iter().any(|offered| offered == TASK_OUTPUT) => {
             "TaskOutput pages the report, from offset 0."
         }
-        false => "It cannot be shown again without being done again.",
+        false => "Only a repeated call would show it again.",
     }
 }

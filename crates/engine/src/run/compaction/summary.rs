@@ -5,10 +5,9 @@ use sortie_protocol::{Message, Part, ToolCall};
 use crate::messages::report_cap::cut;
 
 /// Request for a summary, as the last message.
-pub(super) const SUM_UP: &str = "Your context is nearly full. Sum up this conversation for yourself, in at most 600 words and \
-                                 without tool calls: what you were asked, what you found (paths, names, figures), what you \
-                                 changed, what is left to do. You go on with this summary and your newest turns; nothing else \
-                                 of it is left.";
+pub(super) const SUM_UP: &str = "Your context is nearly full. Sum up this conversation for yourself, in at most 600 \
+    words and without tool calls: what you were asked, what you found (paths, names, figures), what you changed, \
+    what is left to do. You continue with this summary and your newest turns; nothing else is kept.";
 
 /// Longest lines of a digest: for a message to the task, and for an action of its own.
 const SAID_BYTES: usize = 4000;
@@ -18,7 +17,7 @@ const DONE_BYTES: usize = 200;
 pub(super) fn by_the_model(text: &str, most: usize) -> String {
     let kept = text[..cut(text, most)].trim();
     let mark = if kept.len() < text.trim().len() { " [… cut]" } else { "" };
-    format!("Earlier turns of this conversation were left out to make room. You have summed them up so:\n{kept}{mark}")
+    format!("Earlier turns of this conversation were left out to make room. Your summary of them:\n{kept}{mark}")
 }
 
 /// Returns a digest of the omitted messages: what was said to the task, and its actions. If it is too long, the oldest
@@ -38,13 +37,9 @@ pub(super) fn digest(messages: &[Message], most: usize) -> String {
     let text: Vec<String> = lines.into_iter().map(|(_, line)| line).collect();
     let text = text.join("\n");
     let kept = &text[..cut(&text, most)];
-    let dropped =
-        if n_dropped > 0 { format!(" ({n_dropped} things that you did are not told)") } else { String::new() };
+    let dropped = if n_dropped > 0 { format!(" ({n_dropped} of your actions omitted)") } else { String::new() };
     let mark = if kept.len() < text.len() { " [… cut]" } else { "" };
-    format!(
-        "Earlier turns of this conversation were left out to make room. What was said and done in them, in \
-         short{dropped}:\n{kept}{mark}"
-    )
+    format!("Earlier turns of this conversation were left out to make room. In short{dropped}:\n{kept}{mark}")
 }
 
 /// Returns the lines of a message; true marks those said to the task.
@@ -53,7 +48,7 @@ fn lines_of(message: &Message) -> Vec<(bool, String)> {
         Message::User { text } => vec![(true, format!("You were told: {}", short(text, SAID_BYTES)))],
         Message::Assistant { parts } => parts.iter().filter_map(|part| Some((false, line_of(part)?))).collect(),
         Message::Outputs { outputs } => {
-            let line = |text: &str| (false, format!("  it came to: {}", short(text, DONE_BYTES)));
+            let line = |text: &str| (false, format!("  result: {}", short(text, DONE_BYTES)));
             outputs.iter().map(|output| line(&output.output.for_people)).collect()
         }
     }

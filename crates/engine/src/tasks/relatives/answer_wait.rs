@@ -40,8 +40,8 @@ impl AnswerWait {
             return Ok(None);
         }
         let message = format!(
-            "no answer within {}, and there is little time left; go on by your best judgement, and say in your report what \
-             you assumed",
+            "no answer within {}, and there is little time left; use your best judgement, and say in your report \
+                what you assumed",
             seconds(self.within())
         );
         Err(Failure::new(FailureCode::NoAnswer, message))

@@ -61,7 +61,7 @@ fn as_given(journal: &dyn Journal, task: TaskId) -> Result<Given, Failure> {
         Err(error) => return Err(journal_failure(error)),
     }
     let gone = || {
-        let message = format!("{task} is no longer in the journal: of its report there is what you were given");
+        let message = format!("{task} is no longer in the journal; only the part of its report that you got is left");
         Failure::new(FailureCode::NoReport, message)
     };
     Ok(Given { title, outcome: ended.ok_or_else(gone)? })

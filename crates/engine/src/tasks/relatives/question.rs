@@ -17,12 +17,12 @@ use crate::ports::failure::journal_failure;
 use crate::ports::hooks::Asking;
 
 /// Answer to a question for the person that timed out before anyone saw it.
-const OVERTAKEN: &str = "your question was never shown to anyone: others were asked before it, and there is little time left; \
-                         go on by your best judgement, and say in your report what you assumed";
+const OVERTAKEN: &str = "your question was never shown to anyone: others were asked before it, and there is little \
+    time left; use your best judgement, and say in your report what you assumed";
 
 /// Answer to a question with too little time left.
-const TOO_LATE: &str = "your question was never shown to anyone: there is too little time left for an answer; go on by your \
-                        best judgement, and say in your report what you assumed";
+const TOO_LATE: &str = "your question was never shown to anyone: there is too little time left for an answer; use \
+    your best judgement, and say in your report what you assumed";
 
 /// A question to the person at the terminal.
 pub(super) struct PersonQuestion<'a> {
@@ -42,7 +42,7 @@ pub(super) async fn put_question(
     let (call, text) = (call.clone(), question.to_owned());
     if whom == Addressee::Person {
         if !relatives.scope.engine.permissions.approver.is_present() {
-            let message = "there is nobody to ask; go on by your best judgement, and say what you assumed";
+            let message = "there is nobody to ask; use your best judgement, and say what you assumed";
             return Err(Failure::new(FailureCode::Nobody, message));
         }
         let _asking = relatives.scope.inbox.asking().await;
@@ -50,7 +50,7 @@ pub(super) async fn put_question(
         return relatives.scope.sink.append_synced(fact).await.map_err(journal_failure);
     }
     let own = relatives.scope.engine.present.find(relatives.scope.job.task);
-    let own = own.ok_or_else(|| Failure::new(FailureCode::OwnTask, "this task is not at work any more"))?;
+    let own = own.ok_or_else(|| Failure::new(FailureCode::OwnTask, "this task is no longer running"))?;
     own.ask_above(call, text).await
 }
 

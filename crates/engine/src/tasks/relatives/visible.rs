@@ -152,5 +152,11 @@ pub(super) fn unknown(asked: &str) -> Failure {
 }
 
 pub(super) fn ambiguous(asked: &str) -> Failure {
-    Failure::new(FailureCode::AmbiguousTask, format!("`{asked}` begins the ids of several tasks"))
+    Failure::new(
+        FailureCode::AmbiguousTask,
+        format!(
+            "several task ids begin with `{asked}`; give more letters of \
+        the id"
+        ),
+    )
 }

@@ -494,6 +494,6 @@ fn a_workspace_beyond_the_bounds_is_reported_once() {
         CacheAnswer::Unable(notice) => notice,
         other => panic!("{other:?}"),
     };
-    assert_eq!(looked().as_deref(), Some("no result is kept for later: the workspace has more than 2 files"));
+    assert_eq!(looked().as_deref(), Some("results are not cached: the workspace has more than 2 files"));
     assert_eq!(looked(), None);
 }

@@ -21,7 +21,7 @@ pub(crate) fn take_up<'a>(
         let mut lost = Vec::new();
         for background_child in background_children {
             if let Err(why) = take_up_one(scope, background_child).await {
-                lost.push(format!("{} worked in the background and cannot go on: {why}", background_child.child));
+                lost.push(format!("{} worked in the background and cannot resume: {why}", background_child.child));
                 end_one(scope, background_child, &why).await;
             }
         }

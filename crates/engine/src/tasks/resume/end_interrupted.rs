@@ -160,7 +160,7 @@ async fn ended(
     };
     let mut outcome = ending.outcome(past, unrecorded);
     if outcome.status == Status::Cancelled {
-        outcome.notices.push("it was interrupted, and was stopped before it went on".to_owned());
+        outcome.notices.push("it was interrupted, and was stopped before it was resumed".to_owned());
     }
     outcome.notices.extend(unread_notice(0, past.mail.messages.len()));
     report_cap::cap(&mut outcome, &past.job, &engine.reports).await;

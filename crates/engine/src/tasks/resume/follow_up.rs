@@ -37,7 +37,7 @@ pub(crate) async fn prepare(
     let stored = &loaded.past.job.config;
     checks.stored_agent(&stored.agent)?;
     if request.output_schema.is_some() && request.output_schema != stored.output_schema {
-        let message = "a task goes on with the `output_schema` that it began with; leave it out, or start a new task";
+        let message = "a resumed task keeps its `output_schema`; leave it out, or start a new task";
         return Err(Failure::new(FailureCode::InvalidArguments, message));
     }
     notices.extend(otherwise(engine, &request, &loaded));
@@ -84,7 +84,10 @@ async fn wanted(engine: &EngineState, asked: &str, by: Option<TaskId>) -> Result
     let read = move || {
         let standing = journal.standing(task).map_err(journal_failure)?;
         if standing.state == TaskState::Interrupted {
-            let message = format!("{task} was interrupted; it takes a follow-up when it has gone on to its end");
+            let message = format!(
+                "{task} was interrupted; it takes a follow-up once it has been resumed and has \
+                ended"
+            );
             return Err(Failure::new(FailureCode::StillOpen, message));
         }
         let loaded = remember(journal.as_ref(), standing)?;
@@ -109,8 +112,8 @@ fn refuse_expired(engine: &EngineState, loaded: &LoadedTask, within: Duration) -
     }
     let days = |time: Duration| time.as_secs() / (24 * 60 * 60);
     let message = format!(
-        "{} has expired: it ended {} days ago, and a call can go on with a task for {} (`task_tool.resume_days`); \
-         start a new one",
+        "{} has expired: it ended {} days ago, and a call can resume a task for {} (`task_tool.resume_days`); start \
+            a new one",
         loaded.past.job.task,
         days(age),
         days(within)
@@ -127,11 +130,11 @@ pub(crate) fn otherwise(engine: &EngineState, request: &TaskRequest, loaded: &Lo
     let found = roster.agents.get(&request.agent).map(|agent| agent.name.as_str());
     let asked = found.unwrap_or(&request.agent);
     if is_named && asked != stored.agent {
-        notices.push(format!("asked for was `{asked}`; the task goes on as `{}`, as it began", stored.agent));
+        notices.push(format!("requested `{asked}`; the task keeps its agent `{}`", stored.agent));
     }
     let is_its = |model: &String| [&stored.model.id, &stored.model.route].contains(&model);
     if let Some(model) = request.model.as_ref().filter(|model| !is_its(model)) {
-        notices.push(format!("asked for was `{model}`; the task goes on with its model `{}`", stored.model.id));
+        notices.push(format!("requested `{model}`; the task keeps its model `{}`", stored.model.id));
     }
     notices
 }

@@ -56,7 +56,7 @@ pub(crate) fn renewed(
     }
     if has_other_role(definition, first) {
         let name = &definition.name;
-        notices.push(format!("the file of agent `{name}` has changed; this task goes on with the role it began with"));
+        notices.push(format!("the file of agent `{name}` has changed; this task keeps the role it began with"));
     }
     let reach = reach_within(engine, &job.reach, &mut notices);
     let limits = past.limits_left(engine.clock.now());
@@ -72,7 +72,7 @@ fn refuse_elsewhere(engine: &EngineState, job: &Job) -> Result<(), Failure> {
     }
     let (spoken, here) = (&job.contract, engine.contract.name());
     if spoken != here {
-        let message = format!("this task speaks the contract `{spoken}`, not `{here}`; resume it in that one");
+        let message = format!("this task uses the contract `{spoken}`, not `{here}`; resume it in that one");
         return Err(Failure::new(FailureCode::OtherContract, message));
     }
     Ok(())
@@ -106,11 +106,11 @@ fn unapproved(before: &[GrantLayer], now: &[GrantLayer]) -> Vec<String> {
     let mut notices = Vec::new();
     if matches!(mode, Mode::AcceptEdits | Mode::Bypass) && now.mode != Some(*mode) {
         let mode = mode.name();
-        notices.push(format!("no longer in the permission mode `{mode}`; `--permission-mode {mode}` says it again"));
+        notices.push(format!("no longer in the permission mode `{mode}`; pass `--permission-mode {mode}` again"));
     }
     let gone: Vec<&str> = then.allow.iter().filter(|rule| !now.allow.contains(rule)).map(String::as_str).collect();
     if !gone.is_empty() {
-        notices.push(format!("no longer allowed without approval: {}; `--allow` says it again", gone.join(", ")));
+        notices.push(format!("no longer allowed without approval: {}; pass `--allow` again", gone.join(", ")));
     }
     notices
 }

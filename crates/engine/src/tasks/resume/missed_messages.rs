@@ -22,7 +22,7 @@ pub(crate) async fn catch_up(task: &Task, last_command: i64) -> Result<(), Journ
         Err(broken) => Some(broken.to_string()),
     };
     if let Some(why) = unread {
-        let text = format!("messages that were left for this task could not be read: {why}");
+        let text = format!("messages that arrived while this task was not running could not be read: {why}");
         task.sink.append(Fact::Noticed { text }).await?;
     }
     Ok(())

@@ -153,8 +153,8 @@ fn ending_of(journal: &dyn Journal, task: TaskId, leg: u32) -> Result<Option<Tas
 /// Returns an answer about a child that is out of reach. It is no ending: the child has none.
 fn known_of(journal: &dyn Journal, child: TaskId, held: Failure) -> TaskOutcome {
     let message = format!(
-        "{child} was started before this task was interrupted, and its report is not here: {held}. `sortie tasks show \
-         {child}` tells how far it has come; do not have the same done twice"
+        "{child} was started before this task was interrupted, and its report is not here: {held}. `sortie tasks \
+            show {child}` shows its progress; do not have the same work done twice"
     );
     let failure = Failure { message, ..held };
     let Ok((past, _)) = read_what_is_whole(journal, child) else {

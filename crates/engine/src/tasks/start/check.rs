@@ -120,10 +120,16 @@ impl<'a> Checks<'a> {
         };
         let name = &definition.name;
         if !definition.delegable {
-            return Err(Failure::new(FailureCode::UnknownAgent, format!("`{name}` is no agent to delegate to")));
+            return Err(Failure::new(
+                FailureCode::UnknownAgent,
+                format!(
+                    "`{name}` is no agent that can be delegated \
+                to"
+                ),
+            ));
         }
         let is_meant = self.agents.get_delegable(&request.agent).is_ok_and(|meant| meant.name == *name);
-        let notice = (!is_meant).then(|| format!("asked for was `{}`; `{name}` serves", request.agent));
+        let notice = (!is_meant).then(|| format!("requested `{}`; `{name}` serves", request.agent));
         Ok(ChosenAgent { definition, notice })
     }
 
