@@ -255,8 +255,7 @@ async fn an_agents_own_question_is_not_shown_either_without_time_to_answer_it() 
     assert_eq!(site.run(ask("MAIN")).await.status, Status::Completed);
     assert_eq!(silent.seen(), [""; 0]);
     let outputs = site.outputs("CHILD");
-    let words =
-        "your question was never shown to anyone: there is too little time left for an answer; use your best";
+    let words = "your question was never shown to anyone: there is too little time left for an answer; use your best";
     assert!(outputs[0].contains(words), "{outputs:?}");
 }
 
