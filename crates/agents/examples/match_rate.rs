@@ -1,5 +1,5 @@
-//! How long it takes to find the agent for a text among a thousand, and for a very long text among five thousand, as
-//! one line of JSON.
+//! Benchmark: time to find the agent for a text among a thousand, and for a very long text among five thousand, as one
+//! line of JSON.
 //!
 //! `cargo run --release --package sortie-agents --example match_rate`
 
@@ -12,7 +12,7 @@ use sortie_agents::{AgentFile, Dialect, Registry, Scope, rank};
 const DEFINITIONS: usize = 1_000;
 const RUNS: usize = 51;
 
-/// As many definitions as are ever read, and a text that no one would type.
+/// The most definitions that are ever read, and a text that no one would type.
 const MANY_DEFINITIONS: usize = 5_000;
 const LONG_TEXT_BYTES: usize = 100_000;
 
@@ -38,7 +38,7 @@ fn main() {
     );
 }
 
-/// Different words, as far as there can be, and some that every agent has.
+/// Different words, as far as possible, and some that every agent has.
 fn long_text() -> String {
     let mut text = String::from("Review the error handling of the billing service and its missing tests: ");
     let mut number = 0;

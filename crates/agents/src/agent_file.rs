@@ -1,4 +1,4 @@
-//! Agent files: from the bytes of one to a definition and what its author should know.
+//! Reads an agent file: from its bytes to a definition and findings for its author.
 
 mod fields;
 mod limits;
@@ -22,12 +22,12 @@ use crate::text::hidden_characters;
 /// The result of reading a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reading {
-    /// There is one exactly when no finding is an error and the file is an agent at all.
+    /// Present exactly when no finding is an error and the file defines an agent.
     pub definition: Option<AgentDefinition>,
     /// In the order of their lines.
     pub findings: Vec<Finding>,
-    /// The name that the file claims, as far as it can be told; also that of a broken one. `None` for a file that is
-    /// no agent and does not seem to be meant as one.
+    /// The name that the file claims, if it can be determined, even if the file is broken. `None` for a file that does
+    /// not define an agent and does not seem to try.
     pub name: Option<String>,
 }
 
@@ -80,7 +80,7 @@ fn read_fields(document: &Document, tools: &[String], report: &mut FileFindings<
     }
 }
 
-/// One finding for all of them: where one line has lost its place, those below it often have too.
+/// Reports them in one finding: one misplaced line often means more below it.
 fn report_stray_lines(lines: &[usize], report: &mut FileFindings<'_>) {
     let [first, more @ ..] = lines else { return };
     let mut message = "a line that is not `key: value`".to_owned();
@@ -93,7 +93,7 @@ fn report_stray_lines(lines: &[usize], report: &mut FileFindings<'_>) {
     report.strict(*first, message, "make it part of a value, or delete it");
 }
 
-/// The definition, where the fields that it cannot do without are there.
+/// The definition, if all required fields are present.
 fn define(
     fields: Fields,
     document: &Document,
@@ -127,7 +127,7 @@ fn define(
     })
 }
 
-/// What people call a file that does not say its name.
+/// The default name of a file that does not state one.
 pub(crate) fn file_stem(path: &str) -> Option<String> {
     let name = path.rsplit(['/', '\\']).next()?;
     let stem = name.strip_suffix(".md").unwrap_or(name);

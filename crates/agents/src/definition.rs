@@ -1,4 +1,4 @@
-//! Definitions of agents, the files that they come from, and findings about those files.
+//! Definitions of agents, the files they come from, and findings about those files.
 
 mod agent_definition;
 pub(crate) mod files;

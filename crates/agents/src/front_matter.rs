@@ -1,4 +1,4 @@
-//! Front matter: the keys and values at the head of a Markdown file, and what is wrong with them.
+//! Front matter: the keys and values at the head of a Markdown file, and their errors.
 
 mod blocks;
 pub(crate) mod document;

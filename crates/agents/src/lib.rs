@@ -1,8 +1,8 @@
-//! Agents: what a definition says, where it is found, and what it means for one task.
+//! Agents: reading their definitions, looking them up, and resolving one into a task's configuration.
 //!
-//! Pure: it is given the bytes of files and opens none. [`read`] makes one file a definition, [`Registry`] decides
-//! which definition a name means, [`rank`] which one suits a text, and [`resolve()`] turns what was said into an
-//! [`AgentConfig`](sortie_protocol::AgentConfig) once; nothing after it asks again.
+//! Pure: it is given the bytes of files and opens none. [`read`] turns one file into a definition, [`Registry`] decides
+//! which definition a name means, and [`rank`] finds the one that suits a text. [`resolve()`] combines everything into
+//! an [`AgentConfig`](sortie_protocol::AgentConfig) once; nothing later asks again.
 
 // Files and processes only through `sortie-sandbox`: see `clippy.toml`.
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]

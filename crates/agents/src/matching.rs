@@ -1,8 +1,8 @@
 //! Ranks agents by how well they suit a text: lexically (BM25), over names and descriptions.
 //!
-//! An agent is chosen when it shares [`ENOUGH_WORDS`] content words with the text, or all of them where the text has
-//! fewer; the score only orders those that do, since scores of different texts cannot be compared. Ties: the agent that
-//! shares more words, then the one that is defined nearer (project, user, built in), then the first by name.
+//! An agent is eligible if it shares [`ENOUGH_WORDS`] content words with the text, or all of them if the text has
+//! fewer. The score only orders eligible agents, since scores of different texts cannot be compared. Ties go to the
+//! agent that shares more words, then to the nearer definition (project, user, built in), then by name.
 
 mod query;
 mod score;
@@ -19,7 +19,7 @@ use self::word_counts::Counts;
 use crate::definition::AgentDefinition;
 use crate::registry::Registry;
 
-/// How many content words a text and an agent must share, if the text has that many.
+/// Number of content words that a text and an agent must share, if the text has that many.
 pub const ENOUGH_WORDS: usize = 2;
 
 /// All agents that share a word with a text, and the one to choose.
@@ -27,11 +27,11 @@ pub const ENOUGH_WORDS: usize = 2;
 pub struct Ranking<'a> {
     /// The content words of the text, each once, in lower case.
     pub words: Vec<String>,
-    /// How many of them an agent must share to be chosen.
+    /// Number of words an agent must share to be chosen.
     pub needed: usize,
-    /// The best first; those that share too few words last.
+    /// Best first; agents that share too few words come last.
     pub matches: Vec<Match<'a>>,
-    /// Why there is no best one, in words for people; `None` when there is.
+    /// Reason why there is no best agent, for people; `None` if there is one.
     pub why_none: Option<String>,
 }
 

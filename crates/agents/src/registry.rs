@@ -19,9 +19,9 @@ use self::assemble::{Absent, Assembled};
 use crate::definition::{AgentDefinition, AgentFile, Finding, PromptFile, Severity, TemplateFile, Weight};
 use crate::templates::{Template, Templates};
 
-/// Where the agents come from. Asked anew for each task that starts: they may change while a program runs.
+/// Source of agents. Asked again for each new task: agents may change while a program runs.
 pub trait Agents: Send + Sync {
-    /// The agents as they are now; the same [`Arc`] as long as nothing changed.
+    /// The current agents; the same [`Arc`] while nothing has changed.
     fn current(&self) -> Arc<Registry>;
 }
 
@@ -32,14 +32,14 @@ impl Agents for Arc<Registry> {
     }
 }
 
-/// The known agents, in the order in which they are listed: the built-in ones, then the others by name.
+/// The known agents, in listing order: the built-in ones, then the others by name.
 #[derive(Debug, Clone)]
 pub struct Registry {
     agents: Vec<AgentDefinition>,
     findings: Vec<Finding>,
-    /// Names that files claim in vain, for whoever asks for one of them.
+    /// Names claimed by files that do not count, to explain why when someone asks for one.
     absent: Vec<Absent>,
-    /// Sound definitions of the user whose names the project's files have.
+    /// Valid user definitions overridden by project files of the same name.
     displaced: Vec<AgentDefinition>,
     templates: Arc<Templates>,
 }
@@ -55,18 +55,18 @@ impl Registry {
         }
     }
 
-    /// The built-in agents and those of the given files.
+    /// Collects the built-in agents and those of the given files.
     ///
-    /// A project's agent wins over a user's, a user's over a built-in one, and within one scope our dialect over the
-    /// foreign one. A broken file wins, too: then nobody has the name, and whoever asks for it is told why. A project's
-    /// file cannot take a built-in agent's prompt or name, or one that looks like it, unless it is trusted. `tools` are
-    /// the names of all tools that exist. The order of the files does not matter.
+    /// A project's agent wins over a user's, and a user's over a built-in one. Within one scope our dialect wins over
+    /// the foreign one. A broken file wins, too: then the name has no agent, and the error says why. An untrusted
+    /// project file cannot replace a built-in agent or its prompt, nor use a name that looks like a built-in one.
+    /// `tools` are the names of all tools that exist. The order of the files does not matter.
     pub fn assemble(files: Vec<AgentFile>, prompts: Vec<PromptFile>, tools: &[String]) -> Self {
         let Assembled { agents, findings, absent, displaced } = assemble::assemble(files, prompts, tools);
         Self { agents, findings, absent, displaced, templates: Arc::default() }
     }
 
-    /// This registry, and what is wrong with files that could not even be read.
+    /// Adds findings about files that could not even be read.
     #[must_use]
     pub fn with_findings(mut self, findings: impl IntoIterator<Item = Finding>) -> Self {
         self.findings.extend(findings);
@@ -74,7 +74,7 @@ impl Registry {
         self
     }
 
-    /// This registry with the templates of these files, instead of any that there were.
+    /// Replaces the templates with those of these files.
     #[must_use]
     pub fn with_templates(mut self, files: Vec<TemplateFile>) -> Self {
         let (templates, mut findings) = Templates::assemble(files);
@@ -83,7 +83,7 @@ impl Registry {
         self.with_findings(findings)
     }
 
-    /// What is wrong with a template that names an agent which nobody is.
+    /// Finding about a template that names an unknown agent.
     fn about_server_of(&self, template: &Template) -> Option<Finding> {
         let named = template.agent.as_deref()?;
         let unknown = self.get(named).err()?;
@@ -97,18 +97,18 @@ impl Registry {
         Some(Finding { severity: Severity::Warning, weight: Weight::Ordinary, path, line: None, message, fix })
     }
 
-    /// The same agents, each one changed.
+    /// Changes each agent.
     #[must_use]
     pub fn recast(&self, change: impl Fn(&AgentDefinition) -> AgentDefinition) -> Self {
         Self { agents: self.agents.iter().map(change).collect(), ..self.clone() }
     }
 
-    /// These agents, and no others ever.
+    /// Makes this registry a source that never changes.
     pub fn fixed(self) -> Arc<dyn Agents> {
         Arc::new(Arc::new(self))
     }
 
-    /// What is wrong with the files, in the order of their paths.
+    /// Findings about the files, in the order of their paths.
     pub fn findings(&self) -> &[Finding] {
         &self.findings
     }
@@ -118,27 +118,27 @@ impl Registry {
         &self.agents
     }
 
-    /// Definitions of the user that do not count here, because the project has files of the same names.
+    /// User definitions that do not count here, because the project has files of the same names.
     pub fn displaced(&self) -> &[AgentDefinition] {
         &self.displaced
     }
 
-    /// The tasks that have been put into words before.
+    /// The known templates.
     pub fn templates(&self) -> &Templates {
         &self.templates
     }
 
-    /// Those that can be delegated to.
+    /// Agents that can be delegated to.
     pub fn delegable(&self) -> impl Iterator<Item = &AgentDefinition> {
         self.agents.iter().filter(|agent| agent.delegable)
     }
 
-    /// Any agent by name: exactly, else by alias, ignoring case and surrounding space.
+    /// Finds an agent by name: exact first, then by alias, ignoring case and surrounding space.
     pub fn get(&self, name: &str) -> Result<&AgentDefinition, UnknownAgent> {
         self.find(name, |_| true)
     }
 
-    /// An agent to delegate to, by the same rule.
+    /// Finds an agent to delegate to, as [`get`](Self::get) does.
     pub fn get_delegable(&self, name: &str) -> Result<&AgentDefinition, UnknownAgent> {
         self.find(name, |agent| agent.delegable)
     }
@@ -150,7 +150,7 @@ impl Registry {
             .find(|agent| agent.name == wanted)
             .or_else(|| candidates().find(|agent| goes_by(agent, wanted)))
             .ok_or_else(|| {
-                // Those that may have been meant come first; otherwise the order stays.
+                // Names that may have been meant come first; otherwise the order stays.
                 let mut known: Vec<&str> = candidates().map(|agent| agent.name.as_str()).collect();
                 let near = nearest_few(wanted, known.iter().copied(), usize::MAX);
                 known.sort_by_key(|name| near.iter().position(|near| near == name).unwrap_or(usize::MAX));

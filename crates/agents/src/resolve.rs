@@ -1,4 +1,4 @@
-//! Resolves a definition, a request and a parent into one configuration.
+//! Combines a definition, a request and a parent into one configuration.
 
 mod grant_layer;
 mod limits;
@@ -12,30 +12,30 @@ pub use self::limits::limits;
 use self::grant_layer::layer;
 use crate::definition::AgentDefinition;
 
-/// All that has a say in a configuration.
+/// Everything that contributes to a configuration.
 #[derive(Debug)]
 pub struct Resolution<'a> {
     pub definition: &'a AgentDefinition,
-    /// The configuration of the one who delegates; `None` for a task without a parent.
+    /// Configuration of the delegating task; `None` for a task without a parent.
     pub parent: Option<&'a AgentConfig>,
-    /// What bounds a task without a parent before its agent does: the settings of the user and the project.
+    /// Layers above the agent's own in a task without a parent: the settings of the user and the project.
     pub root_layers: &'a [GrantLayer],
-    /// What the request asks for: it can only tighten.
+    /// Limits of the request: they can only tighten.
     pub asked: Limits,
-    /// The schema that the request asks for: it takes the place of the definition's.
+    /// Schema of the request, which replaces the definition's.
     pub output_schema: Option<Value>,
-    /// What holds for every task of this kind.
+    /// Default limits for every task of this kind.
     pub default_limits: Limits,
     pub model: ModelChoice,
     pub depth: u32,
-    /// Names of the tools that exist for a task of this depth, in the order in which they are offered.
+    /// Names of the tools that exist at this depth, in the order they are offered.
     pub tools: &'a [String],
 }
 
 /// Decides everything about one run of an agent.
 ///
-/// The grant is the parent's and one layer more, so that a child can never do what its parent may not. Tools that the
-/// grant does not admit are not offered; the gate checks each call again.
+/// The grant is the parent's plus one layer, so a child can never do what its parent may not. Tools that the grant does
+/// not admit are not offered; the gate checks each call again.
 pub fn resolve(resolution: Resolution<'_>) -> AgentConfig {
     let Resolution { definition, parent, root_layers, asked, output_schema, .. } = resolution;
     let Resolution { default_limits, model, depth, tools, .. } = resolution;
@@ -58,9 +58,8 @@ pub fn resolve(resolution: Resolution<'_>) -> AgentConfig {
     }
 }
 
-/// A stored grant within what its agent's definition says now. Where that says something that it did not say before, it
-/// is one layer more, which gives nothing: what the definition would approve does not count. `tools` as for
-/// [`resolve`].
+/// Narrows a stored grant to the agent's current definition. A changed definition adds one layer, which only restricts:
+/// its approvals do not count. `tools` as for [`resolve`].
 pub fn renew(stored: &Grant, definition: &AgentDefinition, tools: &[String]) -> Grant {
     let own = GrantLayer { approves_reads: false, ..layer(definition, stored, tools) };
     let says_as_much = |had: &GrantLayer| {

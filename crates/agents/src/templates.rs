@@ -1,6 +1,6 @@
-//! Templates: tasks that someone has put into words once, and that a prompt can call by name.
+//! Templates: reusable prompts that a prompt can call by name.
 //!
-//! Expanding puts the values in as they are, once: what looks like a place in a value is text.
+//! Expansion inserts values unchanged, once: a placeholder inside a value is plain text.
 
 mod argument_values;
 mod body;
@@ -25,16 +25,16 @@ use crate::definition::{Finding, Scope, Severity, TemplateFile, Weight};
 #[derive(Debug, Clone, Default)]
 pub struct Templates {
     templates: Vec<Template>,
-    /// Names of files that do not count, and why.
+    /// Names of files that do not count, and the reasons.
     absent: Vec<(String, Finding)>,
 }
 
 impl Templates {
-    /// The templates of the given files, and what is wrong with those.
+    /// Collects the templates of the given files, and findings about them.
     ///
-    /// A trusted project's template wins over a user's. One of a project that nobody vouched for can be used, but not
-    /// in the place of a user's. A broken file that has a name keeps it: then nobody has it, and whoever asks is told
-    /// why. The order of the files does not matter.
+    /// A trusted project's template wins over a user's. One of an untrusted project can be used, but does not replace a
+    /// user's. A broken file keeps its name: then the name has no template, and the error says why. The order of the
+    /// files does not matter.
     pub fn assemble(mut files: Vec<TemplateFile>) -> (Self, Vec<Finding>) {
         files.sort_by(|left, right| (standing(left), &left.path).cmp(&(standing(right), &right.path)));
         let (mut templates, mut findings, mut claims) = (Self::default(), Vec::new(), Vec::<Claim<'_>>::new());
@@ -56,7 +56,7 @@ impl Templates {
         (templates, findings)
     }
 
-    /// All of them, in the order of their names.
+    /// All templates, ordered by name.
     pub fn all(&self) -> &[Template] {
         &self.templates
     }
@@ -79,9 +79,9 @@ impl Templates {
         })
     }
 
-    /// The request as it is, or, where its prompt is `/NAME …` with the name of a template, with what that becomes. The
-    /// template's agent and model serve where the request names none. That a template was used is among the notices,
-    /// and so is that none was, where the name is almost one of theirs.
+    /// Expands a prompt `/NAME …` that names a template; returns other requests unchanged. The template's agent and
+    /// model apply if the request names none. A notice reports that a template was used, or that the name is close to
+    /// one.
     pub fn applied(&self, mut request: TaskRequest, most_bytes: usize) -> Result<TaskRequest, Failure> {
         let Some((name, rest)) = call::head(&request.prompt) else { return Ok(request) };
         if !self.knows(name) {
@@ -95,14 +95,14 @@ impl Templates {
         Ok(template.serving(TaskRequest { prompt, ..request }))
     }
 
-    /// What to say of a name that no template has, if one was meant. A path is no name.
+    /// Notice for an unknown name close to a template's. A path is not a name.
     fn almost(&self, name: &str) -> Option<String> {
         let known = self.all().iter().map(|template| template.name.as_str());
         let near = nearest(name, known.filter(|_| is_name_like(name)))?;
         Some(format!("there is no template `{name}`, so the prompt stays as it is; did you mean `/{near}`?"))
     }
 
-    /// Whether a file has this name, sound or not.
+    /// True if a file has this name, valid or not.
     fn knows(&self, name: &str) -> bool {
         self.templates.iter().any(|template| template.name == name)
             || self.absent.iter().any(|(absent, _)| absent == name)
@@ -118,7 +118,7 @@ fn failure(error: &TemplateError) -> Failure {
     }
 }
 
-/// Whose word counts first.
+/// Precedence of a file, lowest first.
 fn standing(file: &TemplateFile) -> u8 {
     match (file.scope, file.trusted) {
         (Scope::Project, true) => 0,
@@ -127,14 +127,15 @@ fn standing(file: &TemplateFile) -> u8 {
     }
 }
 
-/// A name that a file has.
+/// The first file to claim a name.
 struct Claim<'a> {
     name: String,
     file: &'a TemplateFile,
 }
 
 impl Claim<'_> {
-    /// What there is to say of a later file of the name, which does not count. Being further away is in order.
+    /// Finding about a later file of the same name, which does not count. A user's file behind a trusted project's
+    /// needs none.
     fn against(&self, file: &TemplateFile, name: &str) -> Option<Finding> {
         let (severity, weight, message, fix) = if self.file.scope == file.scope {
             let message = format!("`{name}` is already defined in {}", self.file.path);

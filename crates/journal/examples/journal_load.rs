@@ -1,11 +1,11 @@
-//! The journal under load: `journal_load (open | appends | replay | list) DIRECTORY COUNT`, what it took as JSON. The
-//! directory decides which disk is measured.
+//! Benchmark of the journal: `journal_load (open | appends | replay | list) DIRECTORY COUNT` prints its times as JSON.
+//! The directory decides which disk is measured.
 //!
-//! `open`: COUNT times. `appends`: 64 tasks append COUNT events each and wait for the disk every time, and then as many
-//! without waiting. `replay`: one task of COUNT events is read back. `list`: COUNT tasks are listed. Beside appends and
-//! lists stands what SQLite alone does with the same rows.
+//! `open`: opens it COUNT times. `appends`: 64 tasks append COUNT events each, waiting for the disk every time, then as
+//! many without waiting. `replay`: reads one task of COUNT events. `list`: lists COUNT tasks. Appends and lists are
+//! compared with the same rows in plain SQLite.
 //!
-//! `tasks` and `events` only make a journal in the directory, of COUNT tasks, or of one task with COUNT events.
+//! `tasks` and `events` only create a journal in the directory, with COUNT tasks or with one task of COUNT events.
 
 #![expect(clippy::print_stdout, reason = "it is a program that reports")]
 
@@ -24,9 +24,9 @@ use sortie_protocol::{
 };
 
 const TASKS_AT_ONCE: u64 = 64;
-/// With what is stored around it, about 600 bytes an event.
+/// About 600 bytes an event as stored.
 const TEXT: usize = 500;
-/// Entries of one append where nobody waits for each.
+/// Entries of one append when no append is waited for.
 const LOT: u64 = 1000;
 
 #[tokio::main]
@@ -84,7 +84,7 @@ async fn appends(path: &Path, count: u64) -> Result<Value, Box<dyn Error>> {
 
     let begun = Instant::now();
     let ordered = write(&journal, TASKS_AT_ONCE, count, Durability::Ordered).await?.len();
-    // Only counted once they are written.
+    // Dropping writes the queue, so this counts only what was written.
     drop(journal);
     Ok(json!({
         "events_per_second": waits.len() as f64 / seconds,
@@ -96,7 +96,7 @@ async fn appends(path: &Path, count: u64) -> Result<Value, Box<dyn Error>> {
     }))
 }
 
-/// Every task waits for each of its appends, as the tasks of a run do. Returns how long, for each.
+/// Every task waits for each of its appends, as in a real run. Returns the latency of each.
 async fn write(
     journal: &Arc<SqliteJournal>,
     first: u64,
@@ -125,7 +125,7 @@ async fn write(
     Ok(waits)
 }
 
-/// Rows a second in SQLite alone, 64 of them in each synced transaction, as many as 64 tasks can have waiting.
+/// Rows per second in plain SQLite, 64 to a synced transaction: as many as 64 tasks can have waiting.
 fn plain_inserts(path: &Path, count: u64) -> rusqlite::Result<f64> {
     let mut connection = Connection::open(path)?;
     connection.execute_batch(
@@ -145,7 +145,7 @@ fn plain_inserts(path: &Path, count: u64) -> rusqlite::Result<f64> {
 }
 
 fn replay(path: &Path, count: u64) -> Result<Value, Box<dyn Error>> {
-    // Written by another process, so that the memory of this one is that of reading alone.
+    // Written by another process, so that the peak memory measured here is that of reading alone.
     let directory = path.parent().ok_or("a journal lies in a directory")?;
     let mut writer = Command::new(std::env::current_exe()?);
     if !writer.arg("events").arg(directory).arg(count.to_string()).status()?.success() {
@@ -159,7 +159,7 @@ fn replay(path: &Path, count: u64) -> Result<Value, Box<dyn Error>> {
     Ok(json!({ "events": events, "seconds": seconds, "peak_kilobytes": peak()? }))
 }
 
-/// Writes one task with so many events.
+/// Writes one task with `count` events.
 async fn write_events(path: &Path, count: u64) -> Result<(), Box<dyn Error>> {
     let (journal, task) = (SqliteJournal::open(path)?, id(0));
     journal.append(vec![started(task)], Durability::Ordered).await?;
@@ -170,14 +170,14 @@ async fn write_events(path: &Path, count: u64) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The most memory that this process has had, in kilobytes.
+/// Peak memory of this process, in kilobytes.
 fn peak() -> Result<u64, Box<dyn Error>> {
     let status = std::fs::read_to_string("/proc/self/status")?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).ok_or("no memory is told")?;
     Ok(line.trim().trim_end_matches(" kB").parse()?)
 }
 
-/// Writes so many tasks that have ended, and one that has not.
+/// Writes `count` ended tasks and an open one.
 async fn write_tasks(path: &Path, count: u64) -> Result<(), Box<dyn Error>> {
     let journal = SqliteJournal::open(path)?;
     for first in (0..count).step_by(LOT as usize) {
@@ -205,7 +205,7 @@ async fn list(path: &Path, count: u64) -> Result<Value, Box<dyn Error>> {
     }))
 }
 
-/// All columns that a header has, in SQLite alone.
+/// Reads all columns of a header in plain SQLite.
 fn plain_list(path: &Path) -> rusqlite::Result<()> {
     let connection = Connection::open(path)?;
     let mut statement = connection.prepare(
@@ -242,7 +242,7 @@ fn milliseconds(time: Duration) -> f64 {
 }
 
 fn id(number: u64) -> TaskId {
-    // Spread, as random ids are, so that the index is written all over.
+    // Spread like random ids, so that writes hit the whole index.
     let mut rest = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let mut bytes = [0; 12];
     for byte in &mut bytes {

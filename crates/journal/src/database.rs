@@ -1,4 +1,4 @@
-//! The SQLite file of a journal: opened, checked and migrated, and its rows, each with a checksum.
+//! The SQLite file of a journal: opening, checking and migrating it, and its rows, each with a checksum.
 
 pub(crate) mod error;
 pub(crate) mod event_checksum;

@@ -1,4 +1,4 @@
-//! The journal in memory: it gives the promises of the one on disk, for as long as the process lives.
+//! The journal in memory: the same promises as the one on disk, for as long as the process lives.
 
 mod state;
 mod task;
@@ -56,7 +56,7 @@ impl Journal for MemoryJournal {
     }
 
     fn read_each(&self, task: TaskId, from: u64, each: &mut dyn FnMut(Event)) -> Result<(), JournalError> {
-        // Copied first: `each` may ask the journal something else.
+        // Copied first: `each` may call the journal.
         let events: Vec<Event> = {
             let state = self.lock();
             state.known(task)?.events.iter().filter_map(|at| state.log.get(at)).cloned().collect()

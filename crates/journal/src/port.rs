@@ -1,4 +1,4 @@
-//! The port to a journal: its trait, and the plain data that go through it.
+//! The port to a journal: its trait, and the plain data that goes through it.
 
 mod entry;
 mod error;

@@ -24,7 +24,7 @@ use crate::port::{
     TaskState,
 };
 
-/// How long a lock of another program is waited for.
+/// Default time to wait for another program's lock.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A journal in a SQLite file.
@@ -33,21 +33,21 @@ const PATIENCE: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub struct SqliteJournal {
     reader: Reader,
-    /// For commands alone, so that they are not held up by a long answer of the other. Absent like the writer.
+    /// Reads only commands, so that a long read does not delay them. Absent like the writer.
     listener: Option<Reader>,
-    /// Absent when the journal was opened for reading only.
+    /// Absent if the journal was opened read-only.
     writer: Option<Writer>,
 }
 
 impl SqliteJournal {
-    /// Opens the journal, or makes it, together with its directory, readable by nobody else.
+    /// Opens the journal, or creates it with its directory, for its owner alone.
     ///
     /// An older format is migrated, a newer one refused.
     pub fn open(path: &Path) -> Result<Self, JournalError> {
         Self::open_with_patience(path, PATIENCE)
     }
 
-    /// Like [`open`](Self::open), with another bound on waiting for locks: while opening, and at each later write.
+    /// Like [`open`](Self::open), with `patience` as the limit for lock waits, while opening and at each later write.
     pub fn open_with_patience(path: &Path, patience: Duration) -> Result<Self, JournalError> {
         let writer = Writer::start(path, open::for_writing(path, patience)?)?;
         let (reader, listener) = (Reader::later(path, patience), Reader::later(path, patience));
@@ -56,18 +56,18 @@ impl SqliteJournal {
 
     /// Opens the journal for reading; every append is refused.
     ///
-    /// A file that does not exist, or holds nothing yet, is read as an empty journal, and nothing is created.
+    /// A missing or empty file is read as an empty journal, and nothing is created.
     pub fn open_read_only(path: &Path) -> Result<Self, JournalError> {
         let connection = open::for_reading(path, PATIENCE)?;
         Ok(Self { reader: Reader::new(path, PATIENCE, connection), listener: None, writer: None })
     }
 
-    /// The version of the format in which the file is now, for whoever looks after it.
+    /// The file's current format version, for maintenance.
     pub fn format_version(&self) -> Result<u32, JournalError> {
         self.reader.format_version()
     }
 
-    /// How many transactions this journal has committed: what appends that came together have shared.
+    /// Number of transactions committed by this journal; simultaneous appends share one.
     pub fn commits(&self) -> u64 {
         self.writer.as_ref().map_or(0, Writer::commits)
     }
@@ -76,12 +76,12 @@ impl SqliteJournal {
         self.listener.as_ref().unwrap_or(&self.reader)
     }
 
-    /// Whether an attempt of this process, the newest of its task, has been given up without an ending.
+    /// True if the newest attempt of the task belonged to this process, which gave it up without an ending.
     fn has_forsaken(&self, task: TaskId) -> bool {
         self.writer.as_ref().is_some_and(|writer| writer.lost().is_forsaken(task))
     }
 
-    /// The log says who wrote last, not whether that one still works.
+    /// Corrects headers for forsaken tasks: the log says who wrote last, not whether that writer still works.
     fn as_known_here(&self, mut headers: Vec<TaskHeader>) -> Vec<TaskHeader> {
         for header in &mut headers {
             if header.state == TaskState::Running && self.has_forsaken(header.task_id) {
@@ -132,7 +132,7 @@ impl Journal for SqliteJournal {
     fn wait_beyond(&self, after: Position, at_most: Duration) {
         match &self.writer {
             Some(writer) => writer.wait_beyond(after, at_most),
-            // Others write what a reader sees, and they send no signal.
+            // Another process writes what a reader sees, and sends no signal.
             None => std::thread::sleep(at_most),
         }
     }

@@ -1,4 +1,4 @@
-//! The state of a task besides its log, and the rules for appends and prunings that every journal follows.
+//! The state of a task outside its log, and the rules for appends and prunings that every journal follows.
 
 pub(crate) mod append_plan;
 pub(crate) mod owner;

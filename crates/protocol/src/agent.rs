@@ -1,4 +1,4 @@
-//! What it means to run an agent: complete, immutable, serialisable. Nothing after it reads a flag or a file.
+//! Configuration of an agent's run: complete, immutable, serialisable. Nothing later reads a flag or a file.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::{Grant, Limits, TaskId};
 
-/// An agent with everything decided.
+/// An agent with every setting decided.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgentConfig {
     pub agent: String,
@@ -22,22 +22,22 @@ pub struct AgentConfig {
     pub depth: u32,
     /// Names of the agents from the root down to this one, itself included.
     pub chain: Vec<String>,
-    /// The JSON schema that its answer must fit; `system` tells it.
+    /// The JSON schema that the answer must fit; `system` contains it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<Value>,
-    /// What was decided of the tools that others' servers have.
+    /// The task's choice of tools from MCP servers.
     #[serde(default, skip_serializing_if = "ServerTools::is_nothing")]
     pub server_tools: ServerTools,
 }
 
-/// The tools of others' servers, which may change or be gone while a task is.
+/// Tools of MCP servers, which may change or disappear while a task runs.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServerTools {
-    /// By name, what each of them was when the task began: one that is another by now is not offered when it goes on.
+    /// Digest of each tool at the start, by name. A resumed task is not offered a tool that has changed.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub pins: BTreeMap<String, String>,
-    /// What the model is told of those that are missing, or are there again, where the task begins or goes on. It joins
-    /// the conversation behind the prompt.
+    /// Note to the model about tools that are missing, or back again, at a start or a resume. It joins the conversation
+    /// after the prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
@@ -48,7 +48,7 @@ impl ServerTools {
     }
 }
 
-/// A way to a model and the model's id there.
+/// A route to a model, and the model's id there.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ModelChoice {
     pub route: String,
@@ -74,36 +74,35 @@ pub struct Job {
     /// A report above this many bytes is cut and spilled to a file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub report_cap_bytes: Option<usize>,
-    /// The same in characters, the mark of the cut included.
+    /// Cap on the report in characters, including the truncation mark.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub report_cap_characters: Option<usize>,
-    /// The same in lines.
+    /// Cap on the report in lines, including the truncation mark.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub report_cap_lines: Option<usize>,
-    /// The same in the bytes that it takes within a JSON string, the mark included.
+    /// Cap on the report in bytes as a JSON string, including the truncation mark.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub report_cap_json_bytes: Option<usize>,
-    /// What was odd about the request; it ends in the outcome.
+    /// Oddities of the request, reported in the outcome.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<String>,
-    /// How many tokens its model was known to count, when the task began, for a hundred that are estimated; `None` for
-    /// no more than that.
+    /// Actual tokens per hundred estimated, as known for this model when the task began; `None` if not known to exceed
+    /// the estimate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counted_percent: Option<u32>,
-    /// What it could reach beyond its workspace when it was started.
+    /// Access beyond the workspace when the task was started.
     #[serde(default, skip_serializing_if = "Reach::is_nothing")]
     pub reach: Reach,
     pub config: AgentConfig,
 }
 
-/// What a person opened to a task beyond its workspace. A task that goes on reaches no more than it did when it was
-/// started.
+/// Access beyond the workspace that a person gave. A resumed task gets no more than it had when it was started.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reach {
-    /// Absolute paths of the directories that were added to the workspace.
+    /// Absolute paths of the directories added to the workspace.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub added: Vec<String>,
-    /// Whether its commands run without walls.
+    /// True if its commands run without walls.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unconfined: bool,
 }

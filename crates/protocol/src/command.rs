@@ -1,30 +1,30 @@
-//! What somebody wants of a task that another process may run: a wish, not a fact. What came of it stands in the log.
+//! Commands to a task that another process may run: wishes, not facts. The log shows what came of them.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Sender, TaskId};
 
-/// A wish, imperative.
+/// A wish, in the imperative.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Command {
     /// End the task and all below it. Stopping twice, or too late, does no harm.
     Stop { task: TaskId },
-    /// Have the task read a message at its next turn. One that is not at work, or ends before it could, reads it should
-    /// somebody go on with it.
+    /// Give the task a message to read at its next turn. If the task is not running, or ends first, it reads the
+    /// message when resumed.
     Send { task: TaskId, from: Sender, text: String },
-    /// Have the task not read a message that has not arrived, should somebody go on with it: its sender was told that
-    /// it was missed. `command` is the number of the one by which it was sent.
+    /// Withdraw a message that did not arrive in time, so that a resumed task does not read it: its sender was told
+    /// that it was missed. `command` is the number of its `Send`.
     Withdraw { task: TaskId, command: i64 },
-    /// Let the task go on by itself: the call that waits for it is answered, and its report comes later.
+    /// Move the task to the background: the call that waits for it returns, and its report comes later.
     Release { task: TaskId },
-    /// A wish that this version does not know; owners pass over it.
+    /// A command that this version does not know; owners skip it.
     #[serde(other)]
     Unknown,
 }
 
 impl Command {
-    /// Whom it is for.
+    /// The task that the command is for.
     pub fn task(&self) -> Option<TaskId> {
         match self {
             Self::Stop { task } | Self::Send { task, .. } | Self::Withdraw { task, .. } | Self::Release { task } => {

@@ -1,4 +1,4 @@
-//! How a conversation was shortened so that it fits its model's window. What it was before stands in the log.
+//! Compaction of a conversation to fit its model's window. The log keeps the original.
 
 use std::fmt;
 
@@ -6,30 +6,29 @@ use serde::{Deserialize, Serialize};
 
 use crate::CallId;
 
-/// What the model reads from now on instead of what it has read so far. Of no call is there more or less than one
-/// output.
+/// Replaces the conversation so far for the model. Each call keeps exactly one output.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Compaction {
-    /// Outputs of which fewer words are left.
+    /// Outputs cut short.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stubs: Vec<Stub>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<Summary>,
 }
 
-/// The words that are left of one output. Its attachments are gone.
+/// Remaining text of one output. Its attachments are gone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stub {
     pub call: CallId,
     pub text: String,
 }
 
-/// One message that stands for all between the brief and the newest turns.
+/// One message in place of all those between the brief and the newest turns.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Summary {
-    /// How many messages right behind the brief it stands for.
+    /// Number of messages right after the brief that it replaces.
     pub messages: usize,
-    /// How many of them were the model's.
+    /// Number of model turns among them.
     pub turns: usize,
     pub text: String,
 }
@@ -40,7 +39,7 @@ impl Compaction {
     }
 }
 
-/// How much it was, for people.
+/// Describes the extent, for people.
 impl fmt::Display for Compaction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let count = |n: usize, what: &str| (n > 0).then(|| format!("{n} {what}{}", if n == 1 { "" } else { "s" }));

@@ -1,4 +1,4 @@
-//! The facts of a task, numbered and versioned: all that anyone ever sees of it is made from them.
+//! The facts of a task, numbered and versioned: every view of a task is derived from them.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use crate::{
     Sender, TaskId, TaskOutcome, Timestamp, ToolCall, Usage,
 };
 
-/// The version that is written. A change of a stored shape raises it and gets golden files of its own.
+/// The version written. A change to a stored shape raises it and needs golden files of its own.
 pub const VERSION: u32 = 1;
 
 /// One fact about one task.
@@ -29,55 +29,55 @@ pub struct Event {
     pub fact: Fact,
 }
 
-/// What happened. Past tense, and complete enough to rebuild the task's history from.
+/// Something that happened. Past tense, and complete enough to rebuild the task's history.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Fact {
-    /// The task exists. It holds all that a resume needs.
+    /// The task exists. The job holds everything that a resume needs.
     TaskStarted {
         job: Box<Job>,
     },
-    /// The task goes on. In the leg that was open it is a takeover, under a higher attempt; once that has ended, it
-    /// opens the next one.
+    /// The task was resumed. In a leg still open this is a takeover, under a higher attempt; otherwise it opens the
+    /// next leg.
     TaskResumed {
         /// A follow-up: joins the conversation as a user message.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         prompt: Option<String>,
-        /// What holds from here on: never more than was granted, the limits that are left, the tools that still exist.
+        /// The configuration from here on: never more than was granted, with the limits that are left and the tools
+        /// that still exist.
         config: Box<AgentConfig>,
-        /// What is different from before; it ends in the outcome.
+        /// Differences from before, reported in the outcome.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         notices: Vec<String>,
-        /// It has a parent, which has no part in this: a person goes on with it, or it is taken to be ended. What it
-        /// leaves is kept for its next leg, and is nobody else's.
+        /// The task has a parent, which is not involved: a person resumed it, or it is being ended as interrupted. What
+        /// it leaves is kept for its own next leg and goes to no other task.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         alone: bool,
     },
     /// The task got a slot and runs.
     TaskAdmitted,
-    /// A request goes to the model.
+    /// A request was sent to the model.
     ModelCalled {
         turn: u32,
-        /// What it is estimated to make the model read; the reply's usage tells how far that was off.
+        /// Estimated input of the request; the usage in the reply shows how far off it was.
         #[serde(default, skip_serializing_if = "is_zero")]
         input_tokens: u64,
-        /// What is held back for it where a limit is to be kept: whoever finds the call without an answer counts all of
-        /// it as used.
+        /// Usage reserved to keep a limit. A recovery that finds no reply to the call counts all of it as used.
         #[serde(default, skip_serializing_if = "Usage::is_nothing")]
         reserved: Usage,
     },
-    /// A call brought no reply, and is not tried again. What it used as far as is known, or else is taken to have.
+    /// A call brought no reply and is not retried. Its usage, as far as known, or else as assumed.
     ModelLost {
         turn: u32,
         usage: Usage,
     },
-    /// A try failed and another one follows.
+    /// A model call failed and is retried.
     ModelRetried {
         turn: u32,
         attempt: u32,
         wait_ms: u64,
         error: Failure,
-        /// What the try had used, as far as its provider had said so. The reply that may follow does not count it
+        /// Usage of the failed call, as far as the provider reported it. The reply that may follow does not count it
         /// again.
         #[serde(default, skip_serializing_if = "Usage::is_nothing")]
         usage: Usage,
@@ -90,17 +90,16 @@ pub enum Fact {
     Compacted {
         #[serde(flatten)]
         compaction: Compaction,
-        /// What the call used that wrote the summary. It is no turn.
+        /// Usage of the call that wrote the summary. It is not a turn.
         #[serde(default, skip_serializing_if = "Usage::is_nothing")]
         usage: Usage,
     },
-    /// A limit was reached, and the model is asked for its report in these words, which join the conversation.
+    /// A limit was reached. This text asks the model for its report, and joins the conversation.
     LimitReached {
         limit: Limit,
         text: String,
     },
-    /// The answer does not fit the schema that was asked for, and the model is told so in these words, which join the
-    /// conversation.
+    /// The answer does not fit the requested schema. This text tells the model so, and joins the conversation.
     AnswerReturned {
         text: String,
     },
@@ -109,19 +108,19 @@ pub enum Fact {
         call: ToolCall,
         idempotent: bool,
     },
-    /// A call runs in a process of its own. Whoever takes over ends it: the start time, in the system's own count,
+    /// A call runs in a process of its own. A takeover ends that process: the start time, in the system's own clock,
     /// tells it from a later process with the same pid.
     ProcessStarted {
         call: CallId,
         pid: u32,
         started: u64,
     },
-    /// A call that takes a while has something to show: one short line, now and then. What it returns says it all.
+    /// A progress line of a long-running call. Its output repeats everything.
     CallProgressed {
         call: CallId,
         text: String,
     },
-    /// A person is asked whether a call may run, and what else that would allow.
+    /// A person was asked to approve a call; `rule` is what else an approval would allow.
     ApprovalAsked {
         call: CallId,
         rule: String,
@@ -130,7 +129,7 @@ pub enum Fact {
         call: CallId,
         answer: ApprovalAnswer,
     },
-    /// A tool had a question answered by a model of its own; that is no turn of the task.
+    /// A tool had a question answered by a model of its own; that is not a turn of the task.
     Assisted {
         model: ModelChoice,
         usage: Usage,
@@ -139,31 +138,31 @@ pub enum Fact {
     ChildStarted {
         call: CallId,
         child: TaskId,
-        /// The call does not wait for it: its report comes with the mail.
+        /// The call does not wait for the child: its report arrives as mail.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         background: bool,
     },
-    /// A call has ceased to wait for its child: its report comes with the mail.
+    /// A call stopped waiting for its child: the report arrives as mail.
     ChildReleased {
         call: CallId,
         child: TaskId,
     },
-    /// The child of a task below, which has ended before it, is this task's now. Recorded together with that ending.
+    /// This task took over the child of a descendant that ended first. Recorded together with that ending.
     ChildAdopted {
         child: TaskId,
-        /// The leg whose report nobody has read, if it has ended.
+        /// The leg with the unread report, if it has ended.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         ended_leg: Option<u32>,
     },
-    /// The child that answers `call`, or that worked beside this task, has ended; its outcome, which stands in its own
-    /// log, is this task's now. Recorded together with that ending, and so exactly once.
+    /// A child has ended that answers `call` or ran in the background. Its outcome stays in its own log and now belongs
+    /// to this task. Recorded together with that ending, and so exactly once.
     ChildEnded {
         call: CallId,
         child: TaskId,
         child_leg: u32,
     },
-    /// The call in `call` was answered with the outcome of a task that had done the same before, and is nobody's here.
-    /// Its report can be read, and nothing else can be done with it.
+    /// The call in `call` was answered with the outcome of an earlier, identical task that is not related to this one.
+    /// Only its report can be read.
     OutcomeGiven {
         call: CallId,
         from: TaskId,
@@ -175,53 +174,53 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         refused: bool,
     },
-    /// Somebody has written to the task, which reads it at its next turn.
+    /// A message arrived, which the task reads at its next turn.
     MessageArrived {
         /// Counts from 1 within the task.
         number: u32,
         from: Sender,
         text: String,
-        /// The command by which it came, if it came from another process.
+        /// The command that brought it, if it came from another process.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         command: Option<i64>,
-        /// The call of its sender by which it came, if an agent's call sent it.
+        /// The sender's call that sent it, if the sender is an agent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         call: Option<CallId>,
     },
-    /// What had come is in the conversation now, as one message in these words.
+    /// The mail that had arrived joined the conversation, as one message with this text.
     MailRead {
         mail: MailMark,
         text: String,
     },
-    /// The task has asked, and does nothing before it is answered or the time for it is over.
+    /// The task asked a question. It does nothing until it gets an answer or the question times out.
     QuestionAsked {
         call: CallId,
         to: Addressee,
         text: String,
     },
-    /// The task has a finding that the others of its tree may read.
+    /// The task posted a finding that other tasks of its tree may read.
     NotePosted {
         text: String,
     },
-    /// The task has nothing to do until something comes.
+    /// The task has nothing to do until mail arrives.
     TaskParked {
         waits_for: Vec<TaskId>,
     },
-    /// Others have what the task needs to go on, and it waits for its turn.
+    /// The task waits for something that other tasks hold.
     TaskQueued {
         needs: Need,
     },
-    /// The engine itself has told the model something, in these words, which join the conversation.
+    /// The engine itself told the model something; this text joins the conversation.
     Reminded {
         text: String,
-        /// The commands in the background of which it tells that they were lost with their process, by number.
+        /// Background commands that the text reports as lost with their process, by number.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         lost_shells: Vec<u32>,
-        /// The questions of which it tells that they wait for its answer.
+        /// Unanswered questions that the text is about.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         questions: Vec<QuestionMark>,
     },
-    /// Something a person should know that changed nothing.
+    /// Information for a person that changed nothing.
     Noticed {
         text: String,
     },
@@ -229,7 +228,7 @@ pub enum Fact {
     TaskEnded {
         outcome: Box<TaskOutcome>,
     },
-    /// A fact that this version does not know; readers pass over it.
+    /// A fact that this version does not know; readers skip it.
     #[serde(other)]
     Unknown,
 }
@@ -239,36 +238,36 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-/// What a person said to a call.
+/// A person's decision on a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ApprovalAnswer {
-    /// This call.
+    /// This call only.
     Once,
-    /// All that the rule covers, in this task tree.
+    /// Everything the rule covers, in this task tree.
     Tree,
-    /// The same for good.
+    /// Everything the rule covers, for good.
     Always,
     No,
 }
 
-/// Who is asked.
+/// Recipient of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Addressee {
     /// The task that started this one.
     Parent,
-    /// Whoever sits at a terminal.
+    /// The person at the terminal.
     Person,
 }
 
-/// What tasks share, and wait for while others have it.
+/// A shared resource that tasks wait for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Need {
     /// One of the places for tasks that work at the same time.
     Slot,
-    /// Tokens or money, held back for calls of others of its tree that are under way.
+    /// Tokens or money, reserved by calls under way elsewhere in the tree.
     Tokens,
 }
 

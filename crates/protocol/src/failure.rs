@@ -12,10 +12,10 @@ use crate::{Limit, Status};
 pub struct Failure {
     pub code: FailureCode,
     pub message: String,
-    /// Names or figures from the message, for contracts with words of their own.
+    /// Names or figures from the message, for contracts with texts of their own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub details: Vec<String>,
-    /// Path of the setting that refuses, where the message names one. Not stored.
+    /// Path of the setting that refused, if the message names one. Not stored.
     #[serde(skip)]
     pub setting: Option<&'static str>,
 }
@@ -55,7 +55,7 @@ macro_rules! failure_codes {
 }
 
 failure_codes! {
-    // The call.
+    // About the call.
     InvalidArguments = "invalid_arguments",
     Unsupported = "unsupported",
     EmptyPrompt = "empty_prompt",
@@ -75,12 +75,12 @@ failure_codes! {
     ModelOverride = "model_override",
     OutputSchema = "output_schema",
 
-    // What is allowed.
-    /// A rule or a person said no.
+    // About permissions.
+    /// A rule or a person refused.
     Permission = "permission",
-    /// A start hook said no.
+    /// A start hook refused.
     Vetoed = "vetoed",
-    /// The agent needs a tool that it may not have.
+    /// The agent needs a tool that it is not allowed.
     ToolAccess = "tool_access",
     /// The agent is already at work further up.
     Circular = "circular",
@@ -92,14 +92,14 @@ failure_codes! {
     Grant = "grant",
     NotAllowed = "not_allowed",
 
-    // How much.
+    // About limits.
     MaxChildren = "max_children",
     DelegationRate = "delegation_rate",
     UnknownPrice = "unknown_price",
     Timeout = "timeout",
     Cancelled = "cancelled",
 
-    // Other tasks.
+    // About other tasks.
     NoSuchTask = "no_such_task",
     UnknownTask = "unknown_task",
     AmbiguousTask = "ambiguous_task",
@@ -113,18 +113,18 @@ failure_codes! {
     StillRunning = "still_running",
     IsStopping = "is_stopping",
     WaitedFor = "waited_for",
-    /// The process that runs the task cannot be seen from here.
+    /// The process that runs the task is not visible from here.
     OutOfSight = "out_of_sight",
     Expired = "expired",
     OtherWorkspace = "other_workspace",
     OtherContract = "other_contract",
-    /// The task above could not be resumed after a crash.
+    /// The parent could not be resumed after a crash.
     AboveFailed = "above_failed",
-    /// Nobody is there to answer.
+    /// There is nobody to answer.
     Nobody = "nobody",
     NoAnswer = "no_answer",
 
-    // The model.
+    // About the model.
     NoModel = "no_model",
     ModelSetup = "model_setup",
     ModelAuth = "model_auth",
@@ -142,7 +142,7 @@ failure_codes! {
     Refusal = "refusal",
     EmptyAnswer = "empty_answer",
 
-    // Sortie itself.
+    // About Sortie itself.
     Journal = "journal",
     Internal = "internal",
 }
@@ -176,19 +176,19 @@ impl Failure {
         Self { code, message: message.into(), details: Vec::new(), setting: None }
     }
 
-    /// Names the setting that refuses, by its path.
+    /// Names the setting that refused, by its path.
     #[must_use]
     pub fn due_to(self, setting: &'static str) -> Self {
         Self { setting: Some(setting), ..self }
     }
 
-    /// Adds the names or figures that the message speaks of.
+    /// Adds the names or figures in the message.
     #[must_use]
     pub fn about(self, details: impl IntoIterator<Item = impl Into<String>>) -> Self {
         Self { details: details.into_iter().map(Into::into).collect(), ..self }
     }
 
-    /// Status of a task that never started: nobody refused one whose time ran out.
+    /// Status of a task that never started: failed if its time ran out, otherwise rejected.
     pub fn status_unstarted(&self) -> Status {
         if self.code == FailureCode::Timeout { Status::Failed } else { Status::Rejected }
     }

@@ -1,4 +1,4 @@
-//! What a task may do, kept as separate layers so that every refusal can say whose layer refused.
+//! Permissions of a task, kept as separate layers so that every refusal can name the layer that refused.
 //!
 //! Plain data: `sortie-policy` reads the rules and decides with them.
 
@@ -21,40 +21,40 @@ pub struct Grant {
 
 /// One owner's say in a grant. Rules are text: `Tool` or `Tool(pattern)`.
 ///
-/// A stored layer with a field that is not known here is not read: it may say something that narrows.
+/// A stored layer with an unknown field is refused: the field may restrict something.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a word of its own, said or not said")]
 pub struct GrantLayer {
-    /// Whose layer it is, in words for people, e.g. `agent explore`.
+    /// The layer's owner, in words for people, e.g. `agent explore`.
     pub owner: String,
-    /// The rules of which one must cover a call. `None` admits every call; an empty list admits none.
+    /// Rules of which at least one must cover a call. `None` admits every call; an empty list admits none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tools: Option<Vec<String>>,
-    /// What is refused, whatever else is said.
+    /// Rules that refuse, whatever else the layer contains.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deny: Vec<String>,
-    /// What needs a person's approval, also where `allow` names it.
+    /// Rules that require a person's approval, even where `allow` matches.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ask: Vec<String>,
-    /// What needs no approval.
+    /// Rules that need no approval.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub allow: Vec<String>,
-    /// Whether `allow` was taken from the layers above, so that a rule which is added there will be here, too. It
-    /// decides nothing; it is for saying what would help.
+    /// True if `allow` came from the layers above, so that a rule added there applies here too. Never decides; only
+    /// used to suggest a remedy.
     #[serde(default, skip_serializing_if = "Not::not")]
     pub shares_allow: bool,
-    /// What holds for calls that no rule here mentions; `None` admits them.
+    /// Mode for calls that match no rule; `None` admits them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<Mode>,
-    /// Reading that layers before this one would ask about needs no approval. A denial stays one.
+    /// Reads that an earlier layer would ask about need no approval. Denials stay.
     #[serde(default, skip_serializing_if = "Not::not")]
     pub approves_reads: bool,
-    /// What this layer and those before it would ask about is refused instead.
+    /// Refuses calls that this layer or an earlier one would ask about.
     #[serde(default, skip_serializing_if = "Not::not")]
     pub never_asks: bool,
-    /// Of a task that goes on: what was said when it was started. It decides nothing; it is for saying that what is
-    /// allowed since does not help.
+    /// The layer of a resumed task, as it was at the start. Never decides; it explains why a permission added since has
+    /// no effect.
     #[serde(default, skip_serializing_if = "Not::not")]
     pub as_started: bool,
 }
@@ -66,13 +66,13 @@ impl GrantLayer {
     }
 }
 
-/// What holds for calls that no rule mentions.
+/// Decision on calls that match no rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
     /// Reading, notes and delegation are allowed; the rest asks.
     Default,
-    /// As `Default`, but nothing may be changed: edits, commands and MCP tools are refused, allow rules or not.
+    /// As `Default`, but nothing may be changed: edits, commands and MCP tools are refused even if a rule allows them.
     Plan,
     /// As `Default`, and files may be edited.
     AcceptEdits,
@@ -100,7 +100,7 @@ impl fmt::Display for Mode {
     }
 }
 
-/// A name that no mode has.
+/// An unknown mode name.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("there is no mode `{name}`; use default, plan, accept-edits or bypass")]
 pub struct ModeError {
@@ -116,18 +116,18 @@ impl FromStr for Mode {
     }
 }
 
-/// What one call would touch, resolved: links followed, spellings gone.
+/// The target of a call, resolved: links followed, spellings normalised.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Resource {
-    /// Nothing that a pattern could speak of, or nothing that could be found out.
+    /// Nothing that a pattern could match, or nothing that could be determined.
     Nothing,
     /// Relative to the workspace root; absolute in an added directory.
     Path(PathBuf),
-    /// A shell command line as it would be run, and the directory that it would run in: relative to the workspace root,
-    /// so that an empty path is the root itself; absolute in an added directory.
+    /// A shell command line, and the directory it runs in: relative to the workspace root, so an empty path is the root
+    /// itself; absolute in an added directory.
     Command { line: String, directory: PathBuf },
     /// The host of a parsed URL.
     Host(String),
-    /// The agent that would work. A rule that names it by an alias is about it, too.
+    /// The agent to run. A rule that names it by an alias matches too.
     Agent { name: String, aliases: Vec<String> },
 }

@@ -1,4 +1,4 @@
-//! Names of things. Everything is routed by id; there is no "current task" anywhere.
+//! Ids. Everything is routed by id; there is no "current task" anywhere.
 
 use std::fmt;
 use std::str::FromStr;
@@ -71,7 +71,7 @@ impl From<TaskId> for String {
     }
 }
 
-/// The id that a model gave one of its tool calls. Unique within one reply, no further.
+/// The id that a model gave one of its tool calls. Unique only within one reply.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct CallId(pub String);

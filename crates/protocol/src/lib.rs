@@ -1,7 +1,7 @@
-//! The nouns of Sortie: plain, serialisable data that every other crate speaks.
+//! The nouns of Sortie: plain, serialisable data shared by all other crates.
 //!
-//! Nothing here does I/O, waits, reads a default from anywhere or knows a foreign wire format.
-//! What is stored (events, and all that they hold) is versioned: see [`event::VERSION`].
+//! Nothing here does I/O, waits, reads a default from anywhere or knows a foreign wire format. Stored data (events and
+//! everything in them) is versioned: see [`event::VERSION`].
 
 // Files and processes only through `sortie-sandbox`: see `clippy.toml`.
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]

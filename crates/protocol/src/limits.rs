@@ -1,4 +1,4 @@
-//! What a task may spend.
+//! Limits of a task.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Money;
 
-/// Bounds of one task. An absent bound is no bound.
+/// Limits of one task. A missing limit does not restrict.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Limits {
@@ -16,22 +16,22 @@ pub struct Limits {
     /// Input, cached input and output of the task and its descendants.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<u64>,
-    /// What the task and its descendants may cost, in US dollars.
+    /// Highest cost of the task and its descendants, in US dollars.
     #[serde(rename = "max_cost_usd", skip_serializing_if = "Option::is_none")]
     pub max_cost: Option<Money>,
     /// Time from admission to the end.
     #[serde(skip_serializing_if = "Option::is_none", with = "seconds")]
     pub timeout: Option<Duration>,
-    /// How long a model call may bring no content before it counts as stalled.
+    /// Time without output after which a model call counts as stalled.
     #[serde(rename = "idle_timeout", skip_serializing_if = "Option::is_none", with = "seconds")]
     pub idle: Option<Duration>,
-    /// Tasks that this one and its descendants may start.
+    /// Number of tasks that this one and its descendants may start.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_children: Option<u32>,
 }
 
 impl Limits {
-    /// The tighter bound of each kind.
+    /// The tighter limit of each kind.
     #[must_use]
     pub fn tighter(self, other: Self) -> Self {
         Self {
@@ -52,7 +52,7 @@ fn tighter<T: Ord>(a: Option<T>, b: Option<T>) -> Option<T> {
     }
 }
 
-/// Durations as seconds, with a fraction where there is one.
+/// Durations in seconds, with a fraction where needed.
 mod seconds {
     use std::time::Duration;
 

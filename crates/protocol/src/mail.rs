@@ -1,5 +1,4 @@
-//! What comes for a task while it works: reports of children that work beside it, and messages. A task reads its mail
-//! between two turns.
+//! Mail to a running task: messages, and reports of background children. A task reads its mail between two turns.
 
 use std::fmt;
 
@@ -7,20 +6,20 @@ use serde::{Deserialize, Serialize};
 
 use crate::{CallId, TaskId};
 
-/// Who has written a message.
+/// Author of a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "sender", rename_all = "snake_case")]
 pub enum Sender {
-    /// Whoever sits at a terminal.
+    /// The person at the terminal.
     Person,
-    /// Another task. Its words are an agent's: they approve of nothing.
+    /// Another task. Its words are an agent's: they never count as approval.
     Task { task: TaskId, agent: String },
-    /// The program that has delegated the task, which is no task itself. Its words are a model's: they approve of
-    /// nothing.
+    /// The program that delegated the task and is not itself a task. Its words are a model's: they never count as
+    /// approval.
     Host,
 }
 
-/// In a few words. The agent's name is as it was given.
+/// A short description, with the agent's name as given.
 impl fmt::Display for Sender {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -38,22 +37,22 @@ pub struct ReportMark {
     pub leg: u32,
 }
 
-/// A question of a task, by the call that asks it.
+/// A task's question, identified by the call that asks it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QuestionMark {
     pub task: TaskId,
     pub call: CallId,
 }
 
-/// Which of a task's mail has reached its conversation. What is named here never reaches it again.
+/// Mail that has reached the task's conversation, and is never delivered again.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MailMark {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reports: Vec<ReportMark>,
-    /// Messages by their numbers, which count from 1 within the task.
+    /// Numbers of the messages, counted from 1 within the task.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub messages: Vec<u32>,
-    /// What the sub-agents came to, one for each report; [`ToolOutput::essence`](crate::ToolOutput::essence) says more.
+    /// Result digests of the sub-agents, one for each report; see [`ToolOutput::essence`](crate::ToolOutput::essence).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub essences: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! The conversation of one task, as plain data. Wire formats are made from it and never shape it.
+//! The conversation of one task, as plain data. Wire formats are derived from it and never shape it.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -9,11 +9,11 @@ use crate::{CallId, CallOutput, Usage};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "role", rename_all = "snake_case")]
 pub enum Message {
-    /// What the one who asked said: the brief first, later messages after it.
+    /// Text of the requester: the brief first, later messages after it.
     User { text: String },
-    /// One reply of the model, its parts in the order in which they came.
+    /// One reply of the model, its parts in order of arrival.
     Assistant { parts: Vec<Part> },
-    /// The outputs of all calls of the reply before, in call order: exactly one for each.
+    /// The outputs of all calls of the previous reply, in call order: exactly one for each.
     Outputs { outputs: Vec<CallOutput> },
 }
 
@@ -29,12 +29,12 @@ pub enum Part {
 /// Reasoning as the provider gave it: opaque, stored and replayed unchanged, to the same wire only.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Reasoning {
-    /// The wire that produced it and that alone can take it back.
+    /// The wire that produced it; no other wire accepts it.
     pub wire: String,
     pub item: Value,
 }
 
-/// A model's wish to run a tool.
+/// A model's request to run a tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolCall {
     pub id: CallId,
@@ -44,8 +44,8 @@ pub struct ToolCall {
 }
 
 impl ToolCall {
-    /// The tool with the argument that says most of what it does: `Grep "login"`, `LS src`. Both are as the model wrote
-    /// them, however long, and not harmless for a terminal.
+    /// The tool with its most telling argument: `Grep "login"`, `LS src`. Both as the model wrote them: neither
+    /// shortened nor safe for a terminal.
     pub fn in_brief(&self) -> String {
         let Self { tool, arguments, .. } = self;
         match telling_argument(arguments) {
@@ -66,28 +66,28 @@ fn telling_argument(arguments: &str) -> Option<(&'static str, String)> {
     })
 }
 
-/// A whole answer of a model.
+/// A model's complete answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Reply {
     pub parts: Vec<Part>,
     pub stop: StopReason,
     pub usage: Usage,
-    /// Whether a part of the usage is an estimate, because the provider's figures were missing or cannot be true.
+    /// True if part of the usage is an estimate, because the provider's figures were missing or implausible.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub usage_doubted: bool,
-    /// The model id that the provider says has answered.
+    /// Id of the model that answered, according to the provider.
     pub model: String,
 }
 
-/// Why a model stopped writing.
+/// Reason why a model stopped writing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StopReason {
     /// It was done.
     End,
-    /// It wants its calls run.
+    /// It wants tool calls run.
     Calls,
-    /// It ran into the cap on its output.
+    /// It hit the cap on its output.
     Length,
     /// The provider withheld the answer.
     Refusal,
@@ -100,7 +100,7 @@ impl Message {
 }
 
 impl Reply {
-    /// The text parts, joined as they came.
+    /// The text parts, joined in order.
     pub fn text(&self) -> String {
         text_of(&self.parts)
     }
@@ -111,7 +111,7 @@ impl Reply {
 }
 
 impl Message {
-    /// The text that a model wrote in this message; empty for all other messages.
+    /// The text in a model's message; empty for all other messages.
     pub fn assistant_text(&self) -> String {
         match self {
             Self::Assistant { parts } => text_of(parts),

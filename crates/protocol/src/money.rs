@@ -1,4 +1,4 @@
-//! Money: US dollars, counted in thousand-millionths, so that sums of many small amounts are exact.
+//! Money: US dollars, counted in nanodollars, so that sums of many small amounts are exact.
 
 use std::fmt;
 use std::ops::AddAssign;
@@ -7,15 +7,14 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
 const NANOS: f64 = 1_000_000_000.0;
 
-/// An amount that was or may be spent; never less than nothing. Written as a number of dollars.
+/// An amount spent or to spend; never negative. Serialised as a number of dollars.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Money(u64);
 
 impl Money {
     pub const ZERO: Self = Self(0);
 
-    /// `None` for what is no amount: less than nothing, or no number. What is too much to count is the most that can
-    /// be.
+    /// Converts dollars. `None` if negative or not a number; too large an amount saturates.
     pub fn from_dollars(dollars: f64) -> Option<Self> {
         #[expect(
             clippy::cast_possible_truncation,
@@ -55,7 +54,7 @@ impl AddAssign for Money {
     }
 }
 
-/// To the cent from a dollar on; below that with as many digits as tell it from nothing.
+/// To the cent from a dollar on; below that with enough digits to tell it from zero.
 impl fmt::Display for Money {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let digits = match self.0 {

@@ -1,13 +1,12 @@
-//! Which known name someone may have meant who wrote one that is not known. It only suggests: nobody is served by a
-//! guess.
+//! Suggestions for an unknown name. They are only suggestions: nothing ever acts on a guess.
 
-/// The candidate that `name` may have meant.
+/// Returns the candidate closest to `name`.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     nearest_few(name, candidates, 1).into_iter().next()
 }
 
-/// Those that `name` may have meant, the nearest first, each once: the same letters in another style, few letters
-/// apart, or one contained in the other. Earlier candidates win ties; the name itself is none of them.
+/// Returns the candidates closest to `name`, nearest first, each once. They differ in style or by a few letters, or one
+/// contains the other. Earlier candidates win ties; the name itself is never included.
 pub fn nearest_few<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>, most: usize) -> Vec<&'a str> {
     let wanted = letters(name);
     let mut near: Vec<(usize, &str)> = Vec::new();
@@ -24,12 +23,12 @@ pub fn nearest_few<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>
     near.into_iter().map(|(_, candidate)| candidate).collect()
 }
 
-/// How many letters lie between the two; `None` when they have nothing to do with each other.
+/// Distance between two names in letters; `None` if they are unrelated.
 fn how_far(wanted: &[char], offered: &[char]) -> Option<usize> {
     let tolerated = wanted.len().min(offered.len()) / 3;
     let makes_up_most = offered.len() * 2 >= wanted.len() && contains(wanted, offered);
     let contained = makes_up_most || contains(offered, wanted);
-    // A difference in length is a distance at least: most candidates are done with here.
+    // The difference in length is a lower bound of the distance, which rules out most candidates.
     if !contained && wanted.len().abs_diff(offered.len()) > tolerated {
         return None;
     }
@@ -37,7 +36,7 @@ fn how_far(wanted: &[char], offered: &[char]) -> Option<usize> {
     (contained || distance <= tolerated).then_some(distance).filter(|_| !wanted.is_empty() && !offered.is_empty())
 }
 
-/// Letters and digits in lower case: what stays of a name in every style of writing it.
+/// Letters and digits in lower case: what all styles of writing a name have in common.
 fn letters(name: &str) -> Vec<char> {
     const MAX_CHARS: usize = 64;
     name.chars().filter(|character| character.is_alphanumeric()).flat_map(char::to_lowercase).take(MAX_CHARS).collect()
@@ -48,7 +47,7 @@ fn contains(long: &[char], short: &[char]) -> bool {
     short.len() >= 3 && long.windows(short.len()).any(|window| window == short)
 }
 
-/// Insertions, deletions, replacements and swaps of neighbours that lead from one to the other.
+/// Number of insertions, deletions, replacements and swaps of neighbours between the two.
 fn distance(left: &[char], right: &[char]) -> usize {
     let mut before: Vec<usize> = Vec::new();
     let mut row: Vec<usize> = (0..=right.len()).collect();

@@ -1,4 +1,4 @@
-//! Words for the status of a task that has not ended, beside those of [`Status`](crate::Status).
+//! Status words for a task that has not ended, in addition to [`Status`](crate::Status).
 
 /// It waits for a slot.
 pub const WAITING: &str = "waiting";

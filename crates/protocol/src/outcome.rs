@@ -1,4 +1,4 @@
-//! How one leg of a task ended: exactly one of these, and it says what happened.
+//! The ending of one leg of a task: exactly one of these, with all its figures.
 
 use std::fmt;
 
@@ -13,56 +13,56 @@ pub struct TaskOutcome {
     pub task_id: TaskId,
     pub agent: String,
     pub status: Status,
-    /// Which limit made it partial.
+    /// The limit that made it partial.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<Limit>,
-    /// The report, or what there was of it.
+    /// The report, or as much of it as exists.
     pub text: String,
-    /// The value in `text`, where one was asked for by a schema: it fits that.
+    /// The value in `text`, if a schema was requested; it fits that schema.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub structured: Option<Value>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files_changed: Vec<String>,
-    /// Calls that ran, by tool, in alphabetical order. Calls that were refused or did not fit do not count.
+    /// Calls that ran, by tool, in alphabetical order. Refused and malformed calls do not count.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tool_summary: Vec<ToolCount>,
     pub model: ModelChoice,
-    /// Of the task with its descendants, over all its legs.
+    /// Usage of the task and its descendants over all legs.
     pub usage: Usage,
-    /// Set when `text` was cut; the whole is then at `full_text_path`.
+    /// Set if `text` was cut; the full text is then at `full_text_path`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub full_text_path: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub truncation: Option<Truncation>,
-    /// The time that it had, where that ran out.
+    /// The task's time limit, if it ran out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline_ms: Option<u64>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Failure>,
-    /// Notice that an earlier task gave this outcome, for the same request on the same files. It is among `notices`,
-    /// too. Not stored: it is about how the outcome was come by.
+    /// Notice that an earlier task gave this outcome, for the same request on the same files. Also among `notices`. Not
+    /// stored: it describes the delivery, not the outcome.
     #[serde(skip)]
     pub given_again: Option<String>,
 }
 
-/// A task that works on by itself, as the one who asked for it is told at once.
+/// A task started in the background, as reported to the caller at once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Launched {
     pub task_id: TaskId,
     pub agent: String,
     pub model: ModelChoice,
-    /// Grows while it works, and ends with its report.
+    /// Grows while the task runs, and ends with its report.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_file: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<String>,
 }
 
-/// How much of a report was kept, the mark of the cut not counted. A text without a line end has one line.
+/// Extent of a report before and after the cut, without the truncation mark. A text without a line break has one line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Truncation {
     pub original_lines: usize,
@@ -71,21 +71,21 @@ pub struct Truncation {
     pub kept_bytes: usize,
 }
 
-/// In one word.
+/// The outcome in one word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     Completed,
-    /// A limit ended it; `reason` names the limit, `text` has what there was.
+    /// A limit ended it; `reason` names the limit, `text` has the result so far.
     Partial,
-    /// It ran and broke, or had no time left before it could; `error` says how.
+    /// It ran and broke, or ran out of time before it could start; `error` has the reason.
     Failed,
     Cancelled,
-    /// It never ran; `error` says why.
+    /// It never ran; `error` has the reason.
     Rejected,
 }
 
-/// A limit that ended a task before its time.
+/// A limit that ended a task early.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Limit {
@@ -95,9 +95,9 @@ pub enum Limit {
     Deadline,
     Stalled,
     Context,
-    /// The model's last reply ran into the cap on one reply.
+    /// The model's last reply hit the cap on a single reply.
     Output,
-    /// It did the same again and again.
+    /// It repeated itself.
     Loop,
 }
 
@@ -108,7 +108,7 @@ pub struct ToolCount {
 }
 
 impl TaskOutcome {
-    /// Outcome of a task of which nothing is known but that it failed.
+    /// Outcome of a task that failed and of which nothing else is known.
     pub fn failed(task_id: TaskId, agent: String, model: ModelChoice, failure: Failure) -> Self {
         Self {
             task_id,

@@ -1,28 +1,28 @@
-//! What someone asked for, in any dialect, before anything is decided.
+//! A request for a task, in any dialect, before anything is decided.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{Limits, ModelChoice};
 
-/// A wish to have a task done. Contracts decode into it.
+/// A request for a task. Contracts decode into it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskRequest {
     pub title: String,
     pub prompt: String,
     pub agent: String,
-    /// Nobody named that agent: it serves where none is named, and a template may know better.
+    /// True if nobody named the agent and this is the default. A template may override it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub agent_is_usual: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// The model of the one who asks, where that is no task: it serves as a parent's model would.
+    /// The model of a requester that is not a task. It is used as a parent's model would be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lent_model: Option<ModelChoice>,
-    /// Whether the caller goes on at once and gets the report later.
+    /// True if the caller does not wait and gets the report later.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub background: bool,
-    /// The id, as it was given, of a task that has ended and should go on with this prompt instead of a new one.
+    /// Id, as given, of an ended task to resume with this prompt instead of starting a new one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resume: Option<String>,
     #[serde(default)]
@@ -30,7 +30,7 @@ pub struct TaskRequest {
     /// A JSON schema that the answer must fit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<Value>,
-    /// What was odd about the request but did not stop it, e.g. ignored keys. They end in the outcome.
+    /// Oddities of the request that did not stop it, e.g. ignored keys. They are reported in the outcome.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<String>,
 }

@@ -1,10 +1,10 @@
-//! Wall-clock time as people read it. Durations and deadlines never use it.
+//! Wall-clock time for people to read. Durations and deadlines never use it.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Milliseconds since 1970-01-01T00:00:00Z; written as RFC 3339 in UTC.
+/// Milliseconds since 1970-01-01T00:00:00Z; serialised as RFC 3339 in UTC.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Timestamp(pub u64);

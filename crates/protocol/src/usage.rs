@@ -1,4 +1,4 @@
-//! What a task has spent.
+//! Usage of a task.
 
 use std::ops::AddAssign;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Money;
 
-/// Spending of one model call, one task, or a task with its descendants, as providers reported it.
+/// Usage of one model call, one task, or a task with its descendants, as providers reported it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Written", into = "Written")]
 pub struct Usage {
@@ -15,20 +15,20 @@ pub struct Usage {
     pub output_tokens: u64,
     pub cache_read_tokens: u64,
     pub cache_write_tokens: u64,
-    /// What the tokens cost whose price is known.
+    /// Cost of the tokens with a known price.
     pub cost: Money,
-    /// How many these are.
+    /// Number of tokens with a known price.
     pub priced_tokens: u64,
-    /// Model calls that were answered.
+    /// Model calls that got an answer.
     pub turns: u64,
     /// Tool calls that ran.
     pub tool_calls: u64,
-    /// Wall-clock time in which somebody ran it; descendants run inside it and add nothing.
+    /// Wall-clock time in which a process ran the task; descendants run inside it and add nothing.
     pub duration_ms: u64,
 }
 
 impl Usage {
-    /// Whether there is nothing to tell.
+    /// True if nothing was used.
     pub fn is_nothing(&self) -> bool {
         *self == Self::default()
     }
@@ -40,23 +40,23 @@ impl Usage {
             .fold(0, u64::saturating_add)
     }
 
-    /// All that was read, from a cache or not.
+    /// All input, cached or not.
     pub fn all_input_tokens(&self) -> u64 {
         self.total_tokens().saturating_sub(self.output_tokens)
     }
 
-    /// What it cost, as far as that is known; `None` where of no token the price is.
+    /// The known part of the cost; `None` if no token has a known price.
     pub fn known_cost(&self) -> Option<Money> {
         (self.priced_tokens > 0).then_some(self.cost)
     }
 
-    /// Tokens whose price is not known.
+    /// Number of tokens without a known price.
     pub fn unpriced_tokens(&self) -> u64 {
         self.total_tokens().saturating_sub(self.priced_tokens)
     }
 }
 
-/// Adds spending. Time is not spending: `duration_ms` stays.
+/// Adds usage. `duration_ms` stays: time is not consumed.
 impl AddAssign for Usage {
     fn add_assign(&mut self, other: Self) {
         self.input_tokens = self.input_tokens.saturating_add(other.input_tokens);
@@ -70,8 +70,8 @@ impl AddAssign for Usage {
     }
 }
 
-/// The written form: the sum stands beside its parts, for readers that only want the total; the cost where it is known,
-/// and beside it how many tokens it leaves out.
+/// The serialised form. It adds the total for readers that want nothing else, the cost if known, and the number of
+/// tokens that the cost leaves out.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default)]
 struct Written {

@@ -1,4 +1,4 @@
-//! The value in an answer: all of it, or what stands in it between other words.
+//! Finds the JSON value in an answer, alone or between other words.
 
 use serde_json::{Deserializer, Value};
 
@@ -6,7 +6,7 @@ use crate::check::cut;
 use crate::exact::first_inexact;
 use crate::{Problem, Schema};
 
-/// Why an answer does not fit, in words for whoever wrote it.
+/// Reason why an answer does not fit, worded for its author.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unfit {
     #[error("it has no JSON value ({reason})")]
@@ -15,13 +15,13 @@ pub enum Unfit {
     Several { count: usize },
     #[error("it has the whole number {number}, which cannot be kept exactly; those up to {} can", u64::MAX)]
     Inexact { number: String },
-    /// Of the last value, if it has several.
+    /// Problems of the last value, if the answer has several.
     #[error("{}", joined(problems))]
     Wrong { problems: Vec<Problem> },
 }
 
 impl Schema {
-    /// The one value of a text that fits. Words around it do no harm, and neither do other values that do not fit.
+    /// Finds the one value in a text that fits. Words around it do no harm, nor do other values that do not fit.
     pub fn find(&self, text: &str) -> Result<Value, Unfit> {
         let mut values = values(text)?;
         let last = values.last().map(|last| self.check(&last.value)).unwrap_or_default();
@@ -38,13 +38,13 @@ impl Schema {
     }
 }
 
-/// A value, and the words in which it was given.
+/// A value, and its text as written.
 struct Found<'a> {
     value: Value,
     written: &'a str,
 }
 
-/// The text as one value; or else all objects and arrays that stand in it, of which there is at least one.
+/// The text as one value; otherwise all objects and arrays in it, of which there is at least one.
 fn values(text: &str) -> Result<Vec<Found<'_>>, Unfit> {
     let written = text.trim();
     let whole = match serde_json::from_str(written) {
@@ -62,7 +62,7 @@ fn values(text: &str) -> Result<Vec<Found<'_>>, Unfit> {
                 found.push(Found { value, written });
                 rest = behind;
             }
-            // What stands within a broken value is not what was meant.
+            // A value nested in a broken one is not the answer.
             Some(Err(error)) if is_meant_as_value(rest) => return Err(Unfit::NoValue { reason: error.to_string() }),
             Some(Err(_)) | None => rest = &rest[1..],
         }
@@ -70,7 +70,7 @@ fn values(text: &str) -> Result<Vec<Found<'_>>, Unfit> {
     if found.is_empty() { Err(Unfit::NoValue { reason: whole.to_string() }) } else { Ok(found) }
 }
 
-/// Whether a bracket begins a value, and no other words: `{"`, `[{`.
+/// True if a bracket begins a JSON value rather than other words: `{"`, `[{`.
 fn is_meant_as_value(text: &str) -> bool {
     let is_list = text.starts_with('[');
     match text[1..].trim_start().chars().next() {

@@ -1,4 +1,4 @@
-//! A value held against a schema.
+//! Checks a value against a schema.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashSet};
@@ -8,17 +8,17 @@ use serde_json::{Map, Number, Value};
 
 use crate::rule::{Bound, Kind, Measured, Part, PartId, Rule, Schema, normal};
 
-/// Whoever mends so many at once finds the others the next time.
+/// After so many corrections the next check shows the rest.
 const MAX_PROBLEMS: usize = 8;
 /// A schema that refers to itself is as deep as the value, or deeper.
 const MAX_DEPTH: usize = 256;
-/// Alternatives within alternatives can take for ever.
+/// Nested alternatives can take forever.
 const MAX_STEPS: u32 = 500_000;
-/// Of a value that a message shows.
+/// Length of a value in a message.
 const SHOWN_CHARS: usize = 60;
-/// Of those that a message lists.
+/// Length of a list in a message.
 const SHOWN_WORDS: usize = 20;
-/// Alternatives whose flaws a message names.
+/// Number of alternatives whose first problem a message shows.
 const SHOWN_ALTERNATIVES: usize = 4;
 
 /// One thing that is wrong with a value.
@@ -26,7 +26,7 @@ const SHOWN_ALTERNATIVES: usize = 4;
 pub struct Problem {
     /// A JSON pointer; empty for the whole value.
     pub place: String,
-    /// Goes on where the name of the place ends: `must be a string, not 5`.
+    /// Continues the sentence that begins with the place: `must be a string, not 5`.
     pub what: String,
 }
 
@@ -40,13 +40,13 @@ impl fmt::Display for Problem {
 }
 
 impl Schema {
-    /// What is wrong with a value, the first few things of it; nothing if it fits.
+    /// Returns the first few problems of a value; none if it fits.
     pub fn check(&self, value: &Value) -> Vec<Problem> {
         let mut check =
             Check { schema: self, place: String::new(), depth: 0, steps: 0, gave_up: false, problems: Vec::new() };
         check.part(PartId(0), &normal(value));
         if check.gave_up {
-            // What was found so far may stand on what was not looked at.
+            // A problem found so far may depend on a part that was not checked.
             let what = "could not be checked: the schema leads too far, or in too many ways".to_owned();
             return vec![Problem { place: String::new(), what }];
         }
@@ -54,7 +54,7 @@ impl Schema {
     }
 }
 
-/// A value that is being looked at.
+/// A check in progress.
 struct Check<'a> {
     schema: &'a Schema,
     place: String,
@@ -85,7 +85,7 @@ impl Check<'_> {
         self.depth -= 1;
     }
 
-    /// The same of what stands below this value.
+    /// Checks a value nested under `key`.
     fn below(&mut self, key: &str, id: PartId, value: &Value) {
         let length = self.place.len();
         self.place += "/";
@@ -140,7 +140,7 @@ impl Check<'_> {
                     self.problem(format!("must match the pattern `{pattern}`, not {}", shown(value)));
                 }
             }
-            // About values of another kind.
+            // The rule is about values of another kind.
             (
                 Rule::Members { .. }
                 | Rule::Required(_)
@@ -214,7 +214,7 @@ fn is_within<T>(value: &T, bound: &Bound<T>, compare: impl Fn(&T, &T) -> Option<
     }
 }
 
-/// Whole numbers exactly, others as far as a computer has them.
+/// Compares whole numbers exactly, others as floats.
 fn compared(a: &Number, b: &Number) -> Option<Ordering> {
     match (a.as_i128(), b.as_i128()) {
         (Some(a), Some(b)) => Some(a.cmp(&b)),
@@ -240,7 +240,7 @@ fn listed(mut words: impl Iterator<Item = String>) -> String {
     first.join(", ") + more
 }
 
-/// A value as a message shows it, however long it is.
+/// A value in a message, shortened if it is long.
 fn shown(value: &Value) -> String {
     match value {
         Value::Array(_) => "an array".to_owned(),
@@ -249,7 +249,7 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// A text as a message shows it, however long it is.
+/// A text in a message, shortened if it is long.
 pub(crate) fn cut(text: &str) -> String {
     match text.char_indices().nth(SHOWN_CHARS) {
         Some((end, _)) => format!("{}…", &text[..end]),

@@ -1,8 +1,8 @@
-//! Why a schema was not read.
+//! Reasons why a schema cannot be used.
 
 use crate::read::{MAX_BYTES, MAX_DEPTH, MAX_PATTERNS};
 
-/// What is wrong with a schema. Places are JSON pointers into it.
+/// A fault of a schema. Places are JSON pointers into it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SchemaError {
     #[error("the schema has {bytes} bytes, more than {MAX_BYTES}; ask for less, or describe it in less")]
@@ -25,7 +25,7 @@ pub enum SchemaError {
     Pattern { place: Place, reason: String },
 }
 
-/// A JSON pointer, as messages say it.
+/// A JSON pointer, as messages show it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Place(pub(crate) String);
 
@@ -36,7 +36,7 @@ impl std::fmt::Display for Place {
 }
 
 impl Place {
-    /// The place of what has this key or index here.
+    /// The place of this key or index below this one.
     pub(crate) fn of(&self, key: &str) -> Self {
         Self(format!("{}/{}", self.0, key.replace('~', "~0").replace('/', "~1")))
     }

@@ -1,7 +1,7 @@
-//! Whether whole numbers of a JSON text are still the same when it has been read: those that no machine number holds
-//! are rounded, and nobody is told. Fractions are rounded by everyone, and are left alone.
+//! Finds whole numbers that parsing would change: serde silently rounds those that fit no machine integer. Fractions
+//! are ignored; every parser rounds them.
 
-/// The first whole number of a valid JSON text that becomes another one, as it is written.
+/// The first whole number of a valid JSON text that parsing would change, as written.
 pub(crate) fn first_inexact(json: &str) -> Option<&str> {
     let mut rest = json;
     while let Some(start) = rest.find(|letter: char| letter == '"' || letter == '-' || letter.is_ascii_digit()) {
@@ -20,9 +20,9 @@ fn number_end(text: &str) -> usize {
     text.find(|letter: char| !matches!(letter, '0'..='9' | '-' | '+' | '.' | 'e' | 'E')).unwrap_or(text.len())
 }
 
-/// Behind the quote that ends a string, which begins here.
+/// Offset just behind the closing quote of the string at the start of the text.
 fn string_end(text: &str) -> usize {
-    // Like one behind a backslash, the quote that begins it does not end it.
+    // The opening quote does not end the string, so it counts as escaped.
     let mut is_escaped = true;
     let is_end = |letter: char| {
         let ends = letter == '"' && !is_escaped;
@@ -39,12 +39,12 @@ fn is_inexact(number: &str) -> bool {
     written.power >= 0 && !is_machine_number && !kept().is_ok_and(|kept| kept == written)
 }
 
-/// A number without its sign, in the one way in which it can be written so.
+/// A number without its sign, in normal form.
 #[derive(PartialEq)]
 struct Decimal {
-    /// From the first to the last one that is not zero.
+    /// From the first non-zero digit to the last.
     digits: String,
-    /// The power of ten that the last digit stands for.
+    /// Power of ten of the last digit.
     power: i64,
 }
 

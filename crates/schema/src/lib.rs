@@ -1,8 +1,8 @@
-//! Schemas of answers: what a JSON value must look like, and what is wrong with one that does not.
+//! Schemas of answers: checks a JSON value against a schema, and says what is wrong with it.
 //!
-//! The part of JSON Schema that people ask models for. A keyword that is not checked is refused when a schema is read,
-//! never ignored, and everything is bounded: sizes, nesting, steps; patterns take linear time. It knows nothing of
-//! tasks or models, and fetches nothing: references stay within their schema.
+//! Supports the part of JSON Schema that people ask models for. An unsupported keyword is refused when the schema is
+//! read, never ignored. Everything is bounded: sizes, nesting, steps; patterns take linear time. The crate knows
+//! nothing of tasks or models, and fetches nothing: references stay within their schema.
 
 // Files and processes only through `sortie-sandbox`: see `clippy.toml`.
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]

@@ -1,4 +1,4 @@
-//! A schema from JSON to rules. What it says and nobody would check is refused here.
+//! Turns a JSON schema into rules. Refuses whatever the check does not support.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -12,14 +12,14 @@ use crate::rule::{Bound, Kind, Measured, Part, PartId, Rule, Schema, normal};
 pub(crate) const MAX_BYTES: usize = 32 * 1024;
 pub(crate) const MAX_DEPTH: usize = 32;
 pub(crate) const MAX_PATTERNS: usize = 64;
-/// What one pattern may take when it is made ready.
+/// Memory limit of one compiled pattern.
 const MAX_PATTERN_BYTES: usize = 256 * 1024;
 
-/// Where parts stand that others refer to.
+/// Keys that hold parts for others to refer to.
 const SHELVES: [&str; 2] = ["$defs", "definitions"];
 
 impl Schema {
-    /// Reads a schema; or says what is wrong with it, or is not checked.
+    /// Reads a schema. Fails if it is malformed or has keywords that are not supported.
     pub fn read(schema: &Value) -> Result<Self, SchemaError> {
         let bytes = schema.to_string().len();
         if bytes > MAX_BYTES {
@@ -47,16 +47,16 @@ impl Schema {
     }
 }
 
-/// A schema as far as it has been read.
+/// A schema being read.
 struct Reader {
     parts: Vec<Part>,
-    /// What a reference may say.
+    /// Valid targets of a reference.
     named: BTreeMap<String, PartId>,
     references: Vec<Reference>,
     patterns: usize,
 }
 
-/// One part that says `$ref`, and the part that it names.
+/// A part with `$ref`, and the part it refers to.
 struct Reference {
     from: PartId,
     to: PartId,
@@ -95,7 +95,7 @@ impl Reader {
         Ok(())
     }
 
-    /// What a keyword asks for; `None` where it is for readers alone.
+    /// Reads the rule of a keyword; `None` if it only informs readers.
     fn rule(&mut self, said: &Keyword<'_>) -> Result<Option<Rule>, SchemaError> {
         let is_at_top = said.place.0.is_empty();
         Ok(Some(match said.name {
@@ -110,7 +110,7 @@ impl Reader {
             "allOf" => Rule::All(self.alternatives(said)?),
             "anyOf" => Rule::Any(self.alternatives(said)?),
             "oneOf" => Rule::One(self.alternatives(said)?),
-            // Read where the keys are that it does not speak of.
+            // Read together with `properties`.
             "additionalProperties" if said.beside.contains_key("properties") => return Ok(None),
             "properties" | "additionalProperties" => self.members(said)?,
             "required" => Rule::Required(said.names()?),
@@ -143,7 +143,7 @@ impl Reader {
         Ok(to)
     }
 
-    /// Refuses a reference that leads back to its own place without going into the value: no check of it would end.
+    /// Refuses a reference that leads back to itself without going into the value: its check would never end.
     fn refuse_circles(&self) -> Result<(), SchemaError> {
         match self.references.iter().find(|reference| self.leads(reference.to, reference.from)) {
             Some(endless) => Err(SchemaError::Endless { place: endless.place.clone() }),
@@ -151,7 +151,7 @@ impl Reader {
         }
     }
 
-    /// Whether what is held against one part is thereby held against the other one, too.
+    /// True if checking a value against `from` also checks the same value against `to`.
     fn leads(&self, from: PartId, to: PartId) -> bool {
         let (mut seen, mut left) = (HashSet::new(), vec![from]);
         while let Some(part) = left.pop() {
@@ -192,7 +192,7 @@ impl Reader {
             return Err(SchemaError::TooManyPatterns);
         }
         let made = RegexBuilder::new(pattern).size_limit(MAX_PATTERN_BYTES).build();
-        // The library draws the pattern with a mark below the flaw; its last line says what that is.
+        // The library draws the pattern with a mark below the flaw; the last line explains it.
         made.map(Rule::Pattern).map_err(|error| {
             let reason = error.to_string().lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
             SchemaError::Pattern { place: said.place.clone(), reason }
@@ -200,7 +200,7 @@ impl Reader {
     }
 }
 
-/// What stands under a key that holds schemas by name.
+/// The schemas by name under a key.
 fn members<'a>(
     value: Option<&'a Value>,
     keyword: &str,
@@ -216,9 +216,9 @@ fn members<'a>(
     }
 }
 
-/// A keyword, and where it is said.
+/// A keyword, and its place in the schema.
 struct Keyword<'a> {
-    /// Of which it is said.
+    /// The part that has the keyword.
     part: PartId,
     name: &'a str,
     value: &'a Value,

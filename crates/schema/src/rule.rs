@@ -1,4 +1,4 @@
-//! A schema as it is checked: rules, each about one side of a value.
+//! A schema ready to check: rules, each about one aspect of a value.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,27 +6,27 @@ use std::fmt;
 use regex::Regex;
 use serde_json::{Number, Value};
 
-/// What a JSON value must look like.
+/// Rules for a JSON value.
 #[derive(Debug)]
 pub struct Schema {
-    /// The first one is the schema itself; the others stand within it, or are named by it.
+    /// The first part is the schema itself; the others are nested in it, or named by it.
     pub(crate) parts: Vec<Part>,
 }
 
-/// The place of a part in its schema's list.
+/// Index of a part in its schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct PartId(pub(crate) usize);
 
-/// One schema of those that a schema is made of.
+/// One of the schemas that make up a schema.
 #[derive(Debug)]
 pub(crate) enum Part {
     /// `false`: nothing fits.
     Never,
-    /// All of these hold; none for `true` and `{}`.
+    /// All of these must hold; empty for `true` and `{}`.
     Rules(Vec<Rule>),
 }
 
-/// A rule about values of another kind than it speaks of holds for all of them, as JSON Schema has it.
+/// As JSON Schema defines, a rule holds for every value of a kind that it is not about.
 #[derive(Debug)]
 pub(crate) enum Rule {
     Kinds(Vec<Kind>),
@@ -53,7 +53,7 @@ pub(crate) enum Rule {
 }
 
 impl Rule {
-    /// The parts that speak of the same value as the rule, and of nothing within it.
+    /// The parts that apply to the same value as the rule, not to one nested in it.
     pub(crate) fn on_same_value(&self) -> &[PartId] {
         match self {
             Self::Same(part) => std::slice::from_ref(part),
@@ -100,7 +100,7 @@ impl Kind {
         ("object", Self::Object),
     ];
 
-    /// Whether a value in normal form is of this kind.
+    /// True if a value in normal form is of this kind.
     pub(crate) fn includes(self, value: &Value) -> bool {
         match value {
             Value::Null => self == Self::Null,
@@ -138,7 +138,7 @@ impl<T: fmt::Display> fmt::Display for Bound<T> {
     }
 }
 
-/// The same value, with whole numbers as such: in JSON Schema `1.0` and `1` are one number.
+/// Normal form of a value: in JSON Schema `1.0` and `1` are the same number.
 pub(crate) fn normal(value: &Value) -> Value {
     match value {
         Value::Number(number) => whole(number).map_or_else(|| value.clone(), Value::from),
@@ -148,7 +148,7 @@ pub(crate) fn normal(value: &Value) -> Value {
     }
 }
 
-/// A whole number that is written with a fraction or an exponent, where it is exact.
+/// The whole number written with a fraction or an exponent, if it is exact.
 #[expect(clippy::cast_possible_truncation, reason = "within the range in which every whole number is exact")]
 fn whole(number: &Number) -> Option<i64> {
     const EXACT: f64 = 9_007_199_254_740_992.0;

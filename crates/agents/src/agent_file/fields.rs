@@ -1,4 +1,4 @@
-//! Decodes the fields of an agent: what each key of the front matter means, and whether its value makes sense.
+//! Decodes the fields of an agent: the meaning of each front matter key, and the check of its value.
 
 use crate::agent_file::limits;
 use crate::agent_file::name::name;
@@ -18,10 +18,11 @@ use sortie_protocol::{Limits, nearest};
 
 const COLORS: [&str; 8] = ["red", "blue", "green", "yellow", "purple", "orange", "pink", "cyan"];
 
-/// More than this is not when to use an agent, but what it does; and whoever delegates reads it each time.
+/// Beyond this, a description no longer tells when to use the agent but what it does, and every delegating model reads
+/// it each time.
 const LONG_DESCRIPTION_CHARS: usize = 2_000;
 
-/// What the front matter says, as far as it makes sense. What does not is in the report.
+/// The valid fields of the front matter. Invalid ones are in the report.
 #[derive(Debug, Default)]
 pub(super) struct Fields {
     pub(super) name: Option<String>,
@@ -62,7 +63,7 @@ pub(super) fn decode(entries: &[Entry], tools: &[String], report: &mut FileFindi
         }
     }
     if let Some((Granted::These(mut names), line)) = granted {
-        // Whoever asks for a server means its tools, though the list does not name them.
+        // Requesting a server grants its tools, even if the list does not name them.
         names.extend(fields.servers.iter().filter_map(|server| unnamed(server, &names)).collect::<Vec<_>>());
         let asked = names.len();
         let is_denied = |rule: &str| fields.disallowed_tools.iter().any(|denied| denied == rule);
@@ -144,8 +145,8 @@ fn description(entry: &Entry, report: &mut FileFindings<'_>) -> Option<String> {
     Some(description)
 }
 
-/// Other programs write line breaks as `\n`, and read them so. That it is one shows where no file name could follow;
-/// otherwise it may be a path: `C:\new`.
+/// Converts `\n`, as other programs write line breaks. It counts as a line break only where no file name could follow,
+/// since it may be a path: `C:\new`.
 fn with_line_breaks(text: String) -> String {
     let clear = ["\\n\\n", "\\n<", "\\n-", "\\n "].iter().any(|pattern| text.contains(pattern));
     if clear { text.replace("\\n", "\n") } else { text }

@@ -1,5 +1,5 @@
-//! The keys that bound an agent's tasks. A value that makes no sense is an error in every dialect: without it the agent
-//! would have more than its author meant.
+//! Keys that limit an agent's tasks. An invalid value is an error in every dialect: ignoring it would give the agent
+//! more than its author meant.
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -11,21 +11,20 @@ use crate::front_matter::file_findings::FileFindings;
 use crate::front_matter::yaml::Entry;
 use crate::text::hidden_characters::shown;
 
-/// The keys that are read here.
+/// Keys read here.
 pub(super) const LIMITS: [&str; 6] = ["maxTurns", "maxTokens", "maxCostUsd", "timeout", "idleTimeout", "maxChildren"];
 
 /// Nobody means more turns than this.
 const MAX_TURNS: u32 = 10_000;
-/// As many as the built-in agents have: what a repository ships cannot make a task longer than that.
+/// As many as the built-in agents have: a repository's files cannot make a task longer than that.
 const MAX_UNTRUSTED_TURNS: u32 = 50;
 
 /// Ten years: far beyond any task, and safe to add to a clock.
 const MAX_SECONDS: f64 = 315_360_000.0;
-/// As long as a model is waited for where nothing is set: what a repository ships cannot make a stalled call hold on
-/// longer.
+/// The default idle timeout: a repository's files cannot make a stalled call last longer.
 const MAX_UNTRUSTED_IDLE: Duration = Duration::from_mins(1);
 
-/// Reads one of [`LIMITS`] into its place.
+/// Reads the value of one of [`LIMITS`].
 pub(super) fn read(entry: &Entry, limits: &mut Limits, report: &mut FileFindings<'_>) {
     match entry.key.as_str() {
         "maxTurns" => limits.max_turns = max_turns(entry, report),
@@ -48,7 +47,7 @@ fn max_turns(entry: &Entry, report: &mut FileFindings<'_>) -> Option<u32> {
     Some(turns)
 }
 
-/// The one limit besides turns that could give more than holds elsewhere.
+/// Besides turns, the only limit that could allow more than the default.
 fn idle(entry: &Entry, report: &mut FileFindings<'_>) -> Option<Duration> {
     let idle = seconds(entry, report)?;
     if idle > MAX_UNTRUSTED_IDLE && report.is_untrusted() {

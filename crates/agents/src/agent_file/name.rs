@@ -1,7 +1,7 @@
-//! `name`: which names an agent may have.
+//! `name`: rules for the names of agents.
 //!
-//! A name is how a person tells one agent from another, so it has nothing in it that passes for something else. Whether
-//! it is taken is not decided here.
+//! People tell agents apart by name, so a name contains nothing that could pass for something else. Whether a name is
+//! taken is not decided here.
 
 use crate::agent_file::values::text;
 use crate::front_matter::file_findings::FileFindings;
@@ -22,7 +22,7 @@ pub(super) fn name(entry: &Entry, report: &mut FileFindings<'_>) -> Option<Strin
     }
 }
 
-/// What is wrong with a name, and what to do about it.
+/// The fault of a name, and its fix.
 fn obstacle(name: &str, ours: bool) -> Option<(String, &'static str)> {
     if let Some(found) = hidden_characters::first(name) {
         let message =

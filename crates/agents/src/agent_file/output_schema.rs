@@ -1,4 +1,4 @@
-//! `outputSchema`: a JSON schema, written as YAML or as a text in JSON.
+//! `outputSchema`: a JSON schema, written as YAML or as a JSON text.
 
 use serde_json::{Number, Value as Json};
 use sortie_schema::Schema;
@@ -7,7 +7,7 @@ use crate::front_matter::file_findings::FileFindings;
 use crate::front_matter::yaml::{Entry, Node, Value};
 use crate::text::hidden_characters::shown;
 
-/// The schema, if it can be used: a part of it that nobody would check makes the file an error.
+/// The schema, if it is usable: an unsupported part makes the file an error.
 pub(super) fn output_schema(entry: &Entry, report: &mut FileFindings<'_>) -> Option<Json> {
     let schema = match &entry.value.value {
         Value::Map(_) => json(&entry.value),
@@ -34,7 +34,7 @@ pub(super) fn output_schema(entry: &Entry, report: &mut FileFindings<'_>) -> Opt
     }
 }
 
-/// A scalar without quotes is what it looks like; in JSON's spelling, not in all of YAML's.
+/// An unquoted scalar has the type it looks like, by JSON's spelling, not all of YAML's.
 pub(super) fn json(node: &Node) -> Json {
     match &node.value {
         Value::Nothing => Json::Null,

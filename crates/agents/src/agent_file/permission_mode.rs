@@ -1,4 +1,4 @@
-//! `permissionMode`: what an agent may do without approval. A file can only narrow what the user has set.
+//! `permissionMode`: what an agent may do without approval. A file can only narrow the user's settings.
 
 use sortie_protocol::Mode;
 
@@ -6,17 +6,17 @@ use crate::front_matter::file_findings::FileFindings;
 use crate::front_matter::yaml::{Entry, Value};
 use crate::text::hidden_characters::shown;
 
-/// What the key asks for.
+/// Meaning of the key.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Conduct {
-    /// `None` is as the parent has it.
+    /// `None` keeps the parent's mode.
     pub(super) mode: Option<Mode>,
     pub(super) never_asks: bool,
 }
 
 const WORDS: &str = "default, manual, acceptEdits, plan, dontAsk or bypassPermissions";
 
-/// What the value means. One that means nothing is an error: its author wanted something narrower.
+/// Reads the value. An unknown one is an error: its author wanted something narrower.
 pub(super) fn permission_mode(entry: &Entry, report: &mut FileFindings<'_>) -> Conduct {
     let mode = |mode| Conduct { mode: Some(mode), never_asks: false };
     let word = match &entry.value.value {

@@ -6,11 +6,10 @@ use crate::front_matter::file_findings::FileFindings;
 use crate::front_matter::yaml::{Entry, Node, Value};
 use crate::text::hidden_characters::shown;
 
-/// More than anybody means.
+/// More than anybody needs.
 const MAX_SERVERS: usize = 50;
 
-/// The servers, as far as they make sense. What a project's file defines counts only if it is trusted: it names
-/// programs and addresses.
+/// The valid servers. A project file's definitions count only if it is trusted: they name programs and addresses.
 pub(super) fn servers(entry: &Entry, report: &mut FileFindings<'_>) -> Vec<ServerUse> {
     let mut uses = Vec::new();
     match &entry.value.value {
@@ -35,7 +34,7 @@ fn named(names: &str) -> impl Iterator<Item = ServerUse> {
 fn listed(item: &Node, report: &mut FileFindings<'_>) -> Vec<ServerUse> {
     match &item.value {
         Value::Text(name) => named(name).collect(),
-        // Other programs write the name beside the rest.
+        // Other programs write the name next to the other fields.
         Value::Map(fields) if fields.iter().any(|field| ["command", "url"].contains(&field.key.as_str())) => {
             let (names, rest): (Vec<Entry>, _) = fields.iter().cloned().partition(|field| field.key == "name");
             let name = names.into_iter().find_map(|name| match name.value.value {
@@ -54,7 +53,7 @@ fn listed(item: &Node, report: &mut FileFindings<'_>) -> Vec<ServerUse> {
     }
 }
 
-/// A server that the file defines.
+/// A server defined in the file.
 fn own(entry: &Entry, report: &mut FileFindings<'_>) -> Option<ServerUse> {
     let Entry { key: name, line, value } = entry;
     if value.value == Value::Nothing {

@@ -1,5 +1,5 @@
-//! `tools` and `disallowedTools`. What is allowed is read strictly, what is forbidden generously: no spelling may end
-//! up granting more than its author meant.
+//! `tools` and `disallowedTools`. Allowed tools are read strictly, forbidden ones generously: no spelling may grant
+//! more than its author meant.
 
 mod disallowed;
 mod granted;
@@ -14,7 +14,7 @@ use crate::text::hidden_characters::shown;
 use sortie_policy::{Rule, RuleError};
 use sortie_protocol::nearest;
 
-/// Tools that agent files of other programs name and that do not exist here yet.
+/// Tools named in agent files of other programs that do not exist here yet.
 const LATER: [&str; 28] = [
     "AskUserQuestion",
     "CronCreate",
@@ -47,14 +47,13 @@ const LATER: [&str; 28] = [
 ];
 
 const TASK: &str = "Task";
-/// What another program calls it in the files that it reads.
+/// Another program's name for it in agent files.
 const OTHER_NAME_OF_TASK: &str = "Agent";
-/// Names that tools have elsewhere, and the tool that each one means. A file can deny by them, and grants only by
-/// `Agent`.
+/// Foreign tool names with their equivalents here. A file can deny by all of them, but grant only by `Agent`.
 const OTHER_NAMES: [(&str, &str); 3] =
     [(OTHER_NAME_OF_TASK, TASK), ("spawn_agent", TASK), ("create_todo", "TodoWrite")];
 
-/// More names than this are no list that anybody wrote, and each could become a finding.
+/// No real list has more names than this, and each could become a finding.
 const MAX_NAMES: usize = 200;
 
 /// One name in a list, as written, perhaps with a pattern in parentheses.
@@ -64,14 +63,14 @@ struct Name<'a> {
 }
 
 impl<'a> Name<'a> {
-    /// The tool's name alone, and its pattern with the parentheses; that is empty where there is none.
+    /// The tool's bare name, and its pattern with the parentheses, or empty.
     fn parts(&self) -> (&'a str, &'a str) {
         let (name, pattern) = self.text.split_at(self.text.find('(').unwrap_or(self.text.len()));
         (name.trim_end(), pattern)
     }
 }
 
-/// The rules that a tool and a pattern in parentheses make. Several agents in one pattern are a rule each.
+/// Builds the rules for a tool and a pattern in parentheses. Several agents in one pattern become one rule each.
 fn rules(tool: &str, pattern: &str) -> Result<Vec<String>, RuleError> {
     let inner = pattern.strip_prefix('(').and_then(|pattern| pattern.strip_suffix(')'));
     let rules: Vec<String> = match inner {
@@ -89,7 +88,7 @@ fn did_you_mean<'a>(name: &str, candidates: impl Iterator<Item = &'a str>, tools
     }
 }
 
-/// Whether a name has only characters that are what they look like.
+/// True if no character of the name can be mistaken for another.
 fn is_plain(name: &str) -> bool {
     name.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ')
 }
@@ -128,9 +127,9 @@ fn names<'a>(entry: &'a Entry, report: &mut FileFindings<'_>) -> Option<Vec<Name
     Some(names)
 }
 
-/// Why a text cannot be taken apart into names, and what to do about it.
+/// Reason why a text is not a list of names, and the fix.
 fn not_names(text: &str) -> Option<(&'static str, &'static str)> {
-    /// No name has them: they are left from a list, from quotes or from another key.
+    /// Not part of any name: they are left from a list, from quotes or from another key.
     const LEFT_OVER: [char; 8] = ['[', ']', '{', '}', '"', '\'', '`', ':'];
     let mut depth = 0_usize;
     for character in text.chars() {
@@ -149,7 +148,7 @@ fn not_names(text: &str) -> Option<(&'static str, &'static str)> {
 
 const UNBALANCED: (&str, &str) = ("has a parenthesis without its other half", "close it, or delete it");
 
-/// The parts between commas and line breaks that are not inside parentheses; blank ones say nothing.
+/// The parts between commas and line breaks outside parentheses, without blank ones.
 fn pieces(text: &str) -> impl Iterator<Item = &str> {
     let mut depth = 0_usize;
     text.split(move |character| {

@@ -1,13 +1,13 @@
-//! Keys that are known and checked but do not work in this version. What they ask for is refused in our files and
-//! named in foreign ones, never dropped in silence; asking for what happens anyway is fine.
+//! Keys that are known and checked but not supported in this version. They are refused in our files and reported in
+//! foreign ones, never silently dropped. A value that asks for the default behaviour is fine.
 
 use crate::front_matter::file_findings::FileFindings;
 use crate::front_matter::yaml::{Entry, Value};
 use crate::text::hidden_characters::shown;
 
-/// What a key's value must look like.
+/// Valid form of a key's value.
 enum Shape {
-    /// One of some words; `idle` ones ask for what happens anyway.
+    /// One of several words; `idle` words ask for the default behaviour.
     Word {
         idle: &'static [&'static str],
         later: &'static [&'static str],
@@ -26,16 +26,16 @@ const LATER: [(&str, Shape); 6] = [
     ("isolation", Shape::Word { idle: &["none"], later: &["worktree", "remote"] }),
 ];
 
-/// What a value asks for.
+/// Meaning of a value.
 enum Asked {
     Nothing,
-    /// Something that does not work in this version.
+    /// Something not supported in this version.
     Later,
-    /// Something that makes no sense; what would.
+    /// Something invalid; contains the valid form.
     Nonsense(String),
 }
 
-/// Checks a key of this kind; `None` when it is none of them.
+/// Checks a key of this kind; `None` for other keys.
 pub(super) fn check(entry: &Entry, report: &mut FileFindings<'_>) -> Option<()> {
     let (key, shape) = LATER.iter().find(|(key, _)| *key == entry.key)?;
     let said = match &entry.value.value {

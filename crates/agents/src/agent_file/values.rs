@@ -4,7 +4,7 @@ use crate::front_matter::file_findings::FileFindings;
 use crate::front_matter::yaml::{Entry, Value};
 use crate::text::hidden_characters::{self, shown};
 
-/// The word that means the parent's model is kept: it says so, even where a kind of agent has a model of its own.
+/// Keeps `inherit`: it means the parent's model, even if this kind of agent has a model of its own.
 pub(crate) fn model(entry: &Entry, report: &mut FileFindings<'_>) -> Option<String> {
     let model = optional_text(entry, report)?;
     if model.contains(char::is_whitespace) || hidden_characters::first(&model).is_some() {
@@ -21,14 +21,14 @@ pub(crate) fn model(entry: &Entry, report: &mut FileFindings<'_>) -> Option<Stri
     Some(name.to_owned())
 }
 
-/// Other programs write what they want of a model behind its name: `opus[1m]`.
+/// Splits off options that other programs append to a model's name: `opus[1m]`.
 fn suffixed(model: &str) -> Option<(&str, &str)> {
     let (name, suffix) = model.strip_suffix(']')?.split_once('[')?;
     let is_word = !suffix.is_empty() && suffix.chars().all(|character| character.is_ascii_alphanumeric());
     (is_word && !name.is_empty()).then_some((name, suffix))
 }
 
-/// A text that is not blank, without space around it.
+/// A text that is not blank, trimmed.
 pub(crate) fn text(entry: &Entry, report: &mut FileFindings<'_>) -> Option<String> {
     match &entry.value.value {
         Value::Text(text) if !text.trim().is_empty() => Some(text.trim().to_owned()),
@@ -43,7 +43,7 @@ pub(crate) fn text(entry: &Entry, report: &mut FileFindings<'_>) -> Option<Strin
     }
 }
 
-/// The text of a key that could be left out: in the foreign dialect, no value is as good as no key.
+/// The text of an optional key: in the foreign dialect, a key without a value counts as missing.
 pub(crate) fn optional_text(entry: &Entry, report: &mut FileFindings<'_>) -> Option<String> {
     let empty = match &entry.value.value {
         Value::Nothing => true,

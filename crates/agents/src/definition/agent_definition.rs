@@ -1,4 +1,4 @@
-//! The definition of an agent, and where it comes from.
+//! The definition of an agent, and its origin.
 
 use std::fmt;
 
@@ -11,66 +11,65 @@ use crate::definition::mcp_server::ServerUse;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgentDefinition {
     pub name: String,
-    /// Other names that people use for it.
+    /// Other names for it.
     pub aliases: Vec<String>,
-    /// When to use it, for the one who delegates.
+    /// When to use it, for the delegating agent.
     pub description: String,
     /// The role prompt, complete.
     pub prompt: String,
-    /// What it may use, as rules: `Tool` or `Tool(pattern)`; `None` is whatever its parent may use.
+    /// Allowed tools, as rules: `Tool` or `Tool(pattern)`; `None` for everything its parent may use.
     pub tools: Option<Vec<String>>,
-    /// What it may not use, whatever else is said: rules, and names with `*` in them. A bare name is that tool alone.
+    /// Denied tools, whatever else the file says: rules, and names with `*`. A bare name means that tool alone.
     pub disallowed_tools: Vec<String>,
-    /// The MCP servers that it asks for by name, or brings along.
+    /// MCP servers that it asks for by name, or defines itself.
     pub servers: Vec<ServerUse>,
-    /// What it may do without approval where no rule says so; `None` is as its parent has it. It can only narrow.
+    /// Mode for calls that match no rule; `None` keeps the parent's. It can only narrow.
     pub mode: Option<Mode>,
-    /// Whether what would need a person's approval is refused instead.
+    /// True if calls that need a person's approval are refused instead.
     pub never_asks: bool,
-    /// Whether its reading needs no approval. No file can say so.
+    /// True if its reads need no approval. No file can set this.
     pub approves_reads: bool,
-    /// A model by name, where the agent needs a certain one; `inherit` is its parent's by its author's wish, `None` is
-    /// whatever is usual.
+    /// A model by name, if the agent needs a certain one. `inherit` insists on the parent's; `None` takes the default.
     pub model: Option<String>,
-    /// What bounds each of its tasks. Turns are its own number; everything else only tightens what holds where it runs.
+    /// Limits of each of its tasks. Turns are its own number; everything else only tightens the limits in force.
     pub limits: Limits,
-    /// A JSON schema that its answers fit, unless whoever calls it asks for another one.
+    /// A JSON schema for its answers, unless the caller asks for another one.
     pub output_schema: Option<Value>,
-    /// The colour of its name on a terminal, as its author chose.
+    /// Colour of its name on a terminal, chosen by its author.
     pub color: Option<String>,
-    /// What it is told before the request when it runs as the main agent.
+    /// Text before the request when it runs as the main agent.
     pub initial_prompt: Option<String>,
-    /// Whether other agents may delegate to it.
+    /// True if other agents may delegate to it.
     pub delegable: bool,
     pub origin: Origin,
 }
 
 impl AgentDefinition {
-    /// The agent as a grant knows it.
+    /// The agent as a grant identifies it.
     pub fn as_resource(&self) -> Resource {
         Resource::Agent { name: self.name.clone(), aliases: self.aliases.clone() }
     }
 
-    /// All names that it goes by, its own first.
+    /// All its names, the primary one first.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         std::iter::once(&self.name).chain(&self.aliases).map(String::as_str)
     }
 
-    /// The tools that it asks for by name, without their patterns.
+    /// The tools it names, without their patterns.
     pub fn named_tools(&self) -> impl Iterator<Item = &str> {
         self.tools.iter().flatten().map(|rule| rule.split_once('(').map_or(rule.as_str(), |(name, _)| name))
     }
 }
 
-/// Where a definition comes from.
+/// Origin of a definition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origin {
     pub scope: Scope,
-    /// The file, as people should see it; `None` for what is built in.
+    /// The file, as shown to people; `None` for a built-in one.
     pub path: Option<String>,
 }
 
-/// Whose word a definition is. Later ones win over earlier ones.
+/// Owner of a definition. Later ones win over earlier ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scope {
     Builtin,

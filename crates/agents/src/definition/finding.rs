@@ -1,39 +1,39 @@
-//! Findings: what is wrong with a file, where, and how to mend it.
+//! Findings: the faults of a file, where they are, and how to fix them.
 
 use std::fmt;
 
-/// One thing about a file that its author should know.
+/// One fact about a file that its author should know.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     pub severity: Severity,
     pub weight: Weight,
-    /// The file, as people should see it.
+    /// The file, as shown to people.
     pub path: String,
-    /// Counts from 1; `None` when it concerns the file as a whole.
+    /// Counts from 1; `None` if it concerns the file as a whole.
     pub line: Option<usize>,
-    /// What is wrong.
+    /// The fault.
     pub message: String,
-    /// What to do about it.
+    /// Advice to the author.
     pub fix: String,
 }
 
-/// What a finding means for the file that it is about.
+/// Effect of a finding on its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
-    /// The file counts, except for what the finding names.
+    /// The file counts, except for the part named in the finding.
     Warning,
     /// The file does not count.
     Error,
 }
 
-/// How much a person must hear of a finding, whatever else there is to say. A repository can hold any number of files
-/// with ordinary findings; they must not hide the others.
+/// Prominence of a finding among others. A repository can have any number of files with ordinary findings; they must
+/// not hide important ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Weight {
     Ordinary,
-    /// A project's file wants a built-in agent's place, or seems to, and does not get it.
+    /// A project file tries to take a built-in agent's place, or seems to, and is set aside.
     SetAside,
-    /// A project's file that nobody vouched for keeps one of the user's own from counting.
+    /// An untrusted project file overrides one of the user's own.
     Displacing,
 }
 

@@ -1,6 +1,6 @@
-//! MCP servers as people name them, in settings, in a project's `.mcp.json` and in agent files: one format, one reader.
+//! MCP servers as written in settings, in a project's `.mcp.json` and in agent files: one format, one reader.
 //!
-//! It says what is written. Nothing is started or looked up here, and `${VARIABLE}` stays as it stands.
+//! Only reads what is written. Nothing is started or looked up here, and `${VARIABLE}` is kept as it is.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,17 +10,17 @@ use serde_json::Value;
 use sortie_policy::without_credentials;
 use sortie_protocol::nearest;
 
-/// What begins the name of every tool of an MCP server.
+/// Prefix of every MCP tool's name.
 const MCP: &str = "mcp__";
 
-/// So that the name of a tool has room behind it.
+/// Leaves room for the tool's name behind it.
 const MAX_NAME_BYTES: usize = 40;
 const MAX_WORDS: usize = 200;
 const MAX_TEXT_BYTES: usize = 32 << 10;
 
 const OF_PROGRAMS: [&str; 3] = ["command", "args", "env"];
 const OF_ADDRESSES: [&str; 2] = ["url", "headers"];
-/// What both kinds have. Other programs write one or the other switch.
+/// Keys of both kinds. Other programs write either `enabled` or `disabled`.
 const OF_BOTH: [&str; 5] = ["type", "enabled", "disabled", "start_timeout_seconds", "call_timeout_seconds"];
 
 const START_SECONDS: u64 = 10;
@@ -28,22 +28,22 @@ const MOST_START_SECONDS: u64 = 600;
 const CALL_SECONDS: u64 = 60;
 const MOST_CALL_SECONDS: u64 = 86_400;
 
-/// A server, and how it is reached.
+/// A server, and how to reach it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ServerDefinition {
     pub name: String,
     pub access: ServerAccess,
-    /// How long a task waits for it to be ready.
+    /// Time limit for the server to become ready.
     pub start_within: Duration,
-    /// How long a call waits for an answer or for a sign that it comes along.
+    /// Time limit for a call without an answer or a sign of progress.
     pub call_within: Duration,
-    /// Whether it is set up, but switched off.
+    /// True if it is configured but switched off.
     pub is_off: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum ServerAccess {
-    /// A program that is started and spoken with over its standard input and output.
+    /// A program to start and to talk to over its standard input and output.
     Program { command: String, arguments: Vec<String>, environment: BTreeMap<String, String> },
     /// Streamable HTTP.
     Address { url: String, headers: BTreeMap<String, String> },
@@ -52,9 +52,9 @@ pub enum ServerAccess {
 /// A server that an agent's definition asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ServerUse {
-    /// One that the settings define.
+    /// A server from the settings.
     Named(String),
-    /// One of the agent's own.
+    /// The agent's own server.
     Own(ServerDefinition),
 }
 
@@ -71,12 +71,12 @@ impl ServerUse {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerReading {
     pub server: ServerDefinition,
-    /// What to say of each.
+    /// A message for each such key.
     pub ignored: Vec<String>,
 }
 
 impl ServerDefinition {
-    /// Reads one definition; else what is wrong with it.
+    /// Reads one definition; the error describes its fault.
     pub fn read(name: &str, value: &Value) -> Result<ServerReading, String> {
         check_name(name)?;
         let Some(fields) = value.as_object() else {
@@ -127,12 +127,12 @@ impl ServerDefinition {
         Ok(ServerReading { ignored: ignored.collect(), server })
     }
 
-    /// What the names of its tools begin with.
+    /// Prefix of its tools' names.
     pub fn prefix(&self) -> String {
         prefix(&self.name)
     }
 
-    /// What it starts or calls, in words.
+    /// The program it starts or the address it calls.
     pub fn in_words(&self) -> String {
         let off = if self.is_off { "is switched off; it " } else { "" };
         match &self.access {
@@ -145,13 +145,13 @@ impl ServerDefinition {
     }
 }
 
-/// What the names of a server's tools begin with.
+/// Prefix of the names of a server's tools.
 pub fn prefix(server: &str) -> String {
     format!("{MCP}{server}__")
 }
 
 impl ServerAccess {
-    /// The keys that it alone has.
+    /// The keys of this kind only.
     fn keys(&self) -> &'static [&'static str] {
         match self {
             Self::Program { .. } => &OF_PROGRAMS,
@@ -160,7 +160,7 @@ impl ServerAccess {
     }
 }
 
-/// As a file of settings would say it. Values that may be keys stay hidden.
+/// As a settings file would write it. Values that may be secrets stay hidden.
 impl fmt::Display for ServerDefinition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let hidden = |names: &BTreeMap<String, String>| {
@@ -184,7 +184,7 @@ impl fmt::Display for ServerDefinition {
     }
 }
 
-/// A name that can stand in the name of a tool, and of which a rule cannot be about another server as well.
+/// Requires a name that fits into a tool's name, so that a rule about it cannot match another server.
 fn check_name(name: &str) -> Result<(), String> {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-".contains(&byte);
     let fits = !name.is_empty() && name.len() <= MAX_NAME_BYTES && name.bytes().all(plain);
@@ -209,7 +209,7 @@ fn words(value: &Value) -> Result<Vec<String>, String> {
     words.ok_or_else(|| format!("`args` must be a list of at most {MAX_WORDS} texts"))
 }
 
-/// Names with a text each. Numbers and switches are what people write for a text.
+/// A map of texts. Numbers and booleans are accepted as texts.
 fn texts(key: &str, value: &Value) -> Result<BTreeMap<String, String>, String> {
     let fault = || format!("`{key}` must be at most {MAX_WORDS} names with a text each");
     let fields = value.as_object().filter(|fields| fields.len() <= MAX_WORDS).ok_or_else(fault)?;
@@ -227,7 +227,7 @@ fn texts(key: &str, value: &Value) -> Result<BTreeMap<String, String>, String> {
     fields.iter().map(text).collect::<Option<_>>().ok_or_else(fault)
 }
 
-/// A variable may stand for the beginning of it; what comes of it is looked at when it is used.
+/// A variable may stand for its beginning; the result is checked when it is used.
 fn address(value: &Value) -> Result<String, String> {
     let url = text("url", value)?;
     let begins = ["http://", "https://", "${"].iter().any(|start| url.starts_with(start));

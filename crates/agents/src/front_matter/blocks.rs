@@ -1,4 +1,4 @@
-//! Front matter in blocks of lines, one a key, for front matter that is not YAML as a whole.
+//! Splits front matter that is not valid YAML into blocks of lines, one for each key.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use crate::front_matter::yaml::{self, Failure};
 /// The blocks of front matter.
 pub(crate) struct Split<'a> {
     pub(crate) blocks: Vec<Block<'a>>,
-    /// Lines above the first key, and their numbers.
+    /// Lines above the first key, with their numbers.
     above: Vec<(usize, &'a str)>,
 }
 
@@ -18,11 +18,11 @@ pub(crate) struct Split<'a> {
 pub(crate) struct Block<'a> {
     pub(crate) key: &'a str,
     pub(crate) line: usize,
-    /// The first one begins with the key as YAML has it; comments are blank.
+    /// The first begins with the key in YAML form; comments are blank.
     lines: Vec<Cow<'a, str>>,
-    /// Which of the lines belong to no key, though they stand below this one; in order.
+    /// Indices of lines below the key that belong to no key, in order.
     stray: Vec<usize>,
-    /// How many of the last lines it took from below, since it reads as one text with them.
+    /// Number of lines at the end taken from below, because they read as one text with the rest.
     absorbed: usize,
 }
 
@@ -35,7 +35,7 @@ pub(crate) fn split(front_matter: &str) -> Split<'_> {
         }
         let blank = text.trim().is_empty() || text.starts_with('#');
         match split.blocks.last_mut() {
-            // Kept as a line, so that those below it keep their numbers.
+            // Kept as a line, so that later lines keep their numbers.
             Some(block) if blank => block.lines.push("".into()),
             Some(block) => {
                 if !belongs_to_value(text) {
@@ -50,8 +50,8 @@ pub(crate) fn split(front_matter: &str) -> Split<'_> {
     split
 }
 
-/// Lets prose have the lines below it that are no known keys, where some of them cannot be anything else: the examples
-/// that people write into descriptions look like `user: …` and `<example>`.
+/// Merges lines below a prose value into it, up to the next known key, if some cannot be anything else. Examples in
+/// descriptions look like `user: …` and `<example>`.
 pub(crate) fn absorb(blocks: Vec<Block<'_>>) -> Vec<Block<'_>> {
     let mut rest = blocks.into_iter().peekable();
     let mut read: Vec<Block<'_>> = Vec::new();
@@ -72,13 +72,13 @@ pub(crate) fn absorb(blocks: Vec<Block<'_>>) -> Vec<Block<'_>> {
     read
 }
 
-/// Indented lines belong to the key above them, and so do the items of a list.
+/// Indented lines and list items belong to the key above them.
 fn belongs_to_value(line: &str) -> bool {
     line.starts_with([' ', '\t']) || line == "-" || line.starts_with("- ")
 }
 
 impl Split<'_> {
-    /// The numbers of the lines that belong to no key.
+    /// Numbers of the lines that belong to no key.
     pub(crate) fn stray(&self) -> Vec<usize> {
         let above = self.above.iter().map(|(line, _)| *line);
         above.chain(self.blocks.iter().flat_map(|block| block.stray.iter().map(|at| block.line + at))).collect()
@@ -128,18 +128,18 @@ impl<'a> Block<'a> {
         self.stray.binary_search(&at).is_ok()
     }
 
-    /// Without the stray lines.
+    /// The text without the stray lines.
     pub(crate) fn text(&self) -> String {
         let line = |(at, line)| if self.is_stray(at) { "" } else { line };
         let lines: Vec<&str> = self.lines.iter().map(AsRef::as_ref).enumerate().map(line).collect();
         lines.join("\n")
     }
 
-    /// Whether a tab in the indentation is what a parser that points to this line stumbled over.
+    /// True if a tab in the indentation can explain the parser's error on this line.
     pub(crate) fn has_tab(&self, line: usize) -> bool {
         let indented = |line: &str| line[..line.len() - line.trim_start().len()].contains('\t');
         let Some(from) = line.checked_sub(self.line).filter(|from| *from < self.lines.len()) else { return false };
-        // Of a plain text the parser names the first line, whichever one has the tab.
+        // For a plain text the parser names the first line, whichever line has the tab.
         let count = if self.is_plain() { self.lines.len() } else { 1 };
         self.lines[from..].iter().take(count).any(|line| indented(line))
     }
@@ -152,25 +152,25 @@ impl<'a> Block<'a> {
         self.absorbed > 0
     }
 
-    /// Which lines a text took from below it, for a message.
+    /// The extent of a merged text, for a message.
     pub(crate) fn extent(&self) -> String {
         let last = self.lines.iter().rposition(|line| !line.trim().is_empty()).unwrap_or_default();
         if self.has_absorbed() { format!(", up to line {}", self.line + last) } else { String::new() }
     }
 
-    /// What stands behind the key, or below it where that is nothing.
+    /// The first non-empty line of the value.
     fn beginning(&self) -> &str {
         let value = self.lines.first().and_then(|line| line.split_once(':')).map_or("", |(_, value)| value);
         let below = self.lines[1..].iter().map(AsRef::as_ref);
         std::iter::once(value).chain(below).map(str::trim).find(|line| !line.is_empty()).unwrap_or_default()
     }
 
-    /// Whether the value has no quotes and no other mark that says where it ends.
+    /// True if the value has no quotes and no other mark of its end.
     pub(crate) fn is_plain(&self) -> bool {
         !self.beginning().starts_with(['|', '>', '"', '\''])
     }
 
-    /// Refuses a value that has swallowed a key.
+    /// Refuses a value that contains a key.
     pub(crate) fn no_key_inside(&self) -> Result<(), Defect> {
         let below = self.lines.iter().enumerate().skip(1);
         let found =
@@ -181,7 +181,7 @@ impl<'a> Block<'a> {
         Err(Defect { line: Some(self.line + at), message, fix })
     }
 
-    /// The value as the plain text that it looks like; `None` when it looks like something else.
+    /// The value as the plain text that it looks like; `None` if it looks like something else.
     pub(crate) fn plain_text(&self) -> Option<String> {
         let first = self.lines.first()?.split_once(':')?.1.trim();
         let alias = first.starts_with('*') && first.len() > 1;

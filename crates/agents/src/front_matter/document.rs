@@ -10,7 +10,7 @@ const FENCE: &str = "---";
 /// The line on which front matter begins: the one below the first fence.
 pub(crate) const FIRST_LINE: usize = 2;
 
-/// A file, taken apart. Its line breaks are `\n` alone.
+/// A file split into its parts, with `\n` line breaks only.
 pub(crate) struct Document {
     pub(crate) front_matter: String,
     /// Without blank lines at either end.
@@ -19,9 +19,9 @@ pub(crate) struct Document {
     pub(crate) line_count: usize,
 }
 
-/// Why a file was not taken apart.
+/// Reason why a file was not split.
 pub(crate) enum NoDocument {
-    /// It does not begin as a definition does: a text that lies in the folder.
+    /// It does not begin like a definition: just a text in the folder.
     NoFrontMatter,
     Broken(Defect),
 }
@@ -49,7 +49,7 @@ pub(crate) fn split(bytes: &[u8]) -> Result<Document, NoDocument> {
     })
 }
 
-/// The name that the front matter claims, whether or not the rest of the file can be read.
+/// The name in the front matter, whether or not the rest of the file can be read.
 pub(crate) fn claimed_name(bytes: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_FILE_BYTES)]);
     let mut lines = text.trim_start_matches('\u{feff}').split(['\n', '\r']).filter(|line| !line.is_empty());
@@ -87,7 +87,7 @@ fn text(bytes: &[u8]) -> Result<Cow<'_, str>, Defect> {
     Ok(Cow::Borrowed(text))
 }
 
-/// The number of the line on which the byte at this index stands.
+/// The line number of the byte at this index.
 fn line_of(bytes: &[u8], at: usize) -> usize {
     let ends_line = |&at: &usize| match bytes[at] {
         b'\n' => true,

@@ -1,8 +1,8 @@
-//! Front matter as a list of keys and values: as YAML, or where that fails, key by key.
+//! Front matter as a list of keys and values: as YAML, or if that fails, key by key.
 //!
-//! People write `description: Use when: …`, which is not YAML but clear. Such a value is read as the plain text that it
-//! looks like, and the author is told to quote it. What only looks like a value (a broken list, a block without its
-//! indentation) is not guessed at, and no line that could limit the agent is ever left out.
+//! People write `description: Use when: …`, which is not YAML but clear. Such a value is read as plain text, and the
+//! author is told to quote it. Broken structures (a list, a block without indentation) are not guessed at, and no line
+//! that could limit the agent is ever left out.
 
 use crate::definition::Dialect;
 use crate::front_matter::blocks::{self, Block};
@@ -10,13 +10,13 @@ use crate::front_matter::document::FIRST_LINE;
 use crate::front_matter::file_findings::Defect;
 use crate::front_matter::yaml::{self, Entry, Failure, Node, Value};
 
-/// More keys than this are no definition that anybody wrote, and each could become a finding.
+/// No real definition has more keys than this, and each could become a finding.
 const MAX_KEYS: usize = 64;
 
-/// What to do about tabs, which YAML does not take for indentation.
+/// Fix for tabs, which YAML does not accept as indentation.
 const WITHOUT_TABS: &str = "indent with spaces";
 
-/// What the front matter says.
+/// Parsed front matter.
 #[derive(Debug, Default)]
 pub(crate) struct Parsed {
     pub(crate) entries: Vec<Entry>,
@@ -40,7 +40,7 @@ pub(crate) fn parse(front_matter: &str, dialect: Dialect) -> Result<Parsed, Defe
     }
 }
 
-/// Refuses what YAML takes for the next line of a plain value and people for the next key: `  tools:Read`.
+/// Refuses a line that YAML reads as part of a plain value and people as the next key: `  tools:Read`.
 fn no_key_in_a_plain_value(front_matter: &str, entries: &[Entry]) -> Result<(), Defect> {
     for block in blocks::split(front_matter).blocks {
         let is_text = |entry: &&Entry| entry.line == block.line && matches!(entry.value.value, Value::Text(_));
@@ -51,7 +51,7 @@ fn no_key_in_a_plain_value(front_matter: &str, entries: &[Entry]) -> Result<(), 
     Ok(())
 }
 
-/// Reads front matter that is not YAML, for the given reason on the given line.
+/// Reads front matter that is not YAML; the error is at `line` for `reason`.
 fn by_key(front_matter: &str, dialect: Dialect, line: usize, reason: &str) -> Result<Parsed, Defect> {
     if let Some(index) = front_matter.lines().position(|line| line.trim_end() == "...") {
         return Err(yaml::second_document(FIRST_LINE + index));

@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use crate::definition::{AgentFile, Dialect, Finding, Scope, Severity, Weight};
 use crate::text::hidden_characters;
 
-/// Why a whole file, or a whole value, cannot be read.
+/// Reason why a whole file, or a whole value, cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Defect {
-    /// Counts from 1; `None` when it concerns the file as a whole.
+    /// Counts from 1; `None` if it concerns the file as a whole.
     pub(crate) line: Option<usize>,
     pub(crate) message: String,
     pub(crate) fix: &'static str,
@@ -25,7 +25,7 @@ impl<'a> FileFindings<'a> {
         Self { file, last_line: usize::MAX, findings: Vec::new() }
     }
 
-    /// A parser may point behind the end of its text; a finding points into the file.
+    /// A parser may point past the end of its text; a finding points into the file.
     pub(crate) fn set_last_line(&mut self, last_line: usize) {
         self.last_line = last_line;
     }
@@ -38,7 +38,7 @@ impl<'a> FileFindings<'a> {
         self.file.dialect
     }
 
-    /// Whether the file is a project's and nobody vouched for it.
+    /// True for an untrusted project file.
     pub(crate) fn is_untrusted(&self) -> bool {
         self.file.scope == Scope::Project && !self.file.trusted
     }
@@ -52,7 +52,7 @@ impl<'a> FileFindings<'a> {
         self.push(Severity::Error, defect.line, defect.message.into(), defect.fix.into());
     }
 
-    /// A value that is not YAML, and was read all the same.
+    /// Reports a value that is not YAML, and was accepted anyway.
     pub(crate) fn tolerated(&mut self, defect: Defect) {
         self.push(Severity::Warning, defect.line, defect.message.into(), defect.fix.into());
     }
@@ -86,13 +86,13 @@ impl<'a> FileFindings<'a> {
         self.push(severity, Some(line), message.into(), fix.into());
     }
 
-    /// A prompt may hold any text, but its reader should know what the eye does not see.
+    /// A prompt may contain any text, but its reader should know about invisible characters.
     pub(crate) fn hidden_in_prompt(&mut self, what: &str, line: usize, character: char) {
         let message = format!("{what} has characters that cannot be seen, here {}", hidden_characters::code(character));
         self.warning(line, message, "delete them, unless you know why they are there");
     }
 
-    /// Something that concerns the file as a whole.
+    /// Reports a missing key.
     pub(crate) fn missing(&mut self, key: &str) {
         let message = format!("`{key}` is missing");
         self.push(Severity::Error, None, message.into(), format!("add a line `{key}: …` to the front matter").into());

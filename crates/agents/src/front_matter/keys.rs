@@ -1,9 +1,8 @@
-//! The keys of front matter, and how to tell one from a line that only resembles it.
+//! The keys of front matter, and how to tell them from similar lines.
 //!
-//! `tools`, `disallowedTools`, `permissionMode` and `maxTurns` take something away from an agent. A spelling of them
-//! that went unnoticed would leave it more than its author meant, so they are looked for with care. The other limits
-//! are not: other programs have keys like them that mean something else (`max_tokens` of one reply), so these are only
-//! named.
+//! `tools`, `disallowedTools`, `permissionMode` and `maxTurns` restrict an agent. An unnoticed misspelling of them
+//! would leave it more than its author meant, so they are searched for with care. The other limits are not: other
+//! programs have similar keys with other meanings (`max_tokens` of one reply), so these are only reported.
 
 use sortie_protocol::nearest;
 
@@ -38,24 +37,24 @@ pub(crate) const KEYS: [&str; 22] = [
 /// Keys whose values are lists of tools.
 pub(crate) const TOOL_LISTS: [&str; 2] = ["tools", "disallowedTools"];
 
-/// Keys whose values are prose, which may go on over lines that look like keys.
+/// Keys with prose values, which may contain lines that look like keys.
 pub(crate) const PROSE: [&str; 2] = ["description", "initialPrompt"];
 
-/// The key that begins this line as YAML has it, with its value.
+/// The key at the start of this line in YAML form, with its value.
 pub(crate) fn key_of(line: &str) -> Option<(&str, &str)> {
     let (key, rest) = line.split_once(':')?;
     let word = !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
     (word && !key.starts_with('-') && (rest.is_empty() || rest.starts_with([' ', '\t']))).then_some((key, rest))
 }
 
-/// The known key that begins this line, with its value, however it is written: `tools:Read`, `"tools" : Read`.
+/// The known key at the start of this line, with its value, however it is written: `tools:Read`, `"tools" : Read`.
 pub(crate) fn known_key(line: &str) -> Option<(&'static str, &str)> {
     let (key, rest) = line.split_once(':')?;
     let key = key.trim_end().trim_matches(['"', '\'']);
     KEYS.into_iter().find(|known| *known == key).map(|known| (known, rest))
 }
 
-/// The narrowing key that another one must have meant: `allowed-tools`, `Tools`, `max_turns`.
+/// The restricting key that this one must mean: `allowed-tools`, `Tools`, `max_turns`.
 pub(crate) fn narrowing(key: &str) -> Option<&'static str> {
     const DENY: [&str; 7] = ["disallow", "deny", "denied", "block", "forbid", "exclud", "without"];
     let letters = plain_letters(key);
@@ -63,7 +62,7 @@ pub(crate) fn narrowing(key: &str) -> Option<&'static str> {
         let denies = DENY.iter().any(|deny| letters.contains(deny));
         return Some(if denies { "disallowedTools" } else { "tools" });
     }
-    // By its letters alone this would be taken for the opposite.
+    // By its letters alone this would match the opposite.
     if ["allow", "allowed", "allowlist"].contains(&letters.as_str()) {
         return Some("tools");
     }
@@ -71,16 +70,17 @@ pub(crate) fn narrowing(key: &str) -> Option<&'static str> {
     nearest(&letters, ["tools", "disallowedTools", "permissionMode", "maxTurns"]).filter(|_| letters.len() >= 4)
 }
 
-/// The known key that seems to be meant by a line inside a value, indented or as an item.
+/// The known key that a line inside a value, indented or a list item, seems to mean.
 pub(crate) fn key_inside(line: &str) -> Option<&'static str> {
     let inner = line.trim_start_matches([' ', '\t', '-', '*']);
     let misspelt = || key_of(inner).and_then(|(key, _)| narrowing(key));
-    // An indented line without a colon is prose; one that is not indented has lost its place.
+    // An indented line without a colon is prose; an unindented one is misplaced.
     let lost = || narrowing_without_colon(inner).filter(|_| !line.starts_with([' ', '\t']));
     known_key(inner).map(|(key, _)| key).or_else(misspelt).or_else(lost)
 }
 
-/// `disallowedTools Task`, `Tools = [Read]`; but not prose that begins with the word, as `tools that it has`.
+/// Matches `disallowedTools Task` and `Tools = [Read]`, but not prose that begins with the word, as `tools that it
+/// has`.
 fn narrowing_without_colon(line: &str) -> Option<&'static str> {
     let end = line.find(|c: char| !c.is_alphanumeric() && c != '_' && c != '-').unwrap_or(line.len());
     let (word, rest) = line.split_at(end);

@@ -1,7 +1,7 @@
-//! YAML as a tree that knows its lines, and no more of YAML than front matter needs.
+//! YAML as a tree with line numbers, limited to what front matter needs.
 //!
-//! Aliases, anchors, tags, merge keys, duplicate keys, several documents, deep nesting and very many values are errors:
-//! each is a way for a text to mean something else than it seems to, or to grow when it is read.
+//! Aliases, anchors, tags, merge keys, duplicate keys, several documents, deep nesting and very many values are errors.
+//! Each is a way for a text to mean something other than it seems to, or to grow when it is read.
 
 use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError, Span, options};
 
@@ -11,11 +11,11 @@ use crate::text::hidden_characters::shown;
 const MAX_DEPTH: usize = 16;
 const MAX_NODES: usize = 1_000;
 
-/// A value and where it begins.
+/// A value and its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Node {
     pub(crate) line: usize,
-    /// A scalar in quotes, or in a block: a text, whatever it looks like.
+    /// A quoted or block scalar: always a text, whatever it looks like.
     pub(crate) is_quoted: bool,
     pub(crate) value: Value,
 }
@@ -24,7 +24,7 @@ pub(crate) struct Node {
 pub(crate) enum Value {
     /// A key without a value, or `null`.
     Nothing,
-    /// Any scalar, as it is written; what it is used for decides what it is.
+    /// Any scalar, as written; its use decides its type.
     Text(String),
     List(Vec<Node>),
     Map(Vec<Entry>),
@@ -37,7 +37,7 @@ pub(crate) struct Entry {
     pub(crate) value: Node,
 }
 
-/// Why a text was not read.
+/// Reason why a text was not read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Failure {
     /// It is not YAML. People write such lines and mean something clear.
@@ -87,7 +87,7 @@ fn refused(line: usize, message: impl Into<String>, fix: &'static str) -> Defect
 }
 
 impl Failure {
-    /// The line, where it has one, and what is wrong there.
+    /// The line, or `otherwise`, and the error.
     pub(crate) fn into_parts(self, otherwise: usize) -> (usize, String) {
         match self {
             Self::Syntax { line, message } => (line, message),
@@ -102,7 +102,7 @@ impl From<Defect> for Failure {
     }
 }
 
-/// The tree as far as it has grown.
+/// The tree built so far.
 #[derive(Default)]
 struct Tree {
     open: Vec<Open>,
@@ -111,7 +111,7 @@ struct Tree {
     documents: usize,
 }
 
-/// A collection whose end has not come yet.
+/// A collection that is not complete yet.
 enum Open {
     List { line: usize, items: Vec<Node> },
     Map { line: usize, entries: Vec<Entry>, key: Option<(String, usize)> },
@@ -163,7 +163,7 @@ impl Tree {
         Ok(())
     }
 
-    /// Puts a complete node where it belongs.
+    /// Adds a complete node to its parent.
     fn place(&mut self, node: Node) -> Result<(), Failure> {
         self.nodes += 1;
         if self.nodes > MAX_NODES {
@@ -181,7 +181,7 @@ impl Tree {
     }
 }
 
-/// A key, if it is a word that the mapping does not have yet.
+/// Accepts a key if it is a scalar that the mapping does not have yet.
 fn new_key(entries: &[Entry], node: Node) -> Result<(String, usize), Defect> {
     let line = node.line;
     let key = match node.value {
@@ -193,7 +193,7 @@ fn new_key(entries: &[Entry], node: Node) -> Result<(String, usize), Defect> {
     Ok((key, line))
 }
 
-/// Refuses a key that is already there.
+/// Refuses a duplicate key.
 pub(crate) fn unique(entries: &[Entry], key: &str, line: usize) -> Result<(), Defect> {
     match entries.iter().find(|entry| entry.key == key) {
         None => Ok(()),

@@ -1,19 +1,19 @@
-//! The query: the words of a text that say something, and their stems.
+//! The query: the content words of a text, and their stems.
 
 use std::collections::HashMap;
 
 use crate::matching::words::{each_word, is_empty_word, is_simple, write_folded, write_stem};
 
-/// One word that is asked for.
+/// One word of the query.
 #[derive(Debug, Clone)]
 pub(super) struct Word {
-    /// In lower case, as it stands in the text.
+    /// In lower case, as in the text.
     pub(super) text: String,
-    /// Its place among all stems of the query.
+    /// Its index among all stems of the query.
     pub(super) stem: usize,
 }
 
-/// What is asked for: the stems to count, and which of them are words or parts of words.
+/// The stems to count, and which of them are words or parts of words.
 #[derive(Debug, Default)]
 pub(super) struct Query {
     stems: HashMap<String, usize>,
@@ -22,7 +22,7 @@ pub(super) struct Query {
     first_letters: u64,
 }
 
-/// A word of the text, and its parts where it is in camel case.
+/// A word of the text, and its parts if it is in camel case.
 #[derive(Debug)]
 struct Asked {
     whole: Word,
@@ -54,14 +54,14 @@ impl Query {
         }
     }
 
-    /// How many stems there are.
+    /// Number of stems.
     pub(super) fn stem_count(&self) -> usize {
         self.stems.len()
     }
 
-    /// Which stem this word has, if the query has it too.
+    /// The stem index of this word, if the query has it.
     pub(super) fn stem_of(&self, word: &str, buffer: &mut String) -> Option<usize> {
-        // Stemming never changes the first letter of such a word, so most need no stemming to be told apart.
+        // Stemming never changes the first letter of such a word, so most words can be ruled out without stemming.
         if is_simple(word) && self.first_letters & first_letter(word) == 0 {
             return None;
         }
@@ -69,7 +69,8 @@ impl Query {
         self.stems.get(buffer.as_str()).copied()
     }
 
-    /// The content words, each once. One in camel case counts as a whole if some agent knows it so, else in its parts.
+    /// The content words, each once. A word in camel case counts as a whole if some agent has it, otherwise by its
+    /// parts.
     pub(super) fn words(self, is_found: impl Fn(usize) -> bool) -> Vec<Word> {
         let mut seen = vec![false; self.stems.len()];
         let mut words = Vec::new();

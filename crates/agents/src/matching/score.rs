@@ -4,11 +4,11 @@ use crate::definition::AgentDefinition;
 use crate::matching::query::Word;
 use crate::matching::word_counts::{AgentCount, Counts, Hit};
 
-/// A word in the name is worth as much as this many in the description.
+/// A word in the name counts as much as this many in the description.
 const NAME_WEIGHT: f64 = 3.0;
-/// How soon repeating a word stops to pay (k1).
+/// How quickly repetitions of a word lose value (k1).
 const SATURATION: f64 = 1.2;
-/// How much a long description is held against a word in it (b).
+/// Penalty on words in a long description (b).
 const LENGTH_PENALTY: f64 = 0.75;
 
 /// One agent that shares words with the text.
@@ -17,11 +17,11 @@ pub struct Match<'a> {
     pub agent: &'a AgentDefinition,
     /// The sum over its words.
     pub score: f64,
-    /// In the order in which they stand in the text.
+    /// In the order of the text.
     pub words: Vec<MatchedWord>,
 }
 
-/// One shared word and what it adds to the score.
+/// One shared word and its contribution to the score.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MatchedWord {
     pub word: String,
@@ -29,7 +29,7 @@ pub struct MatchedWord {
     pub place: Place,
 }
 
-/// Where an agent has a word.
+/// Place of a word in an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Place {
     Name,
@@ -37,8 +37,8 @@ pub enum Place {
     Both,
 }
 
-/// The agents that share at least one word, in no particular order. It takes time by the words that are shared, not by
-/// those that are asked for: a text may be long, and the agents many.
+/// Agents that share at least one word, in no particular order. Runtime depends on the shared words, not on all words
+/// of the query: a text may be long, and the agents many.
 pub(super) fn matches<'a>(agents: &[&'a AgentDefinition], words: &[Word], counts: &Counts) -> Vec<Match<'a>> {
     let total: f64 = counts.agents.iter().map(length).sum();
     let average = total / counts.agents.len().max(1) as f64;
@@ -63,7 +63,7 @@ pub(super) fn matches<'a>(agents: &[&'a AgentDefinition], words: &[Word], counts
     agents.iter().zip(&counts.agents).filter_map(scored).collect()
 }
 
-/// Words that few agents have say more. Never negative.
+/// Words that few agents have count more. Never negative.
 fn rarity(counts: &Counts, stem: usize) -> f64 {
     let (all, with) = (counts.agents.len() as f64, counts.agents_with(stem) as f64);
     (1.0 + (all - with + 0.5) / (with + 0.5)).ln()

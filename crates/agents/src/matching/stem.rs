@@ -12,7 +12,7 @@ pub(super) fn stem(word: &mut String) {
     if word.len() < 4 {
         return;
     }
-    // The longer endings first; at most one of them. What must remain keeps short words apart.
+    // Longer endings first, and at most one. The minimum of remaining letters keeps short words apart.
     let _one_is_enough = cut(word, "ation", 5)
         || cut(word, "ure", 9)
         || cut(word, "ment", 5)
@@ -49,7 +49,7 @@ fn plural(word: &mut String) {
     }
 }
 
-/// *prs*, *dbs*, *apis*, *uris*: abbreviations with an *s*, which longer words that end so are not.
+/// True for abbreviations with an *s*, but not for longer words with the same ending: *prs*, *dbs*, *apis*, *uris*.
 fn is_short_plural(word: &[u8]) -> bool {
     match word {
         [_, last, b's'] => !matches!(last, b'a' | b'e' | b'i' | b'o' | b'u' | b's'),

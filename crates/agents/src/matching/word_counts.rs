@@ -1,4 +1,4 @@
-//! Counts how often each agent has each word that is asked for.
+//! Counts the words of the query in each agent.
 
 use crate::definition::AgentDefinition;
 use crate::matching::query::Query;
@@ -12,7 +12,7 @@ pub(super) struct Hit {
     pub(super) in_description: u32,
 }
 
-/// What one agent has of the words, and how long its texts are.
+/// Query words of one agent, and the length of its texts.
 #[derive(Debug)]
 pub(super) struct AgentCount {
     pub(super) hits: Vec<Hit>,
@@ -38,21 +38,21 @@ impl Counts {
         Self { agents, agents_with }
     }
 
-    /// How many stems are counted.
+    /// Number of stems counted.
     pub(super) fn stem_count(&self) -> usize {
         self.agents_with.len()
     }
 
-    /// How many agents have a word of this stem.
+    /// Number of agents that have a word with this stem.
     pub(super) fn agents_with(&self, stem: usize) -> usize {
         self.agents_with[stem]
     }
 }
 
-/// Room that is used again for each agent.
+/// Buffers reused for each agent.
 struct Scratch {
     buffer: String,
-    /// Where among the agent's hits a stem is; all `None` between two agents.
+    /// Index of each stem among the agent's hits; all `None` between two agents.
     place_of: Vec<Option<usize>>,
 }
 

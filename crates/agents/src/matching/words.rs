@@ -1,9 +1,9 @@
-//! Splits texts into words: what a word is, which words say nothing, and which are one.
+//! Splits texts into words, finds words without content, and folds spellings of the same word.
 
 use crate::matching::stem::stem;
 use crate::text::letter_folding::{fold, is_mark};
 
-/// Words that stand in any request or description and so tell no agent from another.
+/// Words that occur in any request or description and so distinguish no agent.
 const EMPTY_WORDS: [&str; 94] = [
     "a", "about", "after", "agent", "agents", "all", "also", "an", "and", "any", "are", "as", "at", "be", "been",
     "before", "but", "by", "can", "could", "did", "do", "does", "e", "eg", "else", "etc", "for", "from", "g", "get",
@@ -14,16 +14,16 @@ const EMPTY_WORDS: [&str; 94] = [
     "you", "your",
 ];
 
-/// Whether a folded word says nothing.
+/// True if a folded word has no content.
 pub(super) fn is_empty_word(folded: &str) -> bool {
     EMPTY_WORDS.binary_search(&folded).is_ok()
 }
 
-/// Calls `each` with every word of a text, as it is written.
+/// Calls `each` with every word of a text, as written.
 ///
-/// A word is a run of letters and digits, with apostrophes inside it. One in camel case (`codeReviewer`) is given as a
-/// whole and then in its parts; the flag says whether it is a part. Scripts without spaces are given in pairs of
-/// neighbours, since where their words end is not written. Returns the number of words, parts not counted.
+/// A word is a run of letters and digits, with apostrophes inside it. A word in camel case (`codeReviewer`) is passed
+/// as a whole and then in parts; the flag marks parts. Scripts without spaces are passed in pairs of neighbours, since
+/// word ends are not written. Returns the number of words, not counting parts.
 pub(super) fn each_word(text: &str, mut each: impl FnMut(&str, bool)) -> usize {
     let mut count = 0;
     for run in text.split(|character| !is_of_word(character)) {
@@ -56,7 +56,7 @@ fn each_of_run(word: &str, each: &mut impl FnMut(&str, bool)) -> usize {
     1
 }
 
-/// Every two neighbours; one that is alone by itself.
+/// Passes every two neighbours, or a single character alone.
 fn each_pair(run: &str, each: &mut impl FnMut(&str, bool)) -> usize {
     let starts: Vec<usize> = run.char_indices().map(|(at, _)| at).chain([run.len()]).collect();
     if starts.len() <= 2 {
@@ -77,7 +77,7 @@ fn is_apostrophe(character: char) -> bool {
     matches!(character, '\'' | '’' | 'ʼ')
 }
 
-/// Thai, Lao, Burmese and Khmer; kana and Han characters. Marks of these scripts included.
+/// Thai, Lao, Burmese and Khmer; kana and Han characters. Includes marks of these scripts.
 fn is_spaceless(character: char) -> bool {
     matches!(
         character,
@@ -87,12 +87,12 @@ fn is_spaceless(character: char) -> bool {
     ) && character != '・'
 }
 
-/// Whether a word has letters and digits of ASCII only.
+/// True if a word has only ASCII letters and digits.
 pub(super) fn is_simple(word: &str) -> bool {
     word.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
-/// Writes a word into `buffer` in lower case, without marks and without what an apostrophe appends to it.
+/// Writes a word into `buffer` in lower case, without marks and apostrophe endings.
 pub(super) fn write_folded(word: &str, buffer: &mut String) {
     buffer.clear();
     if is_simple(word) {
@@ -104,7 +104,7 @@ pub(super) fn write_folded(word: &str, buffer: &mut String) {
     }
 }
 
-/// *user's* is *user*, *they'll* is *they*, *don't* is *not*, *l'architecture* is *architecture*.
+/// *user's* becomes *user*, *they'll* becomes *they*, *don't* becomes *not*, *l'architecture* becomes *architecture*.
 fn resolve_apostrophe(word: &mut String) {
     let Some(at) = word.find('\'') else { return };
     match (&word[..at], &word[at + 1..]) {
@@ -125,13 +125,13 @@ fn has_parts(word: &str) -> bool {
     word.as_bytes().windows(2).any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase())
 }
 
-/// `parseHTTPHeader` as `parse`, `HTTP` and `Header`.
+/// Splits `parseHTTPHeader` into `parse`, `HTTP` and `Header`.
 fn parts(word: &str) -> impl Iterator<Item = &str> {
     let bytes = word.as_bytes();
     let begins = |&at: &usize| {
         let (before, this) = (bytes[at - 1], bytes[at]);
         let is_lower = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_lowercase);
-        // The last letter of `URIs` begins no word, though a small one follows it.
+        // The last letter of `URIs` does not begin a word, though a small one follows it.
         let is_plural = bytes.get(at + 1) == Some(&b's') && !is_lower(at + 2);
         let next_is_lower = is_lower(at + 1) && !is_plural;
         this.is_ascii_uppercase() && (before.is_ascii_lowercase() || (before.is_ascii_uppercase() && next_is_lower))

@@ -1,11 +1,11 @@
-//! Rules of definitions about other agents: one that names nobody does nothing, and its author should know.
+//! Finds rules about unknown agents: they have no effect, and their author should know.
 
 use sortie_policy::Rule;
 use sortie_protocol::nearest;
 
 use crate::definition::{AgentDefinition, Finding, Severity, Weight};
 
-/// A warning for each rule that is about an agent which is not among these.
+/// A warning for each rule about an agent that is not among these.
 pub(super) fn about_nobody(agents: &[AgentDefinition]) -> Vec<Finding> {
     let names = || agents.iter().flat_map(AgentDefinition::names);
     let mut findings = Vec::new();
@@ -14,7 +14,7 @@ pub(super) fn about_nobody(agents: &[AgentDefinition]) -> Vec<Finding> {
         let mut told: Vec<&str> = Vec::new();
         for text in agent.tools.iter().flatten().chain(&agent.disallowed_tools) {
             let is_about = text.parse::<Rule>().ok().and_then(|rule| rule.is_about_agent(names()));
-            // A denial stands there under each name that the tool has.
+            // A denial has one rule for each name of the tool.
             let pattern = text.split_once('(').map_or("", |(_, pattern)| pattern.trim_end_matches(')'));
             if is_about != Some(false) || told.contains(&pattern) {
                 continue;

@@ -1,4 +1,4 @@
-//! Assembles agents from files: who wins, who is set aside, and what is said about it.
+//! Assembles agents from files: which file wins, which is set aside, and the findings about it.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use crate::registry::builtin;
 use crate::registry::name_claim::{self, Broken, Claim, Winner};
 use crate::registry::{agent_rules, prompts};
 
-/// Agents that were assembled from files.
+/// Agents assembled from files.
 pub(super) struct Assembled {
     pub(super) agents: Vec<AgentDefinition>,
     pub(super) findings: Vec<Finding>,
@@ -16,16 +16,16 @@ pub(super) struct Assembled {
     pub(super) displaced: Vec<AgentDefinition>,
 }
 
-/// A name that a file claims in vain.
+/// A name claimed by a file that does not count.
 #[derive(Debug, Clone)]
 pub(super) struct Absent {
     pub(super) name: String,
-    /// Why.
+    /// The reason.
     pub(super) finding: Finding,
 }
 
 pub(super) fn assemble(mut files: Vec<AgentFile>, prompts: Vec<PromptFile>, tools: &[String]) -> Assembled {
-    // The winners first: each later claim to a taken name is a loser.
+    // Winners come first: each later claim to a taken name loses.
     files.sort_by(|left, right| rank(left).cmp(&rank(right)));
     let mut assembly = Assembly { builtin: builtin::definitions(), ..Assembly::default() };
     for file in &files {
@@ -34,7 +34,7 @@ pub(super) fn assemble(mut files: Vec<AgentFile>, prompts: Vec<PromptFile>, tool
     assembly.finish(prompts)
 }
 
-/// Nearer scopes, then our dialect, then the order of paths.
+/// Nearer scopes first, then our dialect, then by path.
 fn rank(file: &AgentFile) -> (std::cmp::Reverse<Scope>, bool, &str) {
     (std::cmp::Reverse(file.scope), file.dialect == Dialect::Foreign, &file.path)
 }
@@ -42,7 +42,7 @@ fn rank(file: &AgentFile) -> (std::cmp::Reverse<Scope>, bool, &str) {
 #[derive(Default)]
 struct Assembly {
     builtin: Vec<AgentDefinition>,
-    /// By lower-case name: names that differ only in case are one.
+    /// By lower-case name: names that differ only in case are the same.
     claims: HashMap<String, Claim>,
     findings: Vec<Finding>,
     absent: Vec<Absent>,
@@ -72,7 +72,7 @@ impl Assembly {
         }
     }
 
-    /// Takes a name, if nobody has it yet.
+    /// Claims a name, if it is free.
     fn claim(&mut self, key: String, claim: Claim) {
         self.claims.entry(key).or_insert(claim);
     }
@@ -82,7 +82,7 @@ impl Assembly {
         self.absent.push(Absent { name, finding });
     }
 
-    /// Puts the winners over the built-in agents: in their places where the names are theirs, else behind them.
+    /// Adds the winners to the built-in agents, replacing those of the same name.
     fn finish(mut self, prompts: Vec<PromptFile>) -> Assembled {
         self.remove_blocked();
         let mut agents = self.builtin;
@@ -108,7 +108,7 @@ impl Assembly {
         Assembled { agents, findings: self.findings, absent, displaced }
     }
 
-    /// A built-in agent does not stand in for a broken file of its name: its author meant something else to run.
+    /// Removes built-in agents whose name a broken file has: its author meant something else to run.
     fn remove_blocked(&mut self) {
         for (key, claim) in &self.claims {
             let Claim::Blocked(Broken { error, .. }) = claim else { continue };
@@ -125,14 +125,14 @@ impl Assembly {
     }
 }
 
-/// A name that was an alias until now is the new agent's alone.
+/// Removes an alias that is now the name of a new agent.
 fn drop_alias(agents: &mut [AgentDefinition], name: &str) {
     for agent in agents {
         agent.aliases.retain(|alias| !alias.eq_ignore_ascii_case(name));
     }
 }
 
-/// A role prompt for an agent that has one of its own.
+/// Finding about a role prompt for an agent whose file has its own prompt.
 fn without_effect(prompt: &prompts::Replaced, definition: &AgentDefinition) -> Finding {
     Finding {
         severity: Severity::Warning,

@@ -1,4 +1,4 @@
-//! The agents that are always there. Their role prompts are files, so that they are read and reviewed as prose.
+//! The built-in agents. Their role prompts are files, so that they are read and reviewed as prose.
 
 use sortie_protocol::Limits;
 
@@ -8,7 +8,7 @@ const READ_TOOLS: &[&str] = &["Read", "LS", "Glob", "Grep"];
 const PLAN_TOOLS: &[&str] = &["Read", "LS", "Glob", "Grep", "TodoWrite"];
 const SHELL_TOOLS: &[&str] = &["Bash", "BashOutput", "KillShell"];
 
-/// The names of the files that hold role prompts, and whose they are.
+/// The files with role prompts, and the agent of each.
 pub(crate) const PROMPT_FILES: [(&str, &str); 6] = [
     ("main_prompt.md", "main"),
     ("subagent_general_prompt.md", "general-purpose"),
@@ -86,7 +86,7 @@ pub(crate) fn definitions() -> Vec<AgentDefinition> {
     ]
 }
 
-/// An agent for one kind of work, with the tools for it and no others.
+/// An agent for one kind of work, with only the tools for it.
 fn specialist(name: &str, description: &str, prompt: &str, tools: &[&str]) -> AgentDefinition {
     AgentDefinition {
         name: name.to_owned(),

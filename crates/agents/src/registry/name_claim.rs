@@ -1,4 +1,4 @@
-//! Claims to names: which file has one, and what that means for the next file that wants it.
+//! Claims to names: the file that has a name, and the effect on later files that want it.
 
 use sortie_mutant::is_out;
 
@@ -6,11 +6,11 @@ use crate::definition::{AgentDefinition, AgentFile, Dialect, Finding, Scope, Sev
 use crate::text::hidden_characters::shown;
 use crate::text::look_alike::look_alike;
 
-/// What became of the nearest file that claims a name.
+/// Result of the nearest file that claims a name.
 #[derive(Debug)]
 pub(super) enum Claim {
     Won(Winner),
-    /// It is broken, for this reason. Nothing further away stands in for it: its author meant something else to run.
+    /// It is broken. No file further away replaces it: its author meant something else to run.
     Blocked(Broken),
 }
 
@@ -22,7 +22,7 @@ pub(super) struct Winner {
     trusted: bool,
 }
 
-/// A file that takes a name and gives nobody for it.
+/// A file that claims a name but defines no agent.
 #[derive(Debug)]
 pub(super) struct Broken {
     pub(super) error: Finding,
@@ -50,7 +50,7 @@ impl Claim {
         }
     }
 
-    /// Whether a later definition of the name loses its place to a nearer scope's.
+    /// True if a later definition of the name loses to a nearer scope.
     pub(super) fn displaces(&self, file: &AgentFile) -> bool {
         match self {
             Self::Won(winner) => winner.definition.origin.scope != file.scope,
@@ -58,8 +58,8 @@ impl Claim {
         }
     }
 
-    /// What there is to say about a later definition of the name, which does not count. Being further away than a
-    /// trusted one is in order.
+    /// Finding about a later definition of the name, which does not count. One further away than a trusted file needs
+    /// none.
     pub(super) fn against(&self, file: &AgentFile, definition: &AgentDefinition) -> Option<Finding> {
         let name = &definition.name;
         let Winner { definition: winner, dialect, trusted } = match self {
@@ -86,8 +86,8 @@ impl Claim {
     }
 }
 
-/// Why a project's file does not count that nobody vouched for and that could be taken for a built-in agent, whatever
-/// else is in it.
+/// Finding about an untrusted project file whose name could be taken for a built-in agent. It does not count, whatever
+/// else it contains.
 pub(super) fn of_a_builtin_name(builtin: &[AgentDefinition], file: &AgentFile, name: &str) -> Option<Finding> {
     if file.scope != Scope::Project || file.trusted || is_out("built-in-names") {
         return None;

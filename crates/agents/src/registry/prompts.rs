@@ -1,17 +1,17 @@
-//! Files that take the place of built-in role prompts.
+//! Files that replace built-in role prompts.
 
 use crate::definition::files::{MAX_FILE_BYTES, TOO_LARGE};
 use crate::definition::{AgentDefinition, Finding, PromptFile, Scope, Severity, Weight};
 use crate::registry::builtin::{self, PROMPT_FILES};
 use sortie_protocol::nearest;
 
-/// A role prompt that was replaced, so that it can be said if an agent file makes that pointless.
+/// A replaced role prompt, kept for a finding in case an agent file makes it pointless.
 pub(super) struct Replaced {
     pub(super) agent: &'static str,
     pub(super) path: String,
 }
 
-/// Puts the texts into the built-in definitions; a project's over a user's.
+/// Puts the texts into the built-in definitions; a project's wins over a user's.
 pub(super) fn replace(
     agents: &mut [AgentDefinition],
     mut files: Vec<PromptFile>,
@@ -32,7 +32,7 @@ pub(super) fn replace(
     replaced
 }
 
-/// Whose prompt the file is, and the prompt.
+/// The owner of the prompt, and its text.
 fn accept(file: &PromptFile) -> Result<(&'static str, String), Finding> {
     let finding = |severity, message: String, fix: String| {
         Err(Finding { severity, weight: Weight::Ordinary, path: file.path.clone(), line: None, message, fix })

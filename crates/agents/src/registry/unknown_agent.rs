@@ -1,19 +1,19 @@
-//! The error for a name that no agent has.
+//! The error for an unknown agent.
 
 use std::fmt;
 
 use crate::definition::Finding;
 
-/// How many names the message lists; the field has all.
+/// Number of names in the message; the field has all.
 const LISTED: usize = 30;
 
-/// Nobody here goes by that name.
+/// No agent here has that name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct UnknownAgent {
     pub asked: String,
-    /// The names that there are; first those that may have been meant.
+    /// The existing names, likely matches first.
     pub known: Vec<String>,
-    /// Why files that claim this name do not count.
+    /// Reasons why files that claim this name do not count.
     pub absent: Vec<Finding>,
 }
 

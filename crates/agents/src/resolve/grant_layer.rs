@@ -1,4 +1,4 @@
-//! The layer that a definition adds to a grant: what it admits, what it forbids, and what it may do unasked.
+//! The layer that a definition adds to a grant: allowed and denied tools, and its mode.
 
 use sortie_policy::Rule;
 use sortie_protocol::{Grant, GrantLayer};
@@ -6,7 +6,7 @@ use sortie_protocol::{Grant, GrantLayer};
 use crate::agent_file::matches;
 use crate::definition::AgentDefinition;
 
-/// In a deny rule these stand for all tools of their kind; in a definition a bare name is that tool alone.
+/// In a deny rule these stand for all tools of their kind; in a definition a bare name means that tool alone.
 const WHOLE_KINDS: [&str; 2] = ["Read", "Edit"];
 
 /// The layer that the agent adds below `inherited`. `tools` are the names of those that exist for it.
@@ -25,7 +25,7 @@ pub(crate) fn layer(definition: &AgentDefinition, inherited: &Grant, tools: &[St
     }
 }
 
-/// What the definition forbids, as rules. Names with `*` stand for the tools that they match.
+/// The denied tools, as rules. Names with `*` stand for the tools that they match.
 fn denied(definition: &AgentDefinition, tools: &[String]) -> Vec<String> {
     let mut denied: Vec<String> = Vec::new();
     for text in &definition.disallowed_tools {
@@ -39,10 +39,10 @@ fn denied(definition: &AgentDefinition, tools: &[String]) -> Vec<String> {
     denied
 }
 
-/// What the definition admits; `None` admits every tool.
+/// The allowed tools, as rules; `None` admits every tool.
 ///
-/// What it forbids `alone` cannot be said by a deny rule and is taken from the list of all. That never widens: a tool
-/// that does not exist for this task does not exist for those below it either.
+/// A deny rule cannot express a denial `alone`, so it is subtracted from the list of all tools instead. That never
+/// widens: a tool that does not exist for this task does not exist for its descendants either.
 fn admitted(definition: &AgentDefinition, alone: &[String], tools: &[String]) -> Option<Vec<String>> {
     if alone.is_empty() {
         return definition.tools.clone();
@@ -52,8 +52,8 @@ fn admitted(definition: &AgentDefinition, alone: &[String], tools: &[String]) ->
     Some(admitted.iter().filter(|rule| !alone.contains(&names(rule))).cloned().collect())
 }
 
-/// The rules by which layers above allow something. A mode is about calls that no rule mentions, so an agent's own mode
-/// leaves them alone.
+/// The allow rules of the layers above. A mode is about calls that match no rule, so an agent's own mode does not
+/// affect them.
 fn allowed_above(inherited: &Grant) -> Vec<String> {
     let mut allowed: Vec<String> = Vec::new();
     for rule in inherited.layers.iter().flat_map(|layer| &layer.allow) {

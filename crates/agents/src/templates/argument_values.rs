@@ -1,4 +1,4 @@
-//! The values that were given for a template's arguments: `path=src/a.rs`, and words.
+//! The values for a template's arguments: `path=src/a.rs`, and words.
 
 use crate::templates::body::{INPUT, is_name_like};
 use crate::templates::error::TemplateError;
@@ -7,12 +7,12 @@ use crate::templates::error::TemplateError;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Given {
     values: Vec<(String, String)>,
-    /// What is no value of an argument, as it was said.
+    /// Free text, as given.
     pub input: String,
 }
 
 impl Given {
-    /// From words as a shell hands them over: first `name=value`, then, from the first word that is none, free text.
+    /// Reads words from a shell: `name=value` first, and free text from the first other word on.
     pub fn from_words(words: &[impl AsRef<str>]) -> Result<Self, TemplateError> {
         let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
         let n_values = words.iter().take_while(|word| assignment(word).is_some()).count();
@@ -33,7 +33,7 @@ impl Given {
         Ok(())
     }
 
-    /// Words behind the values are the same as `input=…` among them.
+    /// Sets the words after the values, as `input=…` would.
     pub(super) fn put_input(&mut self, words: &str) -> Result<(), TemplateError> {
         if !words.is_empty() {
             self.put(INPUT, words.to_owned())?;

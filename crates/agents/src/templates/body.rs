@@ -1,9 +1,9 @@
-//! The text of a template, taken apart into words and places.
+//! The text of a template, split into text and placeholders.
 
-/// The place for free text, which every template has without saying so.
+/// The placeholder for free text, which every template has implicitly.
 pub(crate) const INPUT: &str = "input";
 
-/// What a text is made of, in order.
+/// The parts of a text, in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Body {
     pub(crate) pieces: Vec<Piece>,
@@ -15,13 +15,13 @@ pub(crate) enum Piece {
     /// `{{name}}`, with or without spaces inside the braces.
     Place {
         name: String,
-        /// How many lines it is below the first.
+        /// Lines below the first.
         line: usize,
     },
 }
 
 impl Body {
-    /// Braces around anything but a name are text, and so are those behind a backslash, which is then left out.
+    /// Braces around anything but a name are text. So are braces after a backslash, which is then left out.
     pub(crate) fn parse(text: &str) -> Self {
         let mut body = Self { pieces: Vec::new() };
         let (mut rest, mut line) = (text, 0);
@@ -40,7 +40,7 @@ impl Body {
                     rest = &opened[length..];
                 }
                 (None, _) => {
-                    // One brace at a time: the second one may open a place, as in `{{{path}}`.
+                    // One brace at a time: the second one may open a placeholder, as in `{{{path}}`.
                     body.push_text(before);
                     body.push_text("{");
                     rest = &opened[1..];
@@ -51,12 +51,12 @@ impl Body {
         body
     }
 
-    /// Whether there is a place of this name.
+    /// True if there is a placeholder with this name.
     pub(crate) fn has(&self, wanted: &str) -> bool {
         self.places().any(|(name, _)| name == wanted)
     }
 
-    /// The names in the places, each with its line, counted from 0.
+    /// The names in the placeholders, each with its line, counted from 0.
     pub(crate) fn places(&self) -> impl Iterator<Item = (&str, usize)> {
         self.pieces.iter().filter_map(|piece| match piece {
             Piece::Text(_) => None,
@@ -73,7 +73,7 @@ impl Body {
     }
 }
 
-/// The name in the place that begins here, and how long the place is.
+/// The name in the placeholder that begins here, and the length of the placeholder.
 fn place(text: &str) -> Option<(&str, usize)> {
     const SPACE: [char; 2] = [' ', '\t'];
     let inner = text.strip_prefix("{{")?.trim_start_matches(SPACE);
@@ -87,12 +87,12 @@ fn line_ends(text: &str) -> usize {
     text.bytes().filter(|byte| *byte == b'\n').count()
 }
 
-/// Whether a word may be the name of an argument: small letters, digits, `-` and `_`, a letter first.
+/// True if a word is valid as an argument's name: small letters, digits, `-` and `_`, a letter first.
 pub(crate) fn is_name(word: &str) -> bool {
     is_name_like(word) && !word.contains(|character: char| character.is_ascii_uppercase())
 }
 
-/// The same in any letter case: what somebody must have meant as a name.
+/// True if a word is valid as a name in any letter case: the author must have meant a name.
 pub(super) fn is_name_like(word: &str) -> bool {
     word.starts_with(|first: char| first.is_ascii_alphabetic()) && word.chars().all(is_in_name)
 }
@@ -105,7 +105,7 @@ fn is_in_name(character: char) -> bool {
 mod tests {
     use super::*;
 
-    /// Text as it is, places in angle brackets.
+    /// The text with placeholders in angle brackets.
     fn seen(text: &str) -> String {
         let pieces = Body::parse(text).pieces;
         let seen = pieces.iter().map(|piece| match piece {

@@ -1,12 +1,12 @@
 //! A prompt that calls a template: `/test-file path=src/a.rs style='very short' and more words`.
 //!
-//! Quotes are those of shells, `'…'` and `"…"`; nothing else of shells means anything here. Behind the values
-//! everything is free text, as it stands.
+//! Quotes are those of shells, `'…'` and `"…"`; no other shell syntax applies. After the values everything is free
+//! text, unchanged.
 
 use crate::templates::argument_values::{Given, assignment};
 use crate::templates::error::TemplateError;
 
-/// The name that a prompt begins with, `/name`, and what follows it. Whether a template has the name is not asked.
+/// The `/name` that a prompt begins with, and the rest. Does not check whether a template has the name.
 pub(super) fn head(prompt: &str) -> Option<(&str, &str)> {
     let called = prompt.trim().strip_prefix('/')?;
     let end = called.find(char::is_whitespace).unwrap_or(called.len());
@@ -14,7 +14,7 @@ pub(super) fn head(prompt: &str) -> Option<(&str, &str)> {
     (!name.is_empty()).then_some((name, rest.trim_start()))
 }
 
-/// What is said behind the name.
+/// Reads the part after the name.
 pub(super) fn given(text: &str) -> Result<Given, TemplateError> {
     let mut given = Given::default();
     let mut rest = text;
@@ -27,7 +27,7 @@ pub(super) fn given(text: &str) -> Result<Given, TemplateError> {
     Ok(given)
 }
 
-/// A value without its quotes, and what comes behind it. As in shells, quotes may begin and end inside a word.
+/// A value without its quotes, and the text after it. As in shells, quotes may begin and end inside a word.
 fn unquoted<'a>(name: &str, text: &'a str) -> Result<(String, &'a str), TemplateError> {
     let mut value = String::new();
     let mut rest = text;

@@ -1,13 +1,13 @@
-//! Errors of templates that were not expanded, in words that say what to write instead.
+//! Errors of templates that were not expanded, with advice on what to write instead.
 
 use std::fmt;
 
 use crate::definition::Finding;
 
-/// How many names a message lists; the field has all.
+/// Number of names in a message; the field has all.
 const LISTED: usize = 30;
 
-/// What was said does not fit the template.
+/// The call does not fit the template.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TemplateError {
     #[error("the template `{template}` has no argument `{name}`; {instead}")]
@@ -38,9 +38,9 @@ fn in_words(names: &[String]) -> String {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct UnknownTemplate {
     pub asked: String,
-    /// The names that there are; first those that may have been meant.
+    /// The existing names, likely matches first.
     pub known: Vec<String>,
-    /// Why files of this name do not count.
+    /// Reasons why files of this name do not count.
     pub absent: Vec<Finding>,
 }
 

@@ -1,6 +1,6 @@
-//! Reads one template file: from bytes to a template and what its author should know.
+//! Reads one template file: from bytes to a template and findings for its author.
 //!
-//! Our own dialect only: what would have no effect is an error. The name is that of the file.
+//! Our own dialect only: anything without effect is an error. The template is named after its file.
 
 use crate::agent_file::file_stem;
 use crate::agent_file::name::is_ours;
@@ -15,17 +15,17 @@ use crate::text::hidden_characters::{self, shown};
 use sortie_protocol::nearest;
 
 const KEYS: [&str; 4] = ["description", "agent", "model", "arguments"];
-/// What stands behind a slash and is answered by the program itself.
+/// Slash names that the program itself answers.
 const BUILT_IN: [&str; 1] = ["task-status"];
 const MAX_ARGUMENTS: usize = 32;
 const MAX_NAME_CHARS: usize = 64;
 const A_LIST: &str = "write a list of names, `[path, style]`, or of items with `name` and `default`";
 
-/// What became of a file.
+/// Result of reading a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TemplateReading {
     pub(crate) name: String,
-    /// There is one exactly when no finding is an error.
+    /// Present exactly when no finding is an error.
     pub(crate) template: Option<Template>,
     /// In the order of their lines.
     pub(crate) findings: Vec<Finding>,
@@ -113,7 +113,7 @@ fn unknown(entry: &Entry, report: &mut FileFindings<'_>) {
     report.error(entry.line, format!("unknown key `{}`", shown(&entry.key)), fix);
 }
 
-/// A text that stays in its line wherever it is shown.
+/// A text that fits on one line wherever it is shown.
 fn one_line(entry: &Entry, report: &mut FileFindings<'_>) -> Option<String> {
     let text = text(entry, report)?;
     if let Some(found) = hidden_characters::first(&text) {
@@ -189,7 +189,7 @@ fn argument(item: &Node, report: &mut FileFindings<'_>) -> Option<Argument> {
     Some(Argument { name: name.clone(), default })
 }
 
-/// Whether the text and the arguments fit together.
+/// Checks that the text and the arguments fit together.
 fn check_text(document: &Document, arguments: &[Argument], report: &mut FileFindings<'_>) {
     if document.prompt.is_empty() {
         report.error(document.prompt_line, "no text below the front matter", "write there what is to be done");

@@ -1,4 +1,4 @@
-//! A template: a task that someone has put into words once, with places for what differs from time to time.
+//! A template: a reusable prompt, with placeholders for the parts that vary.
 
 use sortie_protocol::{TaskRequest, nearest};
 
@@ -7,34 +7,34 @@ use crate::templates::argument_values::Given;
 use crate::templates::body::{Body, INPUT, Piece};
 use crate::templates::error::TemplateError;
 
-/// A task in words, with places in them.
+/// A prompt with placeholders.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Template {
-    /// That of its file.
+    /// Name of its file.
     pub name: String,
-    /// What it is for, on one line.
+    /// Its purpose, on one line.
     pub description: String,
-    /// Who does it, unless the one who asks says otherwise.
+    /// The agent to use, unless the caller names one.
     pub agent: Option<String>,
-    /// By which model, unless the one who asks says otherwise.
+    /// The model to use, unless the caller names one.
     pub model: Option<String>,
     pub arguments: Vec<Argument>,
-    /// As it is written: `{{path}}` is the place of the argument `path`, `{{input}}` that of the free text.
+    /// As written: `{{path}}` is the placeholder of the argument `path`, `{{input}}` that of the free text.
     pub text: String,
     pub origin: Origin,
 }
 
-/// Something that differs from time to time.
+/// A part that varies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Argument {
     pub name: String,
-    /// What it is when nobody says; `None`: somebody must.
+    /// Value if none is given; `None` if one is required.
     pub default: Option<String>,
 }
 
 impl Template {
-    /// The text with the values in their places, if that has no more than `most_bytes`. Free text that has no place
-    /// goes to the end, as a paragraph of its own.
+    /// The text with the values filled in, if it is no longer than `most_bytes`. Free text without a placeholder
+    /// becomes a paragraph at the end.
     pub fn expand(&self, given: &Given, most_bytes: usize) -> Result<String, TemplateError> {
         self.refuse_unknown(given)?;
         self.refuse_missing(given)?;
@@ -53,7 +53,7 @@ impl Template {
         text.finish(&self.name)
     }
 
-    /// How it is called: `path=… [style=…] [words]`.
+    /// Its call syntax: `path=… [style=…] [words]`.
     pub fn usage(&self) -> String {
         let argument = |argument: &Argument| match argument.default {
             None => format!("{}=… ", argument.name),
@@ -62,7 +62,7 @@ impl Template {
         self.arguments.iter().map(argument).collect::<String>() + "[words]"
     }
 
-    /// The request with what the template says beside its text: who serves, and by which model.
+    /// Fills in the template's agent and model, and adds the notice.
     #[must_use]
     pub fn serving(&self, mut request: TaskRequest) -> TaskRequest {
         if let Some(agent) = &self.agent
@@ -114,7 +114,7 @@ impl Template {
     }
 }
 
-/// A text that grows up to a bound, and only counts from there.
+/// A text that grows up to a limit, and is only counted beyond it.
 struct Bounded {
     text: String,
     most_bytes: usize,

@@ -1,17 +1,16 @@
-//! Lines that tell an agent of the templates that there are.
+//! Lines that tell an agent which templates exist.
 
 use crate::templates::Templates;
 use crate::templates::template::{Argument, Template};
 
-/// How a template is used, in front of the lines.
+/// Instructions in front of the lines.
 const HEADING: &str = "Templates: a prompt `/NAME key=value … words` (quote values with spaces) becomes their text.";
-/// One template's line.
+/// Length of one template's line.
 const MAX_LINE_CHARS: usize = 200;
-/// All lines together: they stand in front of every request.
+/// All lines together: they are part of every request.
 const MAX_LINES_BYTES: usize = 3_000;
 
-/// How templates are called, then one bounded line for each, then how many more there are; nothing where there are
-/// none.
+/// Instructions, then one bounded line for each template, then the number left out; empty if there are none.
 pub fn template_lines(templates: &Templates) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut left = MAX_LINES_BYTES;
@@ -36,7 +35,7 @@ fn line(template: &Template) -> String {
         Some(_) => format!(" [{name}=]"),
     };
     let arguments: String = template.arguments.iter().map(argument).collect();
-    // Line breaks would let one template's description speak for another.
+    // With line breaks, one template's description could pose as another template.
     let words: Vec<&str> = template.description.split_whitespace().collect();
     let line = format!("- /{}{arguments}: {}", template.name, words.join(" "));
     match line.char_indices().nth(MAX_LINE_CHARS) {

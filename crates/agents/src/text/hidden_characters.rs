@@ -1,7 +1,7 @@
-//! Characters that the eye does not see: controls, direction marks, zero-width ones. They make a text say something
-//! else to a model than to the person who reviewed it.
+//! Invisible characters: controls, direction marks, zero-width ones. They make a text mean something else to a model
+//! than to the person who reviewed it.
 
-/// A character that cannot be seen, and how many lines it is below the first.
+/// An invisible character, and the number of lines above it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Hidden {
     pub(crate) line: usize,
@@ -28,7 +28,7 @@ pub(crate) fn first(text: &str) -> Option<Hidden> {
 }
 
 /// A text without the hidden characters that word processors leave in it, and the first of them. Those that could
-/// change what the text says (controls, direction overrides, tags) stay in it.
+/// change the meaning (controls, direction overrides, tags) stay.
 pub(crate) fn without_harmless(text: &str) -> (String, Option<char>) {
     let mut kept = String::new();
     let mut left_out = None;
@@ -50,7 +50,7 @@ pub(crate) fn code(character: char) -> String {
     format!("U+{:04X}", u32::from(character))
 }
 
-/// A piece of a file as a message may show it: hidden characters as their codes, and not too long.
+/// A piece of a file, safe for a message: hidden characters as codes, and not too long.
 pub(crate) fn shown(text: &str) -> String {
     const MAX_CHARS: usize = 120;
     let mut shown = String::new();
@@ -70,8 +70,8 @@ pub(crate) fn shown(text: &str) -> String {
 
 const BLACK_FLAG: char = '\u{1f3f4}';
 
-/// The flags of England, Scotland and Wales are a black flag and letters that cannot be seen. There are no others, so
-/// these spell nothing else.
+/// The flags of England, Scotland and Wales are a black flag followed by invisible letters. There are no other such
+/// flags, so these cannot hide anything else.
 fn skip_flag(rest: &mut std::iter::Peekable<std::str::Chars<'_>>) -> bool {
     let tag = |letter: u8| char::from_u32(0xe0000 + u32::from(letter)).unwrap_or_default();
     let flags = ["gbeng\x7f", "gbsct\x7f", "gbwls\x7f"];
@@ -80,7 +80,7 @@ fn skip_flag(rest: &mut std::iter::Peekable<std::str::Chars<'_>>) -> bool {
     rest.nth(flag.len() - 1).is_some()
 }
 
-/// Marks of layout, and what has no width.
+/// True for layout marks and zero-width characters.
 fn is_harmless(character: char) -> bool {
     matches!(
         character,
@@ -102,7 +102,7 @@ fn is_hidden(character: char) -> bool {
     )
 }
 
-/// Joiners and variation selectors are how some scripts and composed emoji are written, between what can be seen.
+/// Some scripts and composed emoji use joiners and variation selectors between visible characters.
 fn belongs_to_writing(before: char, character: char, after: Option<char>) -> bool {
     let visible = |neighbour: char| !neighbour.is_ascii() && !neighbour.is_whitespace() && !is_hidden(neighbour);
     match character {

@@ -1,8 +1,8 @@
-//! Folds letters to those without their marks, so that `é` is one letter with `e`, however it is encoded.
+//! Folds letters with marks to plain ones, so that `é` and `e` are one letter, however encoded.
 //!
-//! Latin letters only, by hand: these are the ones that one keyboard writes in one piece and another in two.
+//! Latin letters only, by hand: these are the ones that one keyboard types as one character and another as two.
 
-/// The letter below the mark, in lower case; any other character as it is.
+/// The letter without its mark, in lower case; any other character unchanged.
 pub(crate) fn base_letter(letter: char) -> char {
     match letter {
         'à'..='å' | 'À'..='Å' | '\u{100}'..='\u{105}' | 'Ǎ'..='ǎ' | '\u{200}'..='\u{203}' | 'Ȧ'..='ȧ' => 'a',
@@ -30,7 +30,7 @@ pub(crate) fn base_letter(letter: char) -> char {
     }
 }
 
-/// The block that Vietnamese is written in, and letters that hardly anybody uses.
+/// The Unicode block for Vietnamese, and rarely used letters.
 fn rarer_base_letter(letter: char) -> char {
     match letter {
         '\u{1e00}'..='\u{1e01}' | '\u{1ea0}'..='\u{1eb7}' => 'a',
@@ -49,7 +49,7 @@ fn rarer_base_letter(letter: char) -> char {
     }
 }
 
-/// Whether a character is a mark on the letter before it.
+/// True if a character is a mark on the previous letter.
 pub(crate) fn is_mark(character: char) -> bool {
     matches!(character, '\u{300}'..='\u{36f}' | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}' | '\u{20d0}'..='\u{20ff}')
 }

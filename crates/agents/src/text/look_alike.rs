@@ -1,7 +1,7 @@
 //! Names that look like other names: letters of other scripts, other styles and other separators.
 //!
-//! It knows the letters that pass for Latin ones at a glance, not every pair that a font could blur. What it misses is
-//! caught by the rule that the letters of a name are of one script.
+//! It knows the letters that pass for Latin ones at a glance, not every pair that a font could blur. The rest is caught
+//! by the rule that all letters of a name belong to one script.
 
 use crate::text::letter_folding::fold;
 
@@ -34,8 +34,8 @@ const LOOK_ALIKES: [(char, &str); 25] = [
     ('y', "уүγᎩꓬ"),
 ];
 
-/// The letters and digits that a text seems to be made of: Latin where they look Latin, in lower case, without marks
-/// and without what separates words.
+/// The letters and digits that a text seems to consist of: look-alikes as Latin letters, in lower case, without marks
+/// or separators.
 pub(crate) fn plain_letters(text: &str) -> String {
     let mut letters = String::new();
     fold(text, |letter| {
@@ -46,12 +46,12 @@ pub(crate) fn plain_letters(text: &str) -> String {
     letters
 }
 
-/// Whether two names could be taken for each other.
+/// True if two names could be mistaken for each other.
 pub(crate) fn look_alike(left: &str, right: &str) -> bool {
     skeleton(left) == skeleton(right)
 }
 
-/// What stays of a name when letters that are hard to tell apart are one.
+/// The name with similar letters made equal.
 fn skeleton(name: &str) -> String {
     let letters = plain_letters(&name.replace('|', "l")).replace("rn", "m").replace("vv", "w");
     letters.replace(['i', '1'], "l").replace('0', "o")
@@ -65,9 +65,9 @@ fn latin(letter: char) -> char {
     LOOK_ALIKES.iter().find(|(_, alike)| alike.chars().any(is_like)).map_or(letter, |&(latin, _)| latin)
 }
 
-/// Two scripts whose letters a name mixes though nobody writes them together.
+/// Two scripts mixed in a name although nobody writes them together.
 pub(crate) fn mixed_scripts(name: &str) -> Option<(&'static str, &'static str)> {
-    /// One writing system in practice, and often written together with Latin letters.
+    /// Used together in practice, and often with Latin letters.
     const EAST_ASIAN: [&str; 4] = ["Han", "kana", "Hangul", "bopomofo"];
     let group = |script| if EAST_ASIAN.contains(&script) { "Latin" } else { script };
     let mut scripts = name.chars().filter_map(script);
@@ -75,7 +75,7 @@ pub(crate) fn mixed_scripts(name: &str) -> Option<(&'static str, &'static str)> 
     scripts.find(|&other| group(other) != group(first)).map(|other| (first, other))
 }
 
-/// The script of a letter; `None` for what all scripts share.
+/// The script of a letter; `None` for characters shared by all scripts.
 fn script(character: char) -> Option<&'static str> {
     if !character.is_alphabetic() {
         return None;
@@ -99,7 +99,7 @@ fn script(character: char) -> Option<&'static str> {
     })
 }
 
-/// A letter in another style (small capitals, full width, bold, in a circle), which is there only to be taken for the
+/// The first letter in another style (small capitals, full width, bold, circled), which only serves to imitate the
 /// plain one.
 pub(crate) fn first_styled(name: &str) -> Option<char> {
     name.chars().find(|&character| {

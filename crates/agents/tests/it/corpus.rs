@@ -1,4 +1,4 @@
-//! Agent files as people write them, good, broken and hostile, and what is made of each.
+//! Agent files as people write them, good, broken and hostile, and the result of reading each.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests")
 }
 
-/// The files of one dialect, in the order of their names.
+/// The files of one dialect, ordered by name.
 fn files(folder: &str, dialect: Dialect) -> Vec<AgentFile> {
     let mut paths: Vec<PathBuf> = fs::read_dir(root().join("corpus").join(folder))
         .expect("the corpus is there")

@@ -38,7 +38,7 @@ fn every_line_that_the_draft_leaves_out_can_be_taken_in() {
     assert!(definition.initial_prompt.is_some());
 }
 
-/// The line without its comment mark, if it is a key then. Explanations begin with a capital letter.
+/// Uncomments the line if that makes it a key. Explanations begin with a capital letter.
 fn taken_in(line: &str) -> &str {
     let is_key = |text: &str| text.starts_with(char::is_lowercase) && text.contains(": ");
     line.strip_prefix("# ").filter(|rest| is_key(rest)).unwrap_or(line)

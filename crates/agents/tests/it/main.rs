@@ -1,4 +1,4 @@
-//! Agent files, the registry that they make, and what a definition means for one task.
+//! Tests of agent files, the registry and resolution through the public API.
 
 #![expect(clippy::expect_used, reason = "a test that cannot go on fails where it stands")]
 
@@ -36,7 +36,7 @@ fn tools() -> Vec<String> {
     TOOLS.map(str::to_owned).to_vec()
 }
 
-/// A good definition in the given place.
+/// A valid definition at the given path and scope.
 fn file(path: &str, scope: Scope, name: &str) -> AgentFile {
     let dialect = if path.starts_with(".claude") { Dialect::Foreign } else { Dialect::Ours };
     let text = format!("---\nname: {name}\ndescription: from {path}\n---\nYou are {name}.\n");
@@ -51,7 +51,7 @@ fn assemble(files: Vec<AgentFile>) -> Registry {
     Registry::assemble(files, Vec::new(), &tools())
 }
 
-/// What the registry has to say about its files, a line each.
+/// The registry's findings about its files, one per line.
 fn findings(registry: &Registry) -> String {
     registry.findings().iter().map(|finding| format!("{finding}\n")).collect::<Vec<_>>().concat()
 }

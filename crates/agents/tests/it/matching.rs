@@ -1,4 +1,4 @@
-//! Which agent is chosen for a text, and how the choice explains itself.
+//! The choice of an agent for a text, and its explanation.
 
 use std::time::{Duration, Instant};
 
@@ -197,14 +197,14 @@ fn a_letter_is_the_same_with_and_without_its_mark_however_it_is_encoded() {
 #[test]
 fn the_time_goes_by_the_words_that_are_shared() {
     let registry = assemble((0..1_000).map(|n| described(&format!("agent-{n}"), &long(40, n), Scope::User)).collect());
-    // The longer one shares no more words: it may take longer to read, but not once for each agent.
+    // The longer one shares no more words: reading it may take longer, but not once for each agent.
     let (short, longer) = (long(1_100, 0), long(22_000, 0));
     assert_eq!((rank(&registry, &longer).words.len(), rank(&registry, &longer).matches.len()), (22_000, 1_000));
     let (short, longer) = (fastest(|| drop(rank(&registry, &short))), fastest(|| drop(rank(&registry, &longer))));
     assert!(longer < short * 6, "{short:?} and {longer:?}");
 }
 
-/// The best of three, since the machine may have other things to do.
+/// The best of three, since the machine may be busy.
 fn fastest(mut work: impl FnMut()) -> Duration {
     let mut time = || {
         let began = Instant::now();
@@ -214,7 +214,7 @@ fn fastest(mut work: impl FnMut()) -> Duration {
     time().min(time()).min(time())
 }
 
-/// So many different words, from one number on.
+/// A text of `words` different words, numbered from `from`.
 fn long(words: usize, from: usize) -> String {
     let words: Vec<String> = (from..from + words).map(|number| format!("w{number}x")).collect();
     words.join(" ")

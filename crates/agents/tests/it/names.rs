@@ -1,11 +1,11 @@
-//! Which agent a name means, and what is said when it means none.
+//! Lookup of agents by name, and the error for unknown names.
 
 use expect_test::expect;
 use sortie_agents::{Registry, Scope};
 
 use crate::{assemble, file};
 
-/// What is said of an agent whose front matter has this line.
+/// The findings about an agent whose front matter has this line.
 fn said_of(line: &str) -> String {
     let mut writer = file(".sortie/agents/writer.md", Scope::Project, "writer");
     writer.bytes = format!("---\nname: writer\ndescription: Writes\n{line}\n---\nWrite.\n").into_bytes();

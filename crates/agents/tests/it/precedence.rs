@@ -1,4 +1,4 @@
-//! Which definition counts when several claim a name, and what is said about the others.
+//! Precedence of definitions with the same name, and the findings about the losers.
 
 use std::sync::Arc;
 
@@ -137,7 +137,7 @@ fn an_untrusted_file_does_not_stand_in_the_way_of_the_users() {
     assert_eq!(get(&registry, "explore").description, "from agents/explore.md");
 }
 
-/// A definition that no one can use.
+/// An invalid definition.
 fn broken(path: &str, scope: Scope, name: &str) -> AgentFile {
     AgentFile { bytes: format!("---\nname: {name}\nodd: 1\n").into_bytes(), ..file(path, scope, name) }
 }

@@ -1,4 +1,4 @@
-//! Role prompts: what the built-in ones say, and files in their place.
+//! Role prompts: the built-in ones, and files that replace them.
 
 use expect_test::expect;
 use sortie_agents::{MAX_FILE_BYTES, PromptFile, Registry, Scope, Weight};

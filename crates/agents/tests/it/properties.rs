@@ -1,4 +1,4 @@
-//! What holds for every file, whatever is in it.
+//! Properties of every file, whatever it contains.
 
 use proptest::prelude::*;
 use sortie_agents::{AgentFile, Dialect, Finding, Reading, Registry, Scope, rank, read};
@@ -9,7 +9,7 @@ fn file(dialect: Dialect, bytes: Vec<u8>) -> AgentFile {
     AgentFile { path: "any.md".to_owned(), scope: Scope::Project, dialect, trusted: false, bytes }
 }
 
-/// Lines that front matter is made of, and some that break it.
+/// Typical lines of front matter, and some that break it.
 fn line() -> impl Strategy<Value = String> {
     let key = prop_oneof![
         Just("name"),
@@ -72,7 +72,7 @@ fn check(reading: &Reading, bytes: &[u8]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Front matter that takes tools away, in the ways in which people get it wrong, and the tools.
+/// Front matter that denies tools, in the ways in which people get it wrong, and the tools.
 fn denial() -> impl Strategy<Value = (String, Vec<String>)> {
     let key = prop_oneof![
         Just("disallowedTools: "),

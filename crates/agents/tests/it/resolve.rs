@@ -1,4 +1,4 @@
-//! What a definition means for one task.
+//! The configuration that a definition resolves to.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ fn config(definition: &AgentDefinition, parent: Option<&AgentConfig>, asked: Lim
     below(&[], definition, parent, asked)
 }
 
-/// The same below the settings of the user and the project.
+/// Resolves below the settings of the user and the project.
 fn below(
     root_layers: &[GrantLayer],
     definition: &AgentDefinition,
@@ -162,7 +162,7 @@ fn patterns_hold_for_arguments() {
     assert_eq!(decision(&config, "Read", "docs/secret/a.md"), Decision::Allow);
 }
 
-/// The user's settings: a mode, and what is allowed beside it.
+/// The user's settings: a mode, and allow rules.
 fn settings(mode: Mode, allow: &[&str]) -> Vec<GrantLayer> {
     let allow = allow.iter().map(|&rule| rule.to_owned()).collect();
     vec![GrantLayer { mode: Some(mode), allow, ..GrantLayer::new("user settings") }]

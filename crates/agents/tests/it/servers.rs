@@ -1,4 +1,4 @@
-//! MCP servers as they are written, and what an agent's file may say of them.
+//! MCP servers as written in files, and their use in agent files.
 
 use expect_test::expect;
 use serde_json::{Value, json};
@@ -126,7 +126,7 @@ fn an_agent_asks_for_servers_by_name_and_brings_its_own_if_it_is_trusted() {
     let names: Vec<&str> = definition.servers.iter().map(ServerUse::name).collect();
     assert_eq!(names, ["files", "db", "web"]);
     assert!(matches!(definition.servers[..], [ServerUse::Named(_), ServerUse::Own(_), ServerUse::Own(_)]));
-    // Whoever asks for a server has all of its tools, unless the list names some of them.
+    // An agent gets all tools of a server it asks for, unless the list names some of them.
     assert_eq!(definition.tools.unwrap(), ["Read", "mcp__files__list", "mcp__db", "mcp__web"]);
     let untrusted = agent(OWN, false);
     expect![[r#"

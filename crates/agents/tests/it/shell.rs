@@ -1,4 +1,4 @@
-//! What a file grants that grants commands.
+//! Tools granted together with commands.
 
 use sortie_agents::{Dialect, Scope, read};
 

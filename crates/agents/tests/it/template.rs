@@ -1,4 +1,4 @@
-//! Templates: what a file makes of one, which one a name means, and what becomes of a prompt that calls it.
+//! Templates: reading their files, looking them up by name, and expanding prompts that call them.
 
 use expect_test::expect;
 use proptest::prelude::*;
@@ -12,7 +12,7 @@ fn file(path: &str, scope: Scope, text: &str) -> TemplateFile {
     TemplateFile { path: path.to_owned(), scope, trusted: false, bytes: text.as_bytes().to_vec() }
 }
 
-/// A good one in the given place.
+/// A valid template at the given path and scope.
 fn plain(path: &str, scope: Scope) -> TemplateFile {
     file(path, scope, &format!("---\ndescription: from {path}\n---\nDo it.\n"))
 }
@@ -25,13 +25,13 @@ fn template(keys: &str, text: &str) -> Template {
     templates.get("test-file").expect("it is sound").clone()
 }
 
-/// What is said of a file.
+/// The findings about a file.
 fn said_of(path: &str, text: &str) -> String {
     let (_, findings) = Templates::assemble(vec![file(path, Scope::Project, text)]);
     findings.iter().map(|finding| format!("{finding}\n")).collect::<Vec<_>>().concat()
 }
 
-/// So many numbered names, each between these two.
+/// Numbered names with this text before and after the number.
 fn names(count: usize, before: &str, behind: &str) -> String {
     (0..count).fold(String::new(), |text, number| text + before + &number.to_string() + behind)
 }
@@ -220,7 +220,7 @@ fn an_unknown_name_is_told_with_those_that_may_be_meant() {
     );
 }
 
-/// One that names nobody.
+/// A request that names no agent.
 fn request(prompt: &str) -> TaskRequest {
     let agent = "general-purpose".to_owned();
     TaskRequest { prompt: prompt.to_owned(), agent, agent_is_usual: true, ..TaskRequest::default() }
@@ -245,7 +245,7 @@ fn a_prompt_that_calls_a_template_becomes_its_text() {
 
 #[test]
 fn what_a_request_says_itself_is_stronger_than_its_template() {
-    // The usual agent can be named like any other.
+    // The default agent can be named like any other.
     for agent in ["plan", "general-purpose"] {
         let (agent_is_usual, model) = (false, Some("main".to_owned()));
         let own = TaskRequest { agent: agent.to_owned(), agent_is_usual, model, ..request("/test-file path=a") };
@@ -322,12 +322,12 @@ fn agents_are_told_of_templates_in_bounded_lines() {
     assert_eq!(lines.last().map(String::as_str), Some(&*format!("- and {} more", 200 - (lines.len() - 2))));
 }
 
-/// A value so that a call has it again: in single quotes, each of which stands in double ones.
+/// Quotes a value for a call: single quotes around it, and double ones around each single quote in it.
 fn quoted(value: &str) -> String {
     format!("'{}'", value.replace('\'', "'\"'\"'"))
 }
 
-/// Text and values that look like one another.
+/// Similar text and values.
 fn word() -> impl Strategy<Value = String> {
     prop_oneof!["[a-z {}=/'\"\\\\]{0,12}", Just("{{path}}".to_owned()), Just("{{style}}".to_owned()), any::<String>()]
 }

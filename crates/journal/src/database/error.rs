@@ -1,4 +1,4 @@
-//! Errors of SQLite in the journal's words.
+//! Translates SQLite's errors into the journal's.
 
 use std::path::Path;
 
@@ -6,21 +6,21 @@ use rusqlite::ErrorCode;
 
 use crate::port::JournalError;
 
-/// Why some step inside failed, before it is known which file it was and what was being done with it.
+/// Cause of a failure, before it is known which file and operation it belongs to.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum DatabaseError {
     #[error(transparent)]
     Sqlite(#[from] rusqlite::Error),
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// Something in the file is not what was written.
+    /// Something in the file differs from what was written.
     #[error("{0}")]
     Damage(String),
 }
 
 impl DatabaseError {
-    /// Whether a write that failed so has left nothing behind, and may succeed another time: there was no room, or
-    /// another program was at it. Of what a sync has refused, nobody knows what is on disk.
+    /// True if the failed write left nothing behind and may succeed later: the disk was full, or another program held
+    /// the lock. After a failed sync, nobody knows what is on disk.
     pub(crate) fn passes(&self) -> bool {
         let Self::Sqlite(error) = self else { return false };
         let code = error.sqlite_error_code();
@@ -28,7 +28,7 @@ impl DatabaseError {
     }
 }
 
-/// What was being done with the file.
+/// Operation on the file, for its error.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Doing {
     Opening,
@@ -58,7 +58,7 @@ impl Doing {
     }
 }
 
-/// Whether a row was there but held something that no version has ever written.
+/// True if a row exists but holds something that no version has ever written.
 fn is_unreadable_value(error: &rusqlite::Error) -> bool {
     use rusqlite::Error;
     matches!(

@@ -1,7 +1,7 @@
 //! Checksums of events, chained per task, because SQLite has none of its own.
 //!
-//! The chain begins with what is fixed about the task, so that a changed header shows too, and its end stands in the
-//! task's row, so that a lost tail shows.
+//! The chain begins with the task's origin, so that a changed header shows too. The task's row holds the end of the
+//! chain, so that a lost tail shows.
 
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use sha2::{Digest, Sha256};
@@ -13,7 +13,7 @@ use crate::tasks::progress::Origin;
 pub(crate) struct EventChecksum([u8; 16]);
 
 impl EventChecksum {
-    /// What the chain of a task begins with.
+    /// The start of a task's chain.
     pub(crate) fn of_origin(origin: &Origin) -> Self {
         let mut digest = EventDigest::default();
         digest.text(origin.task_id.letters().as_bytes());
@@ -32,7 +32,7 @@ impl EventChecksum {
     }
 }
 
-/// Numbers are eight little-endian bytes; texts follow their length, so that no two rows read the same.
+/// Numbers are eight little-endian bytes; texts are preceded by their length, so that no two rows digest the same.
 #[derive(Default)]
 pub(crate) struct EventDigest(Sha256);
 

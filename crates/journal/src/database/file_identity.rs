@@ -1,7 +1,7 @@
-//! The identity of the files that are written: whether others would still find them.
+//! The identity of the files being written: whether other processes would still find them.
 //!
-//! A system lets a program write on to a file that has been deleted or moved away; whoever opens the path next finds
-//! nothing of it, or another file.
+//! Unix lets a program keep writing to a file that was deleted or moved away. The next program to open the path finds
+//! none of it, or another file.
 
 use std::fs;
 use std::io;
@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 
 use crate::port::JournalError;
 
-/// The journal's file and SQLite's log beside it, as they were found.
+/// Identity, when opened, of the journal's file and of SQLite's log next to it.
 #[derive(Debug)]
 pub(crate) struct FileIdentity {
     file: PathBuf,
     identity: Identity,
     log: PathBuf,
-    /// Known from the first write on, which makes it if need be.
+    /// Known from the first write on, which creates the log if necessary.
     log_identity: Option<Identity>,
 }
 
@@ -27,7 +27,7 @@ impl FileIdentity {
         Ok(Self { file: file.to_owned(), identity, log: log.into(), log_identity: None })
     }
 
-    /// Asked after a write and before anybody is told of it.
+    /// Called after a write and before it is acknowledged.
     pub(crate) fn check(&mut self) -> Result<(), JournalError> {
         let moved = || JournalError::Moved { path: self.file.clone() };
         let (file, log) = (Identity::of(&self.file), Identity::of(&self.log));
@@ -39,7 +39,7 @@ impl FileIdentity {
     }
 }
 
-/// What tells a file from another one at the same path.
+/// Distinguishes a file from another one at the same path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Identity {
     device: u64,
@@ -54,7 +54,7 @@ impl Identity {
         Ok(Self { device: metadata.dev(), number: metadata.ino() })
     }
 
-    /// Open files cannot be moved away there; that one is found is enough.
+    /// Windows does not let open files be moved away, so existence is enough.
     #[cfg(not(unix))]
     fn of(path: &Path) -> io::Result<Self> {
         fs::metadata(path)?;

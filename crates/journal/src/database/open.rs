@@ -1,4 +1,4 @@
-//! Finding or making the file, and refusing the ones that must not be touched.
+//! Finds or creates the file, and refuses files that must not be touched.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, ErrorKind};
@@ -11,22 +11,22 @@ use crate::database::error::Doing;
 use crate::database::schema::{self, Format, STEPS};
 use crate::port::JournalError;
 
-/// A file that is ready to be written.
+/// A file ready to be written.
 pub(crate) struct Opened {
     pub(crate) connection: Connection,
-    /// The file itself if it was made just now and is not yet synced, which must happen before anything in it counts
-    /// as synced. It takes milliseconds, so it is left to the writer thread.
+    /// The file itself if it was just created and is not yet synced. Nothing in it counts as synced before that. The
+    /// sync takes milliseconds, so the writer thread does it.
     pub(crate) unsynced: Option<File>,
 }
 
-/// Opens the file for the writer: made if missing, migrated if older, in WAL mode.
+/// Opens the file for the writer: created if missing, migrated if older, in WAL mode.
 pub(crate) fn for_writing(path: &Path, patience: Duration) -> Result<Opened, JournalError> {
     refuse_link(path)?;
     let unsynced = create(path)?;
     let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, patience)?;
     let format = inspect(path, &connection)?;
     let failed = |error| Doing::Opening.failed(path, error);
-    // SQLite opens for reading what it may not write, without a word.
+    // SQLite silently falls back to reading a file that it may not write.
     if connection.is_readonly("main").map_err(failed)? {
         return Err(JournalError::ReadOnly { path: path.to_owned() });
     }
@@ -44,7 +44,7 @@ pub(crate) fn for_writing(path: &Path, patience: Duration) -> Result<Opened, Jou
     Ok(Opened { connection, unsynced })
 }
 
-/// Opens the file for reading. One that is missing or empty is read as an empty journal, and nothing is created.
+/// Opens the file for reading. A missing or empty file is read as an empty journal, and nothing is created.
 pub(crate) fn for_reading(path: &Path, patience: Duration) -> Result<Connection, JournalError> {
     refuse_link(path)?;
     match fs::metadata(path) {
@@ -71,13 +71,13 @@ pub(crate) fn for_reading(path: &Path, patience: Duration) -> Result<Connection,
     }
 }
 
-/// A second connection to a file that has been opened for writing.
+/// A second connection to a file already open for writing.
 pub(crate) fn beside_the_writer(path: &Path, patience: Duration) -> Result<Connection, JournalError> {
     connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY, patience)
 }
 
-/// The file is always made as a file. A link was put there by somebody else, and could lead anywhere; the directory may
-/// be one, so that people can keep their state on another disk.
+/// The journal always creates its file as a regular file. A link was put there by somebody else, and could lead
+/// anywhere. The directory may be a link, so that people can keep their state on another disk.
 fn refuse_link(path: &Path) -> Result<(), JournalError> {
     if path.is_symlink() {
         let cause = "it is a link; put the file itself there".to_owned();
@@ -86,7 +86,7 @@ fn refuse_link(path: &Path) -> Result<(), JournalError> {
     Ok(())
 }
 
-/// A journal that is nowhere and holds nothing, so that reading need not ask whether there is a file.
+/// An empty journal in memory, so that reading need not check for a file.
 fn empty(path: &Path) -> Result<Connection, JournalError> {
     let made = Connection::open_in_memory().and_then(|mut connection| {
         schema::migrate(&mut connection, STEPS)?;
@@ -96,7 +96,7 @@ fn empty(path: &Path) -> Result<Connection, JournalError> {
 }
 
 fn connect(path: &Path, access: OpenFlags, patience: Duration) -> Result<Connection, JournalError> {
-    // Each connection is used by one thread at a time; SQLite need not lock as well.
+    // Each connection is used by one thread at a time, so SQLite need not lock too.
     let connected = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)
         .and_then(|connection| connection.busy_timeout(patience).map(|()| connection));
     connected.map_err(|error| match error.sqlite_error_code() {
@@ -105,7 +105,7 @@ fn connect(path: &Path, access: OpenFlags, patience: Duration) -> Result<Connect
     })
 }
 
-/// The system's reason why SQLite could not open the file, since SQLite does not tell.
+/// The system's reason why the file could not be opened, since SQLite does not give it.
 fn why_not(path: &Path, error: &rusqlite::Error) -> String {
     if path.is_dir() {
         return "it is a directory".to_owned();
@@ -119,20 +119,20 @@ fn why_not(path: &Path, error: &rusqlite::Error) -> String {
     }
 }
 
-/// Closing any handle of a file takes away all locks that this process has on it, SQLite's included, and with them its
-/// protection against other processes. A lost handle costs less.
+/// Closing any handle of a file drops all locks that this process has on it, including SQLite's, and with them its
+/// protection against other processes. A leaked handle costs less.
 pub(crate) fn keep_open_for_ever(file: File) {
     std::mem::forget(file);
 }
 
-/// Whether some of the journal is still in SQLite's write-ahead log beside the file.
+/// True if part of the journal is still in SQLite's write-ahead log next to the file.
 fn has_log_beside(path: &Path) -> bool {
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
     Path::new(&log).exists()
 }
 
-/// Opens a file in a place where nothing can be written: SQLite reads it without the files that it keeps beside others.
+/// Opens a file in a read-only place: SQLite reads it without the extra files that it normally needs.
 fn connect_to_unchanging(path: &Path) -> Result<Connection, JournalError> {
     let mut address = "file:".to_owned();
     for character in path.to_string_lossy().chars() {
@@ -146,7 +146,7 @@ fn connect_to_unchanging(path: &Path) -> Result<Connection, JournalError> {
     Connection::open_with_flags(address, access).map_err(|error| Doing::Opening.failed(path, error))
 }
 
-/// Looks at the file before anything in it is changed.
+/// Checks the file before anything in it is changed.
 fn inspect(path: &Path, connection: &Connection) -> Result<Format, JournalError> {
     let path = path.to_owned();
     match schema::format(connection) {
@@ -155,23 +155,23 @@ fn inspect(path: &Path, connection: &Connection) -> Result<Format, JournalError>
         }
         Ok(Format::Foreign) => Err(JournalError::Open { path, cause: "it belongs to another program".to_owned() }),
         Ok(format) => Ok(format),
-        // The file itself could be opened, so it is the files beside it that cannot be made.
+        // The file itself could be opened, so the files next to it cannot be created.
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::CannotOpen) => Err(JournalError::ReadOnly { path }),
         Err(error) => Err(Doing::Opening.failed(&path, error)),
     }
 }
 
-/// Puts the file into WAL mode, where it stays, and returns the mode that SQLite settled on.
+/// Puts the file into WAL mode permanently, and returns the mode that SQLite settled on.
 fn enter_wal_mode(connection: &Connection, patience: Duration) -> rusqlite::Result<String> {
-    // macOS syncs to the drive, not only to its cache, if told so; elsewhere this changes nothing.
+    // On request, macOS syncs to the drive and not only to its cache; elsewhere this changes nothing.
     connection.execute_batch("PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON")?;
-    // Ten thousand tasks at once write all over the index. With the log folded back every 4 MB they would wait for the
+    // Ten thousand simultaneous tasks write all over the index. With a checkpoint every 4 MB they would wait for the
     // disk.
     connection.execute_batch("PRAGMA wal_autocheckpoint = 16384")?;
     let deadline = Instant::now() + patience;
     loop {
         match connection.query_row("PRAGMA journal_mode = WAL", (), |row| row.get(0)) {
-            // SQLite's own waiting does not cover two processes that make the same new file.
+            // SQLite's own waiting does not cover two processes that create the same file.
             Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && Instant::now() < deadline => {
                 std::thread::sleep(Duration::from_millis(1));
             }
@@ -180,7 +180,7 @@ fn enter_wal_mode(connection: &Connection, patience: Duration) -> rusqlite::Resu
     }
 }
 
-/// Makes the file, and its directory, for their owner alone. `None` if there is a file; it is not opened then.
+/// Creates the file, and its directory, for their owner alone. `None` if the file exists; it is not opened then.
 fn create(path: &Path) -> Result<Option<File>, JournalError> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -206,7 +206,7 @@ fn create(path: &Path) -> Result<Option<File>, JournalError> {
 fn unopened(path: &Path, error: &io::Error) -> JournalError {
     let path = path.to_owned();
     match error.kind() {
-        // Nothing stands in the way but the right to make a file there.
+        // The only obstacle is the missing permission to create a file there.
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem if path.parent().is_some_and(Path::is_dir) => {
             JournalError::ReadOnly { path }
         }
@@ -232,7 +232,7 @@ mod owner_only {
 mod owner_only {
     use std::fs::{DirBuilder, OpenOptions};
 
-    // A user's own directories are closed to others there by default.
+    // On Windows a user's own directories are closed to others by default.
     pub(crate) fn file(_options: &mut OpenOptions) {}
 
     pub(crate) fn directory(_builder: &mut DirBuilder) {}

@@ -1,40 +1,39 @@
-//! The part of the file that the writer keeps in memory: little, but for the time in which many write at once, all over
-//! the index. With SQLite's usual cache they would wait for the disk; and whatever a long run has no need of is memory
-//! held for nothing.
+//! Size of the writer's page cache: small, except while many tasks write all over the index at once. With SQLite's
+//! default they would then wait for the disk; at other times a large cache wastes memory.
 
 use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 
-/// Orders at once that are little to do.
+/// Up to so many simultaneous orders the load is light.
 const FEW: usize = 64;
-/// In KiB: SQLite's own, and while many write.
+/// In KiB: SQLite's default.
 const USUAL: i64 = 2000;
 const WIDE: i64 = 65_536;
-/// How long there is little to do before the cache is the usual one again.
+/// Time of light load before the cache shrinks again.
 const WIDE_FOR: Duration = Duration::from_secs(10);
 
 #[derive(Debug)]
 pub(crate) struct PageCache {
     kibibytes: i64,
-    /// When many orders came last.
+    /// Time of the last heavy load.
     many_came: Option<Instant>,
 }
 
 impl PageCache {
-    /// Of a new connection.
+    /// State of a new connection's cache.
     pub(crate) fn new() -> Self {
         Self { kibibytes: USUAL, many_came: None }
     }
 
-    /// Fits it to the orders that wait. Made narrow, it lets go at once of all that does not fit any more.
+    /// Adapts the cache to the number of waiting orders. Shrinking frees the excess memory at once.
     pub(crate) fn fit(&mut self, connection: &Connection, waiting: usize, now: Instant) {
         if waiting > FEW {
             self.many_came = Some(now);
         }
         let is_wide = self.many_came.is_some_and(|came| now.duration_since(came) < WIDE_FOR);
         let kibibytes = if is_wide { WIDE } else { USUAL };
-        // The writer works with whichever it has.
+        // The writer works with either size.
         if self.kibibytes != kibibytes && connection.pragma_update(None, "cache_size", -kibibytes).is_ok() {
             self.kibibytes = kibibytes;
         }

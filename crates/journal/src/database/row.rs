@@ -1,5 +1,5 @@
-//! Rows of the file and the values they stand for. The order of columns is the contract between this file and the
-//! queries that select them.
+//! Rows of the file, and conversion to and from values. This file and the queries that select the rows agree on the
+//! order of columns.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::port::{JournalError, Worked};
 use crate::tasks::owner::Owner;
 use crate::tasks::progress::{Origin, Progress};
 
-/// The whole rows of tasks: an origin, then a progress, then what guards both.
+/// Complete rows of tasks: origin, then progress, then what protects both.
 pub(crate) const TASKS: &str = "
     SELECT t.task, t.parent, t.root, t.depth, t.agent, t.title, t.workspace, t.started,
         t.attempt, t.owner_pid, t.owner_started, t.owner_space, t.leg, t.last_seq, t.updated, t.status, t.ended_seq,
@@ -22,14 +22,14 @@ pub(crate) const TASKS: &str = "
         t.admitted, t.heard
     FROM tasks t";
 
-/// The same in a file of version 2.
+/// Complete rows of tasks in a file of version 2.
 pub(crate) const TASKS_IN_VERSION_2: &str = "
     SELECT t.task, t.parent, t.root, t.depth, t.agent, t.title, t.workspace, t.started,
         t.attempt, t.owner_pid, t.owner_started, t.owner_space, t.leg, t.last_seq, t.updated, t.status, t.ended_seq,
         t.children, t.log_sum, t.going, t.mark, t.number
     FROM tasks t";
 
-/// Events, each with the origin of its task before it and the sum of the event before it behind it.
+/// Events, each after the origin of its task and before the checksum of the previous event.
 pub(crate) const EVENTS: &str = "
     SELECT t.task, t.parent, t.root, t.depth, t.agent, t.title, t.workspace, t.started,
         e.position, e.task, e.seq, e.leg, e.time, e.version, e.kind, e.body, e.sum, p.sum
@@ -37,7 +37,7 @@ pub(crate) const EVENTS: &str = "
     LEFT JOIN tasks t ON t.task = e.task
     LEFT JOIN events p ON p.task = e.task AND p.seq = e.seq - 1";
 
-/// The events of one task, without anything of others.
+/// Events of one task, without columns of other rows.
 pub(crate) const LOG: &str = "
     SELECT e.position, e.task, e.seq, e.leg, e.time, e.version, e.kind, e.body, e.sum
     FROM events e";
@@ -49,16 +49,16 @@ pub(crate) struct TaskRow {
     pub(crate) tail: TaskTail,
 }
 
-/// What moves in a task's row, on what is fixed.
+/// The part of a task's row that changes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TaskTail {
-    /// Its place in the order of starting.
+    /// Position in the order of starting.
     pub(crate) number: i64,
     pub(crate) origin_mark: RowChecksum,
     pub(crate) progress: Progress,
-    /// Where the chain of its events ends.
+    /// Last checksum in the chain of the task's events.
     pub(crate) log_sum: EventChecksum,
-    /// Being pruned: for everybody but the pruning it is not there any more.
+    /// Being pruned, and therefore hidden from everything else.
     pub(crate) going: bool,
 }
 
@@ -68,7 +68,7 @@ impl TaskTail {
         with_working_time(self.checksum_in_version_2(), &self.progress.worked)
     }
 
-    /// The checksum without the working time, which that version did not know.
+    /// The checksum without the working time, which version 2 did not have.
     pub(crate) fn checksum_in_version_2(&self) -> RowChecksum {
         let Self { number, origin_mark, progress, log_sum, going } = self;
         let mut digest = RowDigest::default();
@@ -90,13 +90,13 @@ impl TaskTail {
     }
 }
 
-/// The checksum of a row of version 2, and of its working time.
+/// Adds the working time to the checksum of a version 2 row.
 pub(crate) fn with_working_time(checksum: RowChecksum, worked: &Worked) -> RowChecksum {
     let (before, admitted, heard) = worked_columns(worked);
     checksum.with(before, admitted, heard)
 }
 
-/// An event as it is stored, before it is decoded: what its sum is made over.
+/// An event as stored, before decoding: the input of its checksum.
 #[derive(Debug)]
 pub(crate) struct StoredEvent<'a> {
     pub(crate) position: i64,
@@ -110,7 +110,7 @@ pub(crate) struct StoredEvent<'a> {
 }
 
 impl<'a> StoredEvent<'a> {
-    /// The eight columns of an event, from column `first` on.
+    /// Reads the eight columns of an event, starting at column `first`.
     fn from_row(row: &'a Row<'_>, first: usize) -> rusqlite::Result<Self> {
         Ok(Self {
             position: row.get(first)?,
@@ -124,7 +124,7 @@ impl<'a> StoredEvent<'a> {
         })
     }
 
-    /// The checksum over the one before it and all that is stored of this event.
+    /// Checksum of the previous one and everything stored about this event.
     pub(crate) fn checksum(&self, previous: EventChecksum) -> EventChecksum {
         let mut digest = EventDigest::default();
         digest.text(previous.bytes());
@@ -139,7 +139,7 @@ impl<'a> StoredEvent<'a> {
         digest.finish()
     }
 
-    /// The event, if its sum is that of these bytes behind `previous`.
+    /// Decodes the event if `sum` matches its bytes after `previous`.
     fn check(&self, previous: EventChecksum, sum: EventChecksum, origin: &Origin) -> Result<Event, DatabaseError> {
         let (task_id, seq) = (origin.task_id, self.seq.cast_unsigned());
         let damaged = |cause: String| JournalError::DamagedTask { task: task_id, seq, cause };
@@ -163,7 +163,7 @@ impl<'a> StoredEvent<'a> {
     }
 }
 
-/// The start of a row of [`TASKS`] or [`EVENTS`].
+/// Reads the start of a row of [`TASKS`] or [`EVENTS`].
 fn origin(row: &Row<'_>) -> rusqlite::Result<Origin> {
     let parent_id = match row.get_ref(1)?.data_type() {
         Type::Null => None,
@@ -181,7 +181,7 @@ fn origin(row: &Row<'_>) -> rusqlite::Result<Origin> {
     })
 }
 
-/// The ten columns of a task's progress, from column `first` on, without how long it has worked.
+/// Reads the ten columns of a task's progress, starting at column `first`, except the working time.
 fn progress(row: &Row<'_>, first: usize, worked: Worked) -> rusqlite::Result<Progress> {
     Ok(Progress {
         attempt: row.get(first)?,
@@ -200,7 +200,7 @@ fn progress(row: &Row<'_>, first: usize, worked: Worked) -> rusqlite::Result<Pro
     })
 }
 
-/// The three columns of how long a task has worked, from column `first` on.
+/// Reads the three columns of a task's working time, starting at column `first`.
 fn worked(row: &Row<'_>, first: usize) -> rusqlite::Result<Worked> {
     Ok(Worked {
         before: Duration::from_millis(row.get::<_, i64>(first)?.cast_unsigned()),
@@ -209,13 +209,13 @@ fn worked(row: &Row<'_>, first: usize) -> rusqlite::Result<Worked> {
     })
 }
 
-/// The values of these columns.
+/// Values for the columns of the working time.
 pub(crate) fn worked_columns(worked: &Worked) -> (i64, Option<i64>, i64) {
     let before = i64::try_from(worked.before.as_millis()).unwrap_or(i64::MAX);
     (before, worked.admitted.map(|time| time.0.cast_signed()), worked.last_heard.0.cast_signed())
 }
 
-/// A row of [`TASKS`], checked against its mark.
+/// Reads a row of [`TASKS`] and verifies its checksum.
 pub(crate) fn task(row: &Row<'_>) -> Result<TaskRow, DatabaseError> {
     let task = unchecked_task(row, worked(row, 22)?)?;
     if row.get::<_, RowChecksum>(20)? != task.tail.checksum() {
@@ -227,7 +227,7 @@ pub(crate) fn task(row: &Row<'_>) -> Result<TaskRow, DatabaseError> {
     Ok(task)
 }
 
-/// The number of a row of [`TASKS_IN_VERSION_2`] that has no mark yet, and the mark that it should have there.
+/// The number of a row of [`TASKS_IN_VERSION_2`] that has no checksum yet, and the checksum to store.
 pub(crate) fn unmarked_task(row: &Row<'_>) -> rusqlite::Result<(i64, RowChecksum)> {
     let TaskRow { tail, .. } = unchecked_task(row, Worked::begin(Timestamp(0)))?;
     Ok((tail.number, tail.checksum_in_version_2()))
@@ -245,7 +245,7 @@ fn unchecked_task(row: &Row<'_>, worked: Worked) -> rusqlite::Result<TaskRow> {
     Ok(TaskRow { origin, tail })
 }
 
-/// A row of [`EVENTS`], checked against its sum.
+/// Reads a row of [`EVENTS`] and verifies its checksum.
 pub(crate) fn event(row: &Row<'_>) -> Result<Event, DatabaseError> {
     let stored = StoredEvent::from_row(row, 8)?;
     let task = task_id(row, 9)?;
@@ -264,7 +264,8 @@ pub(crate) fn event(row: &Row<'_>) -> Result<Event, DatabaseError> {
     stored.check(previous, sum, &origin)
 }
 
-/// A row of [`LOG`], checked as the one that follows the sum `previous`, with its own sum and how long it is.
+/// Reads a row of [`LOG`] and verifies it as the successor of `previous`. Returns the event with its checksum and
+/// length.
 pub(crate) fn next_event(
     row: &Row<'_>,
     previous: EventChecksum,
@@ -303,7 +304,7 @@ fn status(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Status>> {
 
 const STATUSES: [Status; 5] = [Status::Completed, Status::Partial, Status::Failed, Status::Cancelled, Status::Rejected];
 
-/// The word under which a status is stored.
+/// Stored name of a status.
 pub(crate) fn status_word(status: Status) -> &'static str {
     match status {
         Status::Completed => "completed",

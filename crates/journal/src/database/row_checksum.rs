@@ -1,7 +1,7 @@
-//! Checksums of rows that stand for themselves and are read by the hundred thousand: eight bytes, quickly made.
+//! Checksums of self-contained rows that are read by the hundred thousand: eight bytes, fast to compute.
 //!
-//! They find damage, not forgery. Each step can be undone, so two rows that differ in one place never come to the same
-//! mark, whatever follows.
+//! They find damage, not forgery. Each step is reversible, so two rows that differ in one place never get the same
+//! checksum, whatever follows.
 
 use rusqlite::types::{FromSql, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 
@@ -11,7 +11,7 @@ use crate::tasks::progress::Origin;
 pub(crate) struct RowChecksum(u64);
 
 impl RowChecksum {
-    /// Of what is fixed about a task.
+    /// Checksum of the fixed part of a task.
     pub(crate) fn of_origin(origin: &Origin) -> Self {
         let mut digest = RowDigest::default();
         digest.text(origin.task_id.letters().as_bytes());
@@ -25,7 +25,7 @@ impl RowChecksum {
         digest.finish()
     }
 
-    /// The checksum of what this is one of and of three numbers more; the second may be missing.
+    /// Continues this checksum with three more numbers, the second optional.
     pub(crate) fn with(self, first: i64, second: Option<i64>, third: i64) -> Self {
         let mut digest = RowDigest(self.0);
         digest.number(first);
@@ -35,7 +35,7 @@ impl RowChecksum {
         digest.finish()
     }
 
-    /// The checksum of this one as a number of the digest.
+    /// This checksum as a number to digest.
     pub(crate) fn as_number(self) -> i64 {
         self.0.cast_signed()
     }
@@ -57,14 +57,14 @@ impl RowChecksum {
     }
 }
 
-/// A number is one step; a text is its length, and then a number for every eight bytes, little-endian, the last ones
-/// filled up with zeroes.
+/// A number is one step. A text is its length, then one number for every eight bytes, little-endian, the last padded
+/// with zeroes.
 #[derive(Default)]
 pub(crate) struct RowDigest(u64);
 
 impl RowDigest {
     pub(crate) fn number(&mut self, number: i64) {
-        // An odd factor, and a shift by half: both can be undone.
+        // An odd factor and a shift by half: both are reversible.
         let mixed = (self.0 ^ number.cast_unsigned()).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         self.0 = mixed ^ (mixed >> 32);
     }

@@ -1,4 +1,4 @@
-//! The schema of the file: its version, and the steps by which an older file becomes a newer one.
+//! The schema of the file: its version, and the steps that migrate an older file.
 //!
 //! The version lives in SQLite's `user_version`; `application_id` tells our files from those of other programs.
 
@@ -9,8 +9,7 @@ use crate::database::{totals, working_time_migration};
 /// "SRTJ", in the header of every journal.
 pub(crate) const APPLICATION: i32 = i32::from_be_bytes(*b"SRTJ");
 
-/// The steps of all migrations: the one at index `n` leads from version `n` to version `n + 1`. Never edited once
-/// shipped.
+/// All migration steps: index `n` leads from version `n` to version `n + 1`. Never edited once shipped.
 pub(crate) const STEPS: &[Step] = &[
     Step { sql: VERSION_1, then: None },
     Step { sql: VERSION_2, then: Some(totals::mark_everything) },
@@ -18,15 +17,15 @@ pub(crate) const STEPS: &[Step] = &[
     Step { sql: VERSION_4, then: None },
 ];
 
-/// What leads from one version to the next: statements, and what they cannot do.
+/// One migration step: statements, and code for what they cannot do.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Step {
     pub(crate) sql: &'static str,
     pub(crate) then: Option<fn(&Transaction<'_>) -> rusqlite::Result<()>>,
 }
 
-/// Ids are stored as their twelve letters, times as milliseconds since 1970, sums as 16 bytes. In `events` the body
-/// comes last, so that reading the sum of a row never walks through a long body.
+/// Ids are stored as their twelve letters, times as milliseconds since 1970, checksums as 16 bytes. The body comes last
+/// in `events`, so that reading a checksum never walks through a long body.
 const VERSION_1: &str = "
     CREATE TABLE tasks (
         number        INTEGER PRIMARY KEY, -- order of starting
@@ -62,9 +61,9 @@ const VERSION_1: &str = "
     ) STRICT;
 ";
 
-/// Checksums for the rows of tasks; how many there are, so that a lost one shows; room for commands; pruning.
+/// Adds checksums for task rows, row counts so that a lost row shows, commands, and pruning.
 ///
-/// The renamed column keeps a program that knows version 1 only, and has the file open, from writing rows without
+/// The renamed column keeps a program that knows only version 1, and has the file open, from writing rows without
 /// checksums: its statements fail.
 const VERSION_2: &str = "
     ALTER TABLE tasks RENAME COLUMN last_sum TO log_sum;
@@ -93,8 +92,8 @@ const VERSION_2: &str = "
     ) STRICT;
 ";
 
-/// How long each task has worked, so that a list need not look it up in the logs. A column is renamed for the same
-/// reason as in version 2.
+/// Adds the working time of each task, so that a list need not read the logs. A column is renamed for the reason given
+/// at version 2.
 const VERSION_3: &str = "
     ALTER TABLE tasks RENAME COLUMN mark TO row_mark;
     ALTER TABLE tasks ADD COLUMN worked INTEGER NOT NULL DEFAULT 0; -- before the process that had it last got to work
@@ -102,15 +101,14 @@ const VERSION_3: &str = "
     ALTER TABLE tasks ADD COLUMN heard INTEGER NOT NULL DEFAULT 0; -- the last event of whoever had it
 ";
 
-/// No table changes. From here on logs have facts that shorten a conversation or add to it: a program that does not
-/// know them would pass over them, and go on with a task in another conversation than it had. It refuses the file
-/// instead.
+/// No table changes. From this version on, facts can shorten a conversation or add to it. A program that does not know
+/// them would skip them and resume a task with a different conversation. It refuses the file instead.
 const VERSION_4: &str = "";
 
-/// What a file turned out to be.
+/// Result of looking at a file.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Format {
-    /// It holds nothing yet.
+    /// The file is still empty.
     Empty,
     Ours {
         version: u32,
@@ -138,7 +136,7 @@ pub(crate) fn newest(steps: &[Step]) -> u32 {
 /// Takes the steps that the file still lacks, all in one transaction. Only for files that are empty or ours.
 pub(crate) fn migrate(connection: &mut Connection, steps: &[Step]) -> rusqlite::Result<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    // Asked again under the lock: another process may just have done it.
+    // Checked again under the lock: another process may just have migrated.
     let taken = match format(&transaction)? {
         Format::Ours { version } => version,
         Format::Empty | Format::Foreign => 0,
@@ -162,7 +160,7 @@ fn mark(transaction: &Transaction<'_>, version: u32) -> rusqlite::Result<()> {
 mod tests {
     use super::*;
 
-    /// A history in which version 1 had one table, version 2 added a column and version 3 filled it.
+    /// A made-up history: version 1 had one table, version 2 added a column, version 3 filled it.
     const MADE_UP: &[Step] = &[
         Step { sql: "CREATE TABLE notes (text TEXT)", then: None },
         Step { sql: "ALTER TABLE notes ADD COLUMN length INTEGER", then: None },

@@ -1,4 +1,4 @@
-//! The row of one task: found, made and changed. Its mark goes with every change.
+//! The row of one task: finding, inserting and changing it. Its checksum is updated with every change.
 
 use rusqlite::{Connection, params};
 use sortie_protocol::TaskId;
@@ -8,7 +8,7 @@ use crate::database::row::{self, TaskRow, TaskTail, status_word, worked_columns}
 use crate::port::JournalError;
 use crate::tasks::progress::Origin;
 
-/// The row of a task, if it has one. Events without a row are damage, not a task that never was.
+/// The row of a task, if it has one. Events without a row are damage, not a missing task.
 pub(crate) fn find(connection: &Connection, task: TaskId) -> Result<Option<TaskRow>, DatabaseError> {
     let mut statement = connection.prepare_cached(&format!("{} WHERE t.task = ?1", row::TASKS))?;
     let mut rows = statement.query([task.letters()])?;
@@ -23,7 +23,7 @@ pub(crate) fn find(connection: &Connection, task: TaskId) -> Result<Option<TaskR
     Ok(None)
 }
 
-/// The row of a task that is there for everybody.
+/// The row of a task that is not being pruned; an error if there is none.
 pub(crate) fn known(connection: &Connection, task: TaskId) -> Result<TaskRow, DatabaseError> {
     let found = find(connection, task)?.filter(|row| !row.tail.going);
     found.ok_or_else(|| JournalError::NoSuchTask { asked: task.to_string() }.into())

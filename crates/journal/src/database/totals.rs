@@ -1,6 +1,6 @@
-//! The totals of the file: how many rows there are, and which numbers have been given away.
+//! Totals of the file: the number of rows, and the highest numbers used.
 //!
-//! A checksum in a row says that the row is right; it cannot say that a row is missing. These counts can.
+//! A checksum in a row shows that the row is right; it cannot show that a row is missing. These counts can.
 
 use rusqlite::{Connection, Transaction, params};
 
@@ -14,11 +14,11 @@ pub(crate) struct Totals {
     pub(crate) tasks: i64,
     /// Tasks whose leg has not ended.
     pub(crate) open: i64,
-    /// The last place in the order of starting that was given away.
+    /// The highest number of a task in the order of starting.
     pub(crate) number: i64,
-    /// The last position that was given away. None of these is given twice, whatever is pruned.
+    /// The highest position used. Positions are never reused, whatever is pruned.
     pub(crate) position: i64,
-    /// The same for commands.
+    /// The highest number of a command.
     pub(crate) command: i64,
 }
 
@@ -54,7 +54,7 @@ impl Totals {
     }
 }
 
-/// Gives a file that was of version 1 its totals and each of its tasks a checksum.
+/// Gives a file of version 1 its totals, and each of its tasks a checksum.
 pub(crate) fn mark_everything(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
     let mut marks = Vec::new();
     {

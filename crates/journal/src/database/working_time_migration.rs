@@ -1,6 +1,6 @@
-//! Finds out how long the tasks of an older file have worked, once, when it is migrated to version 3.
+//! Computes the working time of all tasks once, when an older file is migrated to version 3.
 //!
-//! Checks nothing: what was damaged before is damaged afterwards, and found by whoever reads it.
+//! Checks nothing: existing damage stays, and is found when it is read.
 
 use rusqlite::{Transaction, params};
 use sortie_protocol::{Fact, Timestamp};
@@ -9,7 +9,8 @@ use crate::database::row::{with_working_time, worked_columns};
 use crate::database::row_checksum::RowChecksum;
 use crate::port::Worked;
 
-/// Puts it into the row of each task. The marks are gone on from, not made anew.
+/// Writes the working time into the row of each task. Checksums are continued, not recomputed, so that damage stays
+/// visible.
 pub(crate) fn look_up(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
     let mut tasks = transaction.prepare("SELECT number, row_mark FROM tasks")?;
     let rows: Vec<(i64, RowChecksum)> = tasks.query_map((), |row| row.try_into())?.collect::<Result<_, _>>()?;
@@ -23,7 +24,7 @@ pub(crate) fn look_up(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// The ending tells, if the leg has one; else all events. One that cannot be read tells nothing.
+/// Read from the ending if the leg has one, otherwise from all events. An unreadable event is skipped.
 fn of_task(transaction: &Transaction<'_>, number: i64) -> rusqlite::Result<Worked> {
     let mut telling = transaction.prepare_cached(
         "SELECT e.time, e.body FROM tasks t JOIN events e ON e.task = t.task

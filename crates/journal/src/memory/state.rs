@@ -1,4 +1,4 @@
-//! The state of the journal in memory, and how it changes.
+//! The state of the journal in memory, and its changes.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -33,7 +33,7 @@ impl State {
         self.task(id).ok_or_else(|| JournalError::NoSuchTask { asked: id.to_string() })
     }
 
-    /// Its place in the order of starting.
+    /// Position in the order of starting.
     pub(super) fn number(&self, id: TaskId) -> Result<u64, JournalError> {
         self.by_id.get(&id).copied().ok_or_else(|| JournalError::NoSuchTask { asked: id.to_string() })
     }
@@ -82,9 +82,9 @@ impl State {
         Ok(id)
     }
 
-    /// The task and all its descendants, in the order of starting; nothing if there is no such task.
+    /// The task and all its descendants, in the order of starting; empty if there is no such task.
     pub(super) fn tree(&self, root: TaskId) -> Vec<TaskHeader> {
-        // Parents start before their children, so one pass in the order of starting meets them first.
+        // Parents start before their children, so one pass in the order of starting is enough.
         let mut members = HashSet::new();
         let mut headers = Vec::new();
         for task in self.tasks.values() {
@@ -97,7 +97,7 @@ impl State {
         headers
     }
 
-    /// The tree below the root, if it may go; else, where that needs a word, why not.
+    /// The tree below the root, if it may be pruned; otherwise the reason, if one should be reported.
     pub(super) fn old_tree(&self, root: TaskId, older_than: Timestamp) -> Result<Vec<TaskHeader>, Option<Kept>> {
         let tree = self.tree(root);
         if !prune_evidence::is_old(&tree, older_than) {
@@ -110,7 +110,7 @@ impl State {
         if uncollected.is_some() { Err(uncollected) } else { Ok(tree) }
     }
 
-    /// Removes the tree if it may go, and returns its tasks.
+    /// Removes the tree if it may be pruned, and returns its tasks.
     pub(super) fn remove(&mut self, root: TaskId, older_than: Timestamp, pruned: &mut Pruned) -> Vec<TaskId> {
         let tree = match self.old_tree(root, older_than) {
             Ok(tree) => tree,

@@ -1,4 +1,4 @@
-//! A task as the journal in memory holds it.
+//! A task of the journal in memory.
 
 use crate::port::{Position, TaskHeader};
 use crate::tasks::owner::Owner;
@@ -8,7 +8,7 @@ use crate::tasks::progress::{Origin, Progress};
 pub(super) struct Task {
     pub(super) origin: Origin,
     pub(super) progress: Progress,
-    /// Where its events are in the log.
+    /// Positions of its events in the log.
     pub(super) events: Vec<Position>,
 }
 

@@ -56,12 +56,12 @@ impl JournalError {
         Self::DamagedTask { task, seq: 1, cause: "it is not the start that it should be".to_owned() }
     }
 
-    /// Whether it means that somebody else has the task, whose log is as it should be.
+    /// True if another writer has the task and its log is intact.
     pub fn is_of_others(&self) -> bool {
         matches!(self, Self::Fenced { .. } | Self::Stale { .. } | Self::LegOver { .. } | Self::AlreadyStarted { .. })
     }
 
-    /// Nobody could act on it: it names no task.
+    /// Refusal of an unknown command, which names no task and so reaches nobody.
     pub(crate) fn unknown_command() -> Self {
         Self::Write { cause: "a command that this version does not know cannot be sent".to_owned() }
     }

@@ -13,61 +13,61 @@ use crate::port::standing::Standing;
 use crate::port::task_header::TaskHeader;
 use crate::port::task_query::TaskQuery;
 
-/// A durable, append-only log of events, ordered within each task, and the way by which commands reach the process that
-/// runs a task.
+/// A durable, append-only log of events, ordered within each task. It also carries commands to the process that runs a
+/// task.
 ///
 /// Reading blocks (it touches a disk): call it from a thread that may wait.
 pub trait Journal: Send + Sync {
     /// Appends all entries or none, in this order, and numbers them within their tasks.
     ///
-    /// Refused are a fact for a task that has not started, a second start, a leg that is over or has not begun, an
-    /// attempt that has been shut out ([`JournalError::Fenced`]), and what was to follow another event than the last
-    /// ([`JournalError::Stale`]). A refusal touches no other append, except where nobody waited for it
-    /// ([`Durability::Ordered`]): then every later append of that attempt to one of its tasks gets the same refusal, so
-    /// that no log has a hole that its writer does not know of.
+    /// Refuses a fact for a task that has not started, a second start, a leg that is over or has not begun, an attempt
+    /// that was shut out ([`JournalError::Fenced`]), and an entry whose `after` is no longer the end of the log
+    /// ([`JournalError::Stale`]). A refusal affects no other append, unless nobody waited for it
+    /// ([`Durability::Ordered`]). Every later append of that attempt to the same task is then refused too, so that no
+    /// log has a hole unknown to its writer.
     ///
-    /// After a failed write nothing more is acknowledged: every later append fails too. A write for which there was no
-    /// room, or that another program kept off, is not such a one: it is refused, and later ones are tried.
+    /// After a failed write nothing more is acknowledged: every later append fails too. A full disk or another
+    /// program's lock does not count as such: that write is refused, and later ones are tried.
     ///
-    /// Dropping the future before it is done may or may not append; it never appends half.
+    /// A future dropped early may or may not append; it never appends half.
     fn append(
         &self,
         entries: Vec<Entry>,
         durability: Durability,
     ) -> Pin<Box<dyn Future<Output = Result<(), JournalError>> + Send + '_>>;
 
-    /// All events of one task, checked against their checksums. A task that never started is an error.
+    /// Reads all events of one task and verifies their checksums. A task that never started is an error.
     fn read(&self, task: TaskId) -> Result<Vec<Event>, JournalError> {
         let mut events = Vec::new();
         self.read_each(task, 1, &mut |event| events.push(event))?;
         Ok(events)
     }
 
-    /// Reads the events one by one, from number `from` on, in bounded memory however long the log is. Where it is
-    /// damaged, `each` has seen what stands before the damage.
+    /// Reads events one by one, starting at number `from`, in bounded memory however long the log is. If the log is
+    /// damaged, `each` has seen everything before the damage.
     fn read_each(&self, task: TaskId, from: u64, each: &mut dyn FnMut(Event)) -> Result<(), JournalError>;
 
-    /// Reads the whole log of a task that stands so, in the same way. Refused as [`JournalError::Stale`] is one in
-    /// which others have written since: as soon as it shows, not when a long log has been read.
+    /// Reads the whole log of a task with this standing, one event at a time. Refused as [`JournalError::Stale`] as
+    /// soon as it shows that others have written since.
     fn read_standing(&self, standing: &Standing, each: &mut dyn FnMut(Event)) -> Result<(), JournalError> {
         let Standing { task_id: task, last_seq: read, .. } = *standing;
         let last = self.standing(task)?.last_seq;
         if last == read { self.read_each(task, 1, each) } else { Err(JournalError::Stale { task, read, last }) }
     }
 
-    /// What a task was started as; no other event is read. A task that never started is an error.
+    /// The job that a task was started with; reads no other event. A task that never started is an error.
     fn beginning(&self, task: TaskId) -> Result<Job, JournalError>;
 
-    /// The newest ending of a task, if it has one; no other event is read.
+    /// The newest ending of a task, if it has one; reads no other event.
     fn ending(&self, task: TaskId) -> Result<Option<TaskOutcome>, JournalError>;
 
-    /// Events behind `after`, oldest first, at most `limit`, each checked. How displays follow a run.
+    /// Events after `after`, oldest first, at most `limit`, all verified. Displays follow a run with this.
     fn read_after(&self, scope: Scope, after: Position, limit: usize) -> Result<Vec<(Position, Event)>, JournalError>;
 
-    /// Where the log ends now.
+    /// The current end of the log.
     fn end(&self) -> Result<Position, JournalError>;
 
-    /// Waits, blocking, until this process has written something behind `after` or the time is over.
+    /// Blocks until this process has written something after `after`, or until the time is up.
     fn wait_beyond(&self, after: Position, at_most: Duration);
 
     /// Headers of the newest tasks, newest first. Reads no events.
@@ -75,47 +75,47 @@ pub trait Journal: Send + Sync {
         self.list(&TaskQuery { limit, ..TaskQuery::default() })
     }
 
-    /// Headers of the tasks that are asked for, newest first. Reads no events.
+    /// Headers of the tasks that match the query, newest first. Reads no events.
     fn list(&self, query: &TaskQuery) -> Result<Vec<TaskHeader>, JournalError>;
 
     /// Headers of all tasks whose id begins with `prefix` (with or without `agent-`), oldest first.
     fn find(&self, prefix: &str) -> Result<Vec<TaskHeader>, JournalError>;
 
-    /// Headers of a task and all its descendants, the task first, in order of starting, so that parents stand before
-    /// their children. A task that never started is an error.
+    /// Headers of a task and all its descendants in order of starting, so that parents come before their children. A
+    /// task that never started is an error.
     fn tree(&self, root: TaskId) -> Result<Vec<TaskHeader>, JournalError>;
 
-    /// How far a task has come and who has it: what is asked before it is resumed. Never waits for a writer.
+    /// Progress of a task and the process that runs it, as needed before a resume. Never waits for a writer.
     fn standing(&self, task: TaskId) -> Result<Standing, JournalError>;
 
-    /// An attempt of this process cannot go on, since something that it has to tell of was not taken. Each of its later
-    /// appends gets the same refusal.
+    /// Shuts out an attempt of this process because one of its entries was lost. Each of its later appends gets the
+    /// same refusal.
     fn shut_out(&self, _task: TaskId, _attempt: u32, _why: &JournalError) {}
 
-    /// Shuts out an attempt that has ended already, without a recorded ending. For this process nobody has the task any
-    /// more: it is interrupted, as after a crash. Others see this process at work on it until somebody goes on with it,
-    /// or it ends.
+    /// Shuts out an attempt that stopped without a recorded ending. For this process the task is now interrupted, as
+    /// after a crash. Other processes see this one as still running it until the task is resumed or this process ends.
     fn forsake(&self, _task: TaskId, _attempt: u32, _why: &JournalError) {}
 
-    /// Leaves a command for whoever runs its task, and waits until it is on disk. That it was left says nothing about
-    /// whether anybody reads it; what came of it stands in the task's log.
+    /// Leaves a command for the process that runs its task, and waits until it is on disk. This does not mean that
+    /// anybody reads it; the task's log shows what came of it.
     fn send(&self, command: Command) -> Pin<Box<dyn Future<Output = Result<CommandId, JournalError>> + Send + '_>>;
 
-    /// The newest command: behind it a new owner begins to look.
+    /// The newest command. A new owner looks only at later ones.
     fn newest_command(&self) -> Result<CommandId, JournalError>;
 
-    /// Commands behind `after`, oldest first, at most `limit`, for whichever task. Cheap enough to be asked many times
-    /// a second, and not held up by other readers.
+    /// Commands of all tasks after `after`, oldest first, at most `limit`. Cheap enough to call many times a second,
+    /// and not delayed by other readers.
     fn commands_after(&self, after: CommandId, limit: usize) -> Result<Vec<(CommandId, Command)>, JournalError>;
 
-    /// Headers of the tasks that [`prune`](Self::prune) would remove now, trees that are damaged left out.
+    /// Headers of the tasks that [`prune`](Self::prune) would remove now, without damaged trees.
     fn prunable(&self, older_than: Timestamp) -> Result<Vec<TaskHeader>, JournalError>;
 
-    /// Removes whole trees of tasks in which nothing has happened since `older_than`. Blocks; others write in between.
+    /// Removes whole trees of tasks in which nothing has happened since `older_than`. Blocks; others can write in
+    /// between.
     ///
-    /// A tree stays as long as a member runs, is interrupted, or has ended, other than by being stopped, with a result
-    /// that has not reached the conversation of the task that asked for it, or of the one that has adopted it.
-    /// `discard` is given each task of a removed tree, before the tree is gone for good, so that what it had spilled to
-    /// files goes, too: after a crash in between the next pruning gives it again.
+    /// A tree stays while a task in it runs or is interrupted. It also stays while a result has not reached the
+    /// conversation of the task that asked for it or has adopted it, unless that result's leg was stopped. `discard`
+    /// gets each task of a removed tree before the tree is gone for good, to delete the task's spilled files. After a
+    /// crash in between, the next pruning passes it again.
     fn prune(&self, older_than: Timestamp, discard: &mut dyn FnMut(TaskId)) -> Result<Pruned, JournalError>;
 }

@@ -1,21 +1,21 @@
-//! The result of a pruning: what was removed, and what stays and why.
+//! The result of a pruning: what was removed, what stays, and why.
 
 use sortie_protocol::TaskId;
 
 use crate::port::standing::Holder;
 
-/// What was removed, and what could not be.
+/// Removed tasks, and trees that could not be removed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Pruned {
-    /// Tasks, of whole trees. Where several prune at once, each has those that it has removed itself.
+    /// Tasks, always whole trees. If several processes prune at once, each lists only those that it removed itself.
     pub tasks: Vec<TaskId>,
     pub events: u64,
-    /// Of the events. A file keeps its size; the room is filled again.
+    /// Size of the removed events. The file does not shrink; the space is reused.
     pub bytes: u64,
     /// Roots of old trees that stay because their log is damaged.
     pub damaged: Vec<TaskId>,
-    /// Old trees that stay because a task of theirs has not ended, though nobody is seen to run it, or because somebody
-    /// has not had a result.
+    /// Old trees that stay because a task has not ended, though no process visibly runs it, or because a result was not
+    /// delivered.
     pub kept: Vec<Kept>,
 }
 
@@ -23,16 +23,16 @@ pub struct Pruned {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Kept {
     pub root: TaskId,
-    /// The topmost that has not ended; else the first whose result lies there.
+    /// The topmost open task; otherwise the first with an uncollected result.
     pub task: TaskId,
     pub why: KeptFor,
 }
 
-/// Why a task keeps its tree.
+/// Reason why a task keeps its tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeptFor {
-    /// It has not ended. Who has it: nobody, or a process that cannot be seen from here.
+    /// It has not ended. It belongs to nobody, or to a process that is not visible from here.
     Open { holder: Holder },
-    /// It has ended, and the one that asked for its result has not had it.
+    /// It has ended, and the task that asked for its result has not received it.
     Uncollected { by: TaskId },
 }

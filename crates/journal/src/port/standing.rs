@@ -1,44 +1,44 @@
-//! The standing of a task: how far it has come, and which process has it.
+//! The standing of a task: its progress, and the process that runs it.
 
 use sortie_protocol::TaskId;
 
 use crate::port::error::JournalError;
 use crate::port::task_header::TaskState;
 
-/// How far a task has come, for whoever wants to go on with it.
+/// Progress of a task, as needed to resume it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Standing {
     pub task_id: TaskId,
-    /// The newest leg; it is over when the state says so.
+    /// The newest leg; `state` tells whether it is over.
     pub leg: u32,
-    /// The attempt that wrote last. Going on takes a higher one.
+    /// The attempt that wrote last. A resume takes a higher one.
     pub attempt: u32,
     pub state: TaskState,
     pub last_seq: u64,
     pub holder: Holder,
 }
 
-/// Which process runs a task.
+/// The process that runs a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Holder {
     /// The leg has ended, or its process is gone.
     Nobody,
     ThisProcess,
-    /// Another one, which lives; it may be stopped.
+    /// Another live process, which may be stopped.
     Other {
         pid: u32,
     },
-    /// Another one, of which nothing can be found out from here: it counts as running.
+    /// Another process whose state cannot be determined from here: it counts as running.
     OutOfSight {
         pid: u32,
     },
 }
 
 impl Standing {
-    /// The attempt under which to go on with the task, or the refusal to take it from a process that runs it.
+    /// Returns the attempt for a resume, or an error if a process still runs the task.
     ///
-    /// Where two processes ask at once both get the same number, and the first to write has the task, if it says in
-    /// [`Entry::after`](crate::Entry::after) how far it has read.
+    /// If two processes ask at once, both get the same number, and the first to write gets the task. For this, each
+    /// must put the end of the log it read into [`Entry::after`](crate::Entry::after).
     pub fn next_attempt(&self) -> Result<u32, JournalError> {
         match self.holder {
             Holder::Nobody => Ok(self.attempt.saturating_add(1)),
@@ -48,7 +48,7 @@ impl Standing {
         }
     }
 
-    /// This standing, where somebody knows that this process does not run the task any more.
+    /// The standing after this process has given up the task.
     #[must_use]
     pub(crate) fn forsaken(self) -> Self {
         match self.holder {
@@ -57,8 +57,8 @@ impl Standing {
         }
     }
 
-    /// This standing, where somebody knows that a process which cannot be seen from here is gone. Should it live after
-    /// all, it is shut out and ends itself; what it had begun goes on until then.
+    /// The standing if a process that is not visible from here is known to be gone. If it lives after all, it is shut
+    /// out and ends itself; work it had begun continues until then.
     #[must_use]
     pub fn given_up(self) -> Self {
         match self.holder {

@@ -1,4 +1,4 @@
-//! The header of a task: all that a list shows of it.
+//! The header of a task, as shown in lists.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use sortie_protocol::{Status, TaskId, Timestamp};
 
 use crate::port::working_time::Worked;
 
-/// What a list shows of a task.
+/// Summary of a task, as shown in lists.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskHeader {
     pub task_id: TaskId,
@@ -25,7 +25,7 @@ pub struct TaskHeader {
 }
 
 impl TaskHeader {
-    /// How long it has worked by `now`: one that has ended as its outcome says, any other as its events tell.
+    /// Working time up to `now`: for an ended task from its outcome, otherwise from its events.
     pub fn worked_by(&self, now: Timestamp) -> Duration {
         match self.state {
             TaskState::Running => self.worked.so_far(now),
@@ -34,11 +34,11 @@ impl TaskHeader {
     }
 }
 
-/// Where a task stands.
+/// State of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TaskState {
     Running,
-    /// It has no ending, and the process that ran it is gone.
+    /// It has no ending, and its process is gone.
     Interrupted,
     Ended(Status),
 }

@@ -1,71 +1,69 @@
-//! The working time of a task, over all its legs and all processes that had it. The time in which nobody had it does
-//! not count.
+//! Working time of a task over all its legs and processes. Time in which no process ran it does not count.
 //!
-//! Known from the times of its events alone. How long a process lived behind its last one is known to nobody: a bounded
-//! part of that time is taken for work, in what is told as in what is left.
+//! Derived only from the times of its events. Nobody knows how long a process lived after its last event. A bounded
+//! part of that time counts as work, both in reports and against limits.
 
 use std::time::Duration;
 
 use sortie_protocol::{Fact, Timestamp};
 
-/// So much of the time between the last event of a process that is gone and the takeover counts as work: it may have
-/// worked that long, and who kills it again and again must not give it time anew. More would punish a task for having
-/// lain still.
+/// Cap on the time counted as work between the last event of a dead process and the takeover. The process may have
+/// worked that long, and repeated kills must not grant extra time. More would charge a task for idle time.
 const MOST_UNSEEN: Duration = Duration::from_mins(1);
 
 /// The working time of one task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Worked {
-    /// In processes before the one that had it last, and in legs that have ended.
+    /// Time in earlier processes, and in ended legs.
     pub(crate) before: Duration,
-    /// When that one got to work.
+    /// When the latest process started working.
     pub(crate) admitted: Option<Timestamp>,
     pub(crate) last_heard: Timestamp,
 }
 
 impl Worked {
-    /// Of a task that was started then.
+    /// A task started at this time.
     pub fn begin(time: Timestamp) -> Self {
         Self { before: Duration::ZERO, admitted: None, last_heard: time }
     }
 
-    /// Takes in the next event.
+    /// Adds the next event.
     pub fn hear(&mut self, fact: &Fact, time: Timestamp) {
         match fact {
             Fact::TaskResumed { .. } => self.take_over(time),
             Fact::TaskAdmitted => self.admitted = Some(time),
-            // Others may leave it in the log of a task that nobody runs, long after.
+            // Another process may add it to the log of an idle task, long after.
             Fact::ChildEnded { .. } => return,
             _ => {}
         }
         self.last_heard = time;
         if let Fact::TaskEnded { outcome } = fact {
-            // What was told is what counts.
+            // The reported time is the one that counts.
             (self.before, self.admitted) = (Duration::from_millis(outcome.usage.duration_ms), None);
         }
     }
 
-    /// Somebody goes on with it: what the process that had it last may have worked is counted.
+    /// Records a resume: counts the time that the previous process may have worked.
     pub fn take_over(&mut self, now: Timestamp) {
         (self.before, self.admitted) = (self.before + self.possibly_in_last_process(now), None);
     }
 
-    /// When the task was last heard of.
+    /// Time of the last event.
     pub fn last_heard(&self) -> Timestamp {
         self.last_heard
     }
 
-    /// How long it has worked for sure.
+    /// Working time known for certain.
     pub fn known(&self) -> Duration {
         self.before + self.until(self.last_heard)
     }
 
-    /// The same of one that somebody runs now.
+    /// Working time up to `now` if a process runs the task.
     pub fn so_far(&self, now: Timestamp) -> Duration {
         self.before + self.until(now)
     }
 
-    /// What the process that had it last may have worked. Clocks may have been set back; time is never given anew.
+    /// Time that the previous process may have worked. Clocks may have been set back, but time is never granted twice.
     pub fn possibly_in_last_process(&self, now: Timestamp) -> Duration {
         let unseen = self.admitted.map_or(Duration::ZERO, |_| since(self.last_heard, now).min(MOST_UNSEEN));
         self.until(self.last_heard) + unseen

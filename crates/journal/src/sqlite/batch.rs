@@ -1,5 +1,5 @@
-//! One transaction's worth of appends and commands. Each is carried out whole or refused whole; a refusal leaves the
-//! others alone.
+//! The appends and commands of one transaction. Each is carried out whole or refused whole; a refusal does not affect
+//! the others.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -26,14 +26,14 @@ pub(super) struct Draft {
     body: String,
 }
 
-/// A command with its form on disk.
+/// A command in its stored form.
 #[derive(Debug)]
 pub(super) struct Letter {
     task: TaskId,
     body: String,
 }
 
-/// What one transaction has done so far. Rows of tasks are read once and written once, at the end.
+/// Changes of one transaction so far. Task rows are read once, and written once at the end.
 pub(super) struct Batch<'a> {
     path: &'a Path,
     transaction: &'a Transaction<'a>,
@@ -41,14 +41,14 @@ pub(super) struct Batch<'a> {
     totals: Totals,
     tails: HashMap<TaskId, Tail>,
     started: Vec<Origin>,
-    /// Whether a command is among it.
+    /// True if it contains a command.
     has_sent: bool,
 }
 
-/// Where the log of a task ends.
+/// The end of a task's log.
 struct Tail {
     row: TaskTail,
-    /// Whether the file counts it among the open ones.
+    /// True if the file counts it as open.
     counted_open: bool,
     changed: bool,
 }
@@ -78,7 +78,7 @@ impl<'a> Batch<'a> {
         Ok(Self { path, transaction, owner, totals, tails: HashMap::new(), started: Vec::new(), has_sent: false })
     }
 
-    /// Carries out one append, or says why it is refused. The outer error is about the file and ends the batch.
+    /// Carries out one append, or returns its refusal. The outer error is about the file and ends the batch.
     pub(super) fn append(&mut self, drafts: &[Draft]) -> Result<Result<(), JournalError>, DatabaseError> {
         for draft in drafts {
             let parent = match &draft.entry.fact {
@@ -123,7 +123,7 @@ impl<'a> Batch<'a> {
         Ok(Ok(()))
     }
 
-    /// Leaves a command, or says why it is refused.
+    /// Stores a command, or returns its refusal.
     pub(super) fn send(&mut self, letter: &Letter) -> Result<Result<CommandId, JournalError>, DatabaseError> {
         if let Err(refusal) = self.load(letter.task)? {
             return Ok(Err(refusal));
@@ -141,7 +141,7 @@ impl<'a> Batch<'a> {
         Ok(Ok(CommandId(number)))
     }
 
-    /// Writes the rows of the touched tasks, lets go of old commands, and returns where the log now ends.
+    /// Writes the rows of the touched tasks, deletes old commands, and returns the new end of the log.
     pub(super) fn finish(mut self) -> rusqlite::Result<Position> {
         for tail in self.tails.values() {
             let open = tail.row.progress.status.is_none();
@@ -162,7 +162,7 @@ impl<'a> Batch<'a> {
         Ok(Position(self.totals.position))
     }
 
-    /// Once for all that were sent: it looks at each command of a task that has not ended.
+    /// Runs once per batch, because it looks at every command whose task has not ended.
     fn forget_commands(&self) -> rusqlite::Result<()> {
         let mut remove = self.transaction.prepare_cached(
             "DELETE FROM commands WHERE number <= ?1
@@ -171,8 +171,8 @@ impl<'a> Batch<'a> {
         remove.execute([self.totals.command - COMMANDS_KEPT]).map(drop)
     }
 
-    /// Learns where a task stands, if there is one. Refused is what concerns one that is damaged, or being pruned and
-    /// so closed to everybody; the others of the batch do not suffer from it.
+    /// Loads a task, if it exists. Entries for a damaged task, or for one being pruned, are refused without affecting
+    /// the rest of the batch.
     fn load(&mut self, task: TaskId) -> Result<Result<(), JournalError>, DatabaseError> {
         if self.tails.contains_key(&task) {
             return Ok(Ok(()));

@@ -1,5 +1,5 @@
-//! Attempts of this process that have lost something they had to say. More of them is not let in: their logs would have
-//! a hole that nobody knows of. A newer attempt goes on from what is there.
+//! Attempts of this process that have lost an entry. They may not append any more: their logs would have an unnoticed
+//! hole. A newer attempt continues from what is there.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,17 +12,17 @@ use crate::sqlite::batch::Draft;
 #[derive(Debug, Default)]
 pub(super) struct LostAttempts(Mutex<HashMap<TaskId, Lost>>);
 
-/// An attempt that is let in no more, and why.
+/// An attempt that is shut out, and the reason.
 #[derive(Debug)]
 struct Lost {
     attempt: u32,
     refusal: JournalError,
-    /// Nobody works on it any more.
+    /// No attempt works on the task any more.
     is_forsaken: bool,
 }
 
 impl LostAttempts {
-    /// Refuses what one of them has to say.
+    /// Refuses entries of lost attempts.
     pub(super) fn admit(&self, drafts: &[Draft]) -> Result<(), JournalError> {
         let all = self.lock();
         let refusal = drafts.iter().find_map(|draft| {
@@ -32,7 +32,7 @@ impl LostAttempts {
         refusal.map_or(Ok(()), |refusal| Err(refusal.clone()))
     }
 
-    /// These were refused behind the backs of those who wrote them.
+    /// Shuts out the attempts of refused entries that nobody waited for.
     pub(super) fn add(&self, drafts: &[Draft], refusal: &JournalError) {
         let mut all = self.lock();
         for Draft { entry, .. } in drafts {
@@ -40,12 +40,12 @@ impl LostAttempts {
         }
     }
 
-    /// An attempt cannot go on.
+    /// Shuts out an attempt.
     pub(super) fn shut_out(&self, task: TaskId, attempt: u32, why: &JournalError) {
         add(&mut self.lock(), task, attempt, why);
     }
 
-    /// An attempt has ended without an ending.
+    /// Shuts out an attempt that stopped without an ending.
     pub(super) fn forsake(&self, task: TaskId, attempt: u32, why: &JournalError) {
         let mut all = self.lock();
         add(&mut all, task, attempt, why);
@@ -54,12 +54,12 @@ impl LostAttempts {
         }
     }
 
-    /// Whether the newest attempt of a task was this process's, and nobody works on it any more.
+    /// True if the newest attempt of the task was this process's, and has stopped.
     pub(super) fn is_forsaken(&self, task: TaskId) -> bool {
         self.lock().get(&task).is_some_and(|lost| lost.is_forsaken)
     }
 
-    /// These were written. Of a task with a newer attempt the older ones are fenced off by its log.
+    /// Forgets attempts older than these written entries. The log itself now fences them out.
     pub(super) fn forget(&self, drafts: &[Draft]) {
         let mut all = self.lock();
         for Draft { entry, .. } in drafts {

@@ -1,8 +1,8 @@
-//! Removes old trees from the file, in steps so small that nobody who writes has to wait for long.
+//! Removes old trees from the file, in steps so small that no writer waits long.
 //!
-//! First all tasks of a tree are marked as going, which takes them out of everybody's sight; then their events are
-//! removed from the end of each log backwards, and their rows. A crash leaves marked tasks behind, which the next
-//! pruning finishes.
+//! First all tasks of a tree are marked as going, which hides them from everyone. Then their events are removed, from
+//! the end of each log backwards, and then their rows. A crash leaves marked tasks behind, which the next pruning
+//! finishes.
 
 use rusqlite::Connection;
 use sortie_protocol::{TaskId, Timestamp};
@@ -18,13 +18,13 @@ use crate::sqlite::writer::Writer;
 use crate::tasks::owner::Owner;
 use crate::tasks::prune_evidence::{self, Evidence};
 
-/// What becomes of a tree.
+/// Decision about a tree.
 enum Fate {
     Goes {
         headers: Vec<TaskHeader>,
         members: Vec<Seen>,
     },
-    /// With a word on why, if it needs one.
+    /// With the reason, if it should be reported.
     Stays(Option<Kept>),
 }
 
@@ -46,7 +46,7 @@ pub(super) fn prune(
     Ok(pruning.pruned)
 }
 
-/// The tasks that would go, tree by tree, the oldest first.
+/// Tasks that would be removed, tree by tree, oldest first.
 pub(super) fn prunable(reader: &Reader, older_than: Timestamp) -> Result<Vec<TaskHeader>, JournalError> {
     let mut headers = Vec::new();
     for root in reader.ask(|snapshot| old_roots(snapshot, older_than))? {
@@ -70,7 +70,7 @@ struct Pruning<'a> {
 }
 
 impl Pruning<'_> {
-    /// Removes the tree if it may go.
+    /// Removes the tree if it may be pruned.
     fn take(&mut self, root: TaskId, older_than: Timestamp) -> Result<(), JournalError> {
         match self.reader.ask(|snapshot| fate(snapshot, root, older_than))? {
             Fate::Stays(kept) => self.pruned.kept.extend(kept),
@@ -83,7 +83,7 @@ impl Pruning<'_> {
         Ok(())
     }
 
-    /// Removes a task that an interrupted pruning has left marked, unless that mark is damage.
+    /// Removes a task that an interrupted pruning left marked, unless the mark is damage.
     fn finish(&mut self, task: TaskId) -> Result<(), JournalError> {
         let marked = [Seen { task, last_seq: 0 }];
         let is_going = self.reader.ask(|snapshot| {
@@ -93,7 +93,7 @@ impl Pruning<'_> {
         if is_going { self.erase(&marked) } else { Ok(()) }
     }
 
-    /// Says which tasks go and removes them. In this order: of a task that is gone nobody knows that it had files.
+    /// Reports the tasks, then removes them. In this order, because nobody knows that a removed task had files.
     fn erase(&mut self, marked: &[Seen]) -> Result<(), JournalError> {
         for Seen { task, .. } in marked {
             (self.discard)(*task);
@@ -110,7 +110,7 @@ impl Pruning<'_> {
         Ok(())
     }
 
-    /// A damaged tree is named and stays; another process may have been quicker.
+    /// Records a damaged tree, which stays. A tree that another process removed first is no error.
     fn pass_over_damage(&mut self, root: TaskId, done: Result<(), JournalError>) -> Result<(), JournalError> {
         match done {
             Ok(()) | Err(JournalError::NoSuchTask { .. }) => {}
@@ -121,7 +121,7 @@ impl Pruning<'_> {
     }
 }
 
-/// What an interrupted pruning has left.
+/// Tasks left over from an interrupted pruning.
 fn marked(snapshot: &Connection) -> Result<Vec<TaskId>, DatabaseError> {
     let mut statement = snapshot.prepare("SELECT task FROM tasks WHERE going = 1 ORDER BY number")?;
     let found = statement.query_map((), |row| row::task_id(row, 0))?;
@@ -137,7 +137,7 @@ fn old_roots(snapshot: &Connection, older_than: Timestamp) -> Result<Vec<TaskId>
     Ok(found.collect::<Result<_, _>>()?)
 }
 
-/// Whether the tree below the root may go.
+/// Decides whether the tree below the root may be pruned.
 fn fate(snapshot: &Connection, root: TaskId, older_than: Timestamp) -> Result<Fate, DatabaseError> {
     let rows = task_list::tree_rows(snapshot, root)?;
     let stands = |row: &TaskRow| (row.tail.progress.standing(row.origin.task_id), row.tail.progress.updated);

@@ -1,6 +1,6 @@
-//! Reading: what is committed, as one snapshot a question, checked before it leaves.
+//! Reads committed data: one snapshot per query, verified before it is returned.
 //!
-//! Here are the connection and the smaller questions; `list` and `replay` have the larger ones.
+//! This file has the connection and the smaller queries; `task_list` and `task_log` have the larger ones.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -21,7 +21,7 @@ use crate::port::{CommandId, JournalError, Position, Scope, Standing};
 pub(super) struct Reader {
     path: PathBuf,
     patience: Duration,
-    /// Opened by the first question where a writer stands beside it: starting to write must not wait for it.
+    /// Opened by the first query if there is also a writer: the start of writing must not wait for it.
     connection: Mutex<Option<Connection>>,
 }
 
@@ -30,7 +30,7 @@ impl Reader {
         Self { path: path.to_owned(), patience, connection: Mutex::new(Some(connection)) }
     }
 
-    /// A reader that connects when it is first asked.
+    /// A reader that connects at its first query.
     pub(super) fn later(path: &Path, patience: Duration) -> Self {
         Self { path: path.to_owned(), patience, connection: Mutex::default() }
     }
@@ -42,7 +42,7 @@ impl Reader {
     pub(super) fn format_version(&self) -> Result<u32, JournalError> {
         self.ask(|snapshot| match schema::format(snapshot)? {
             Format::Ours { version } => Ok(version),
-            // What is opened is ours, or has been made so.
+            // An open file is always ours.
             Format::Empty | Format::Foreign => Ok(0),
         })
     }
@@ -114,7 +114,7 @@ impl Reader {
         })
     }
 
-    /// Answers a question from one snapshot, whatever is written meanwhile.
+    /// Answers a query from one snapshot, whatever is written meanwhile.
     pub(super) fn ask<T>(
         &self,
         question: impl FnOnce(&Transaction<'_>) -> Result<T, DatabaseError>,
@@ -129,8 +129,7 @@ impl Reader {
     }
 }
 
-/// The next number of an ascending order. A page that is reached twice instead of another one brings back what was
-/// before.
+/// Returns the next number, which must be greater. A page read twice in place of another brings back an earlier number.
 pub(super) fn in_order(last: i64, next: i64) -> Result<i64, DatabaseError> {
     if next <= last {
         return Err(DatabaseError::Damage(format!("row {next} comes behind row {last}")));

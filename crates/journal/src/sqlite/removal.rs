@@ -1,4 +1,4 @@
-//! One small step of a pruning, which the writer carries out in a transaction of its own.
+//! One small step of a pruning, which the writer runs in its own transaction.
 
 use rusqlite::Transaction;
 use sortie_protocol::TaskId;
@@ -7,39 +7,38 @@ use crate::database::error::DatabaseError;
 use crate::database::task_row;
 use crate::database::totals::Totals;
 
-/// The most events that one step removes.
+/// Most events removed in one step.
 const STEP: i64 = 500;
 
 /// One step of a pruning.
 #[derive(Debug)]
 pub(super) enum Removal {
-    /// Marks these tasks, unless one of them has been written since it was looked at.
+    /// Marks these tasks, unless one of them has been written to since it was read.
     Mark(Vec<Seen>),
-    /// Removes the last events of a marked task, and with none left the task.
+    /// Removes the last events of a marked task, and finally the task itself.
     Erase(TaskId),
 }
 
-/// A task and the number of its last event when it was looked at.
+/// A task and the number of its last event when it was read.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Seen {
     pub(super) task: TaskId,
     pub(super) last_seq: u64,
 }
 
-/// What a step came to.
+/// Result of a step.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Removed {
     pub(super) events: u64,
     pub(super) bytes: u64,
-    /// Nothing is left to do there: all are marked, or all is erased.
+    /// Nothing is left to do: everything is marked, or erased.
     pub(super) complete: bool,
-    /// It was this step that removed the task; else somebody was quicker.
+    /// This step removed the task; otherwise another process was faster.
     pub(super) took_task: bool,
 }
 
 impl Removal {
-    /// What is marked loses its files next, so a power cut must not bring it back. An erasure that is lost is done
-    /// again.
+    /// Marked tasks lose their files next, so a power cut must not bring them back. A lost erasure is simply repeated.
     pub(super) fn must_last(&self) -> bool {
         matches!(self, Self::Mark(_))
     }
@@ -52,7 +51,7 @@ impl Removal {
     }
 }
 
-/// A tree in which anything has happened since has a task with a later event: a new child is an event of its parent.
+/// A tree that changed since has a task with a later event: a new child is an event of its parent.
 fn mark(transaction: &Transaction<'_>, members: &[Seen]) -> Result<Removed, DatabaseError> {
     let mut tails = Vec::with_capacity(members.len());
     for Seen { task, last_seq } in members {

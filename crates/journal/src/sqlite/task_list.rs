@@ -1,7 +1,7 @@
 //! Lists the headers of tasks.
 //!
-//! A checksum says that a row is right. That none is missing is seen by counting: all rows against the totals, the
-//! children of each task against its header. An index is only believed where what it leads to can be checked so.
+//! A checksum shows that a row is right. Counting shows that none is missing: all rows against the totals, the children
+//! of each task against its header. An index is trusted only where its results can be checked this way.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -34,7 +34,7 @@ pub(super) fn list(reader: &Reader, query: &TaskQuery) -> Result<Vec<TaskHeader>
         let most = usize::try_from(if open { totals.open } else { totals.tasks }).unwrap_or_default();
         headers.found.reserve(query.limit.min(most));
         each_row(snapshot, &format!("{rows} t.number < ?1 ORDER BY t.number DESC"), before, |task| {
-            // An entry of the index that has changed leads to a task that does not belong here, or twice to one.
+            // A damaged index entry leads to a task that does not belong here, or twice to the same task.
             if open && task.tail.progress.status.is_some() {
                 return Err(DatabaseError::Damage("its index of open tasks leads to one that has ended".to_owned()));
             }
@@ -77,11 +77,11 @@ pub(super) fn tree_headers(reader: &Reader, root: TaskId) -> Result<Vec<TaskHead
 
 const ALL: &str = "SELECT count(*) FROM tasks NOT INDEXED";
 
-/// Headers of tasks, as they are found.
+/// Headers found so far.
 #[derive(Default)]
 struct Headers {
     found: Vec<TaskHeader>,
-    /// Most tasks of a list have the same few owners.
+    /// Cache: most tasks of a list have the same few owners.
     alive: HashMap<Owner, bool>,
 }
 
@@ -95,7 +95,7 @@ impl Headers {
     }
 }
 
-/// The rows of a task and all its descendants, in the order of starting, which puts parents first.
+/// The rows of a task and all its descendants, in the order of starting, so parents come first.
 pub(super) fn tree_rows(snapshot: &Connection, root: TaskId) -> Result<Vec<TaskRow>, DatabaseError> {
     let mut waiting = VecDeque::from([task_row::known(snapshot, root)?]);
     let mut members = Vec::new();
@@ -121,7 +121,7 @@ pub(super) fn tree_rows(snapshot: &Connection, root: TaskId) -> Result<Vec<TaskR
     Ok(members)
 }
 
-/// Gives the rows to `each`, checked, the newest first, as long as it wants more. `which` knows a number as `?1`.
+/// Passes verified rows to `each`, newest first, while it wants more. In `which`, `?1` stands for `number`.
 fn each_row(
     snapshot: &Connection,
     which: &str,
@@ -142,7 +142,7 @@ fn each_row(
     Ok(())
 }
 
-/// Sees that as many tasks are found as there are.
+/// Checks that the number of tasks found is the number expected.
 fn expect(snapshot: &Connection, count: &str, expected: i64) -> Result<(), DatabaseError> {
     let found: i64 = snapshot.prepare_cached(count)?.query_row((), |row| row.get(0))?;
     if found != expected {

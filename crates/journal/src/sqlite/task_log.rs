@@ -1,4 +1,4 @@
-//! Reads the log of one task in pages, each event checked against the one before it.
+//! Reads the log of one task in pages, each event verified against the one before it.
 
 use rusqlite::{Connection, OptionalExtension};
 use sortie_protocol::{Event, Fact, Job, TaskId, TaskOutcome};
@@ -10,26 +10,26 @@ use crate::database::task_row;
 use crate::port::{JournalError, Standing};
 use crate::sqlite::reader::Reader;
 
-/// A page ends behind so many events, or when it holds so many bytes: that is the memory that a replay takes.
+/// A page ends after this many events or `PAGE_BYTES`, which bounds the memory of a replay.
 const PAGE_EVENTS: usize = 1024;
 const PAGE_BYTES: usize = 1 << 20;
 
-/// How far a replay has come.
+/// Progress of a replay.
 #[derive(Debug, Clone, Copy)]
 struct Cursor {
     /// The number of the next event.
     next: u64,
-    /// The sum of the one before it, once that is known.
+    /// The checksum of the event before it, once known.
     previous: Option<EventChecksum>,
 }
 
-/// Some events, and where to go on; nowhere if that was the last page.
+/// Some events, and the start of the next page; `None` after the last.
 struct Page {
     events: Vec<Event>,
     then: Result<Option<Cursor>, DatabaseError>,
 }
 
-/// Gives the events from number `from` on to `each`. Between two pages nothing is locked: `each` may ask the journal,
+/// Passes the events from number `from` on to `each`. Nothing is locked between two pages: `each` may call the journal,
 /// and others may write.
 pub(super) fn read_each(
     reader: &Reader,
@@ -40,8 +40,8 @@ pub(super) fn read_each(
     read_pages(reader, Extent { task, from, last: None }, each)
 }
 
-/// Gives the whole log of a task that stands so to `each`, as [`read_each`] does. A page that finds another end is
-/// refused.
+/// Passes the whole log of a task with this standing to `each`, as [`read_each`] does. Fails if a page finds another
+/// end.
 pub(super) fn read_standing(
     reader: &Reader,
     standing: &Standing,
@@ -50,12 +50,12 @@ pub(super) fn read_standing(
     read_pages(reader, Extent { task: standing.task_id, from: 1, last: Some(standing.last_seq) }, each)
 }
 
-/// The part of a log that is read.
+/// The part of a log to read.
 #[derive(Debug, Clone, Copy)]
 struct Extent {
     task: TaskId,
     from: u64,
-    /// Where the log should end, if it is known.
+    /// Number of the last event, if known.
     last: Option<u64>,
 }
 
@@ -65,7 +65,7 @@ fn read_pages(reader: &Reader, extent: Extent, each: &mut dyn FnMut(Event)) -> R
     loop {
         let page = reader.ask(|snapshot| read_page(snapshot, task, last, cursor))?;
         page.events.into_iter().for_each(&mut *each);
-        // What was read before a damage is right.
+        // Everything read before the damage is right.
         match page.then.map_err(|failure| Doing::Reading.failed(reader.path(), failure))? {
             Some(further) => cursor = further,
             None => return Ok(()),
@@ -153,7 +153,7 @@ fn sum_of(snapshot: &Connection, task: TaskId, seq: u64) -> Result<EventChecksum
     found.ok_or_else(|| damaged(task, seq, "it is missing"))
 }
 
-/// Whether the events end where the task's row says that they end.
+/// Checks that the events end where the task's row says.
 fn ends_as_recorded(task: &TaskRow, found: u64, last_sum: EventChecksum) -> Result<(), DatabaseError> {
     let (id, written) = (task.origin.task_id, task.tail.progress.last_seq);
     if found < written {

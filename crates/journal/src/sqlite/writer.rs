@@ -1,7 +1,6 @@
 //! The one writer: a thread that takes everything waiting and commits it in one transaction (group commit).
 //!
-//! A batch in which anybody waits for the disk is synced; the others ride along. A write that failed for good ends all
-//! writing.
+//! A batch is synced if anyone waits for it; the others ride along. A permanently failed write ends all writing.
 
 use std::fs::File;
 use std::io;
@@ -28,19 +27,19 @@ use crate::sqlite::removal::{Removal, Removed};
 use crate::tasks::owner::Owner;
 use crate::tasks::written_end::WrittenEnd;
 
-/// Orders that may wait at once, and so the most that one transaction holds. Whoever comes next waits for a place.
+/// Most orders that may wait at once, and so the most in one transaction. Further callers wait for a place.
 const QUEUE: usize = 16_384;
 
-/// How long the thread looks out for those whom it has just told, before it syncs again: most come back at once with
-/// what they do next, and would wait for a whole sync if they came a moment too late.
+/// Time to wait for the callers just acknowledged, before the next sync. Most append again at once, and would wait a
+/// whole sync if they came a moment too late.
 const LOOK: Duration = Duration::from_micros(100);
-/// Only where a sync takes so much longer: on a quick disk nobody is waited for.
+/// Wait only if a sync takes longer than this: a fast disk waits for nobody.
 const SLOW_SYNC: Duration = Duration::from_millis(2);
 
-/// The door to the writer thread.
+/// Handle to the writer thread.
 #[derive(Debug)]
 pub(super) struct Writer {
-    /// Taken away at the end: without it the thread finishes what is queued and ends.
+    /// Dropped at the end: the thread then finishes the queue and ends.
     queue: Option<mpsc::Sender<Order>>,
     thread: Option<JoinHandle<()>>,
     shared: Arc<Shared>,
@@ -50,7 +49,7 @@ pub(super) struct Writer {
 enum Order {
     Append {
         drafts: Vec<Draft>,
-        /// Where somebody waits for the sync.
+        /// Present if a caller waits for the sync.
         acknowledge: Option<oneshot::Sender<Result<(), JournalError>>>,
     },
     Send {
@@ -65,18 +64,18 @@ enum Order {
 }
 
 impl Order {
-    /// Whether somebody waits until it is on disk.
+    /// True if a caller waits until it is on disk.
     fn is_waited_for(&self) -> bool {
         !matches!(self, Self::Append { acknowledge: None, .. })
     }
 }
 
-/// What the thread tells those who append.
+/// State shared between the thread and the callers.
 #[derive(Debug, Default)]
 struct Shared {
     commits: AtomicU64,
     written: WrittenEnd,
-    /// The first write that failed for good. There is no second one.
+    /// The first permanent write failure. Nothing is written after it.
     failure: OnceLock<JournalError>,
     lost: LostAttempts,
 }
@@ -105,7 +104,7 @@ impl Writer {
         Ok(Self { queue: Some(queue), thread: Some(thread), shared })
     }
 
-    /// Cancel-safe: dropped before the append has its place nothing is appended, dropped later it is appended anyway.
+    /// Cancel-safe: dropped before the append is queued, nothing is appended; dropped later, it is appended anyway.
     pub(super) async fn append(&self, entries: Vec<Entry>, durability: Durability) -> Result<(), JournalError> {
         if entries.is_empty() {
             return Ok(());
@@ -133,7 +132,7 @@ impl Writer {
         acknowledged.await.unwrap_or_else(|_| Err(self.shared.gone()))
     }
 
-    /// Blocks until the step is done, also where futures run, which must not wait otherwise.
+    /// Blocks until the step is done, even in async code, where other waiting is not allowed.
     pub(super) fn remove(&self, removal: Removal) -> Result<Removed, JournalError> {
         let (acknowledge, acknowledged) = std::sync::mpsc::channel();
         let queue = self.queue.as_ref().ok_or_else(|| self.shared.gone())?;
@@ -170,14 +169,14 @@ impl Drop for Writer {
     fn drop(&mut self) {
         drop(self.queue.take());
         if let Some(thread) = self.thread.take() {
-            // A panic of the thread has been reported where it happened; there is nobody left to tell.
+            // A panic of the thread was reported where it happened; nobody else needs to know.
             drop(thread.join());
         }
     }
 }
 
 impl Shared {
-    /// Refuses what must not be written any more.
+    /// Refuses entries that must not be written any more.
     fn admit(&self, drafts: &[Draft]) -> Result<(), JournalError> {
         if let Some(failure) = self.failure.get() {
             return Err(failure.clone());
@@ -200,9 +199,9 @@ struct Scribe {
     inbox: mpsc::Receiver<Order>,
     shared: Arc<Shared>,
     owner: Owner,
-    /// Whether commits are synced at the moment; unknown at first.
+    /// True while commits are synced; unknown at first.
     synced: Option<bool>,
-    /// The last commit, which was synced if anybody waited for it.
+    /// Duration of the last commit, which was synced if anyone waited for it.
     sync_took: Duration,
     cache: PageCache,
 }
@@ -220,9 +219,9 @@ impl Scribe {
         }
     }
 
-    /// Takes more orders as long as some of those come who were just told that theirs are on disk.
+    /// Takes more orders while the callers just acknowledged keep coming back.
     fn look_out(&mut self, waiting: &mut Vec<Order>, told: usize) {
-        // One alone has nobody to wait for.
+        // With a single caller there is nobody to wait for.
         let mut missing = if told > 1 && self.sync_took >= SLOW_SYNC { told } else { 0 };
         while missing > 0 {
             thread::sleep(LOOK);
@@ -235,20 +234,20 @@ impl Scribe {
 
     fn sync_the_new_file(&mut self) -> io::Result<()> {
         let Some(file) = self.unsynced.take() else { return Ok(()) };
-        // The directory is synced by SQLite, together with the log beside the file.
+        // SQLite syncs the directory, together with the log next to the file.
         let synced = file.sync_all();
         open::keep_open_for_ever(file);
         synced
     }
 
-    /// Carries out the orders and tells everybody who waits; how many that were.
+    /// Carries out the orders, answers everyone waiting, and returns how many there were.
     fn settle(&mut self, orders: &mut Vec<Order>) -> usize {
         let removals = orders.extract_if(.., |order| matches!(order, Order::Remove { .. })).collect::<Vec<_>>();
         let verdicts = self.unless_failed(|scribe| scribe.write(orders));
         let mut verdicts = verdicts.unwrap_or_else(|failure| self.refuse(orders, &failure)).into_iter();
         let told = orders.iter().filter(|order| order.is_waited_for()).count();
         for (order, verdict) in orders.drain(..).zip(&mut verdicts) {
-            // Whoever asked may have gone meanwhile; what was written stands all the same.
+            // The caller may have gone meanwhile; the write counts all the same.
             match order {
                 Order::Append { acknowledge: Some(acknowledge), .. } => drop(acknowledge.send(verdict.map(drop))),
                 Order::Send { acknowledge, .. } => drop(acknowledge.send(verdict.map(Option::unwrap_or_default))),
@@ -263,8 +262,8 @@ impl Scribe {
         told
     }
 
-    /// The verdicts on orders of which none was carried out. Others may have more luck once there is room again, in a
-    /// process that lives for days.
+    /// Refuses all orders after a failed transaction. Later orders may succeed once there is room again, in a process
+    /// that lives for days.
     fn refuse(&self, orders: &[Order], failure: &JournalError) -> Vec<Result<Option<CommandId>, JournalError>> {
         for order in orders {
             if let Order::Append { drafts, acknowledge: None } = order {
@@ -274,7 +273,7 @@ impl Scribe {
         vec![Err(failure.clone()); orders.len()]
     }
 
-    /// Writes something, unless a write has failed for good before; after the first that does there is no second one.
+    /// Runs a write, unless an earlier one failed permanently.
     fn unless_failed<T>(
         &mut self,
         write: impl FnOnce(&mut Self) -> Result<T, DatabaseError>,
@@ -289,8 +288,8 @@ impl Scribe {
         })
     }
 
-    /// Commits all that came together in one transaction. One verdict for each, with the id of a command; the error
-    /// means that none is acknowledged.
+    /// Commits all orders in one transaction. Returns one result for each, with the id of a command. On an error none
+    /// is acknowledged.
     fn write(&mut self, orders: &[Order]) -> Result<Vec<Result<Option<CommandId>, JournalError>>, DatabaseError> {
         if orders.is_empty() {
             return Ok(Vec::new());
@@ -321,7 +320,7 @@ impl Scribe {
         transaction.commit()?;
         self.sync_took = begun.elapsed();
         point("journal.after-commit");
-        // What is written to a file that has gone from its place would be acknowledged and lost.
+        // Data written to a file that has been moved away must not be acknowledged: it would be lost.
         self.place.check()?;
         self.shared.commits.fetch_add(1, Ordering::Relaxed);
         self.shared.written.reach(end);
@@ -333,7 +332,7 @@ impl Scribe {
         Ok(verdicts)
     }
 
-    /// Takes a step of a pruning. One that meets damage is refused, and nothing else suffers from it.
+    /// Runs a step of a pruning. Damage refuses the step and affects nothing else.
     fn remove(&mut self, removal: &Removal) -> Result<Result<Removed, JournalError>, DatabaseError> {
         self.sync_commits(removal.must_last())?;
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;

@@ -1,4 +1,4 @@
-//! The plan of an append, decided before anything is written by rules that every journal follows.
+//! The plan of an append: decides before anything is written, by rules that every journal follows.
 
 use std::collections::HashMap;
 
@@ -8,19 +8,19 @@ use crate::port::{Entry, JournalError};
 use crate::tasks::owner::Owner;
 use crate::tasks::progress::{Origin, Progress};
 
-/// What an append will do: it is carried out whole or not at all.
+/// Effect of an append, which is carried out whole or not at all.
 #[derive(Debug, Default)]
 pub(crate) struct AppendPlan {
     /// The number of each entry within its task, in the order of the entries.
     pub(crate) seqs: Vec<u64>,
     /// The tasks that the append starts, in order.
     pub(crate) started: Vec<Origin>,
-    /// Where each touched task will stand.
+    /// New state of each task that it touches.
     pub(crate) progress: HashMap<TaskId, Progress>,
 }
 
 impl AppendPlan {
-    /// Whoever writes the parent, it has one child more.
+    /// Counts a new child of `parent`, even if the append does not otherwise touch it.
     fn count_child(&mut self, parent: Option<TaskId>, known: impl Fn(TaskId) -> Option<Progress>) {
         let Some(parent) = parent else { return };
         if let Some(mut progress) = self.progress.get(&parent).copied().or_else(|| known(parent)) {
@@ -30,7 +30,7 @@ impl AppendPlan {
     }
 }
 
-/// Numbers the entries, or says why the append is refused. `known` tells where a task stands now.
+/// Numbers the entries, or returns why the append is refused. `known` gives the current state of a task.
 pub(crate) fn plan<'a>(
     entries: impl IntoIterator<Item = &'a Entry>,
     owner: Owner,

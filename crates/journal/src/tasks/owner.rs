@@ -1,22 +1,22 @@
-//! The owner of a task: the process that writes it, named so that a reused pid is not mistaken for it.
+//! The owner of a task: the process that writes it, identified so that a reused pid is not mistaken for it.
 
 use std::sync::OnceLock;
 
-/// A process: its pid and when it started, in the system's own count, and where that pid means it.
+/// A process: its pid, its start time in the system's own clock, and the namespace of the pid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Owner {
     pub(crate) pid: u32,
     pub(crate) started: u64,
-    /// The pid namespace, 0 if it is not known: in another one the same pid is another process.
+    /// The pid namespace, 0 if unknown: in another namespace the same pid is another process.
     pub(crate) space: u64,
 }
 
-/// What is known of an owner.
+/// Known state of an owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Life {
     Running,
     Gone,
-    /// It cannot be looked up from here; it may well run.
+    /// It cannot be looked up from here; it may well be running.
     OutOfSight,
 }
 
@@ -34,7 +34,7 @@ impl Owner {
         self.seen_from(Self::current())
     }
 
-    /// Whether it counts as running: what cannot be looked up does.
+    /// True if it counts as running; a process that cannot be looked up does.
     pub(crate) fn is_alive(self) -> bool {
         self.life() != Life::Gone
     }
@@ -43,7 +43,7 @@ impl Owner {
         if self == here {
             return Life::Running;
         }
-        // Nothing outlives the machine.
+        // No process survives a reboot.
         if is_of_another_boot(self.started) {
             return Life::Gone;
         }
@@ -55,10 +55,10 @@ impl Owner {
     }
 }
 
-/// Whether other processes can be asked for at all.
+/// True if other processes can be looked up at all.
 const CAN_LOOK: bool = cfg!(unix);
 
-/// Whether they are found in `/proc` alone; where it is missing this process has no start time either.
+/// True if lookups need `/proc`; without it this process has no start time either.
 const NEEDS_PROC: bool = cfg!(target_os = "linux");
 
 /// The number of this process's pid namespace.
@@ -73,7 +73,7 @@ fn own_space() -> u64 {
     0
 }
 
-/// Ticks are counted since boot and marked with it: under the mark of another one they are out of all proportion.
+/// Ticks count from boot and are combined with a number of the boot; those of another boot are wildly different.
 #[cfg(target_os = "linux")]
 fn is_of_another_boot(started: u64) -> bool {
     const TICKS_OF_CENTURIES: u64 = 1 << 40;
@@ -85,11 +85,12 @@ fn is_of_another_boot(_started: u64) -> bool {
     false
 }
 
-/// When the process started: clock ticks since boot, marked with the boot; `None` if there is no such process.
+/// Start time of a process: clock ticks since boot, combined with a number of the boot; `None` if there is no such
+/// process.
 #[cfg(target_os = "linux")]
 fn start_of(pid: u32) -> Option<u64> {
     let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
-    // The second field is the program's name in parentheses and may itself hold spaces and parentheses.
+    // The second field is the program's name in parentheses and may itself contain spaces and parentheses.
     let name_end = stat.iter().rposition(|&byte| byte == b')')?;
     let mut fields = std::str::from_utf8(&stat[name_end + 1..]).ok()?.split_ascii_whitespace();
     let state = fields.next()?;
@@ -100,7 +101,7 @@ fn start_of(pid: u32) -> Option<u64> {
     (!ended).then(|| ticks ^ boot())
 }
 
-/// A number for this run of the kernel: ticks begin anew with each one.
+/// A number for this boot: ticks restart with each one.
 #[cfg(target_os = "linux")]
 fn boot() -> u64 {
     static BOOT: OnceLock<u64> = OnceLock::new();
@@ -111,7 +112,7 @@ fn boot() -> u64 {
     })
 }
 
-/// Start times are not asked for here: that a process with this pid exists is enough.
+/// Start times are not read here: it is enough that a process with this pid exists.
 #[cfg(all(unix, not(target_os = "linux")))]
 fn start_of(pid: u32) -> Option<u64> {
     use rustix::process::{Pid, test_kill_process};
@@ -122,7 +123,7 @@ fn start_of(pid: u32) -> Option<u64> {
     }
 }
 
-/// Other processes cannot be asked for here.
+/// Other processes cannot be looked up here.
 #[cfg(not(unix))]
 fn start_of(_pid: u32) -> Option<u64> {
     None
@@ -176,13 +177,13 @@ mod tests {
         assert!(elsewhere.is_alive());
         let before_the_boot = Owner { started: elsewhere.started ^ (1 << 47), ..elsewhere };
         assert_eq!(before_the_boot.life(), Life::Gone);
-        // As older files have it, and where there is no `/proc`.
+        // As in older files, and on systems without `/proc`.
         let of_an_older_file = Owner { space: 0, started: here.started - 1, ..here };
         assert_eq!(of_an_older_file.life(), Life::Gone);
         assert_eq!(of_an_older_file.seen_from(Owner { started: 0, ..here }), Life::OutOfSight);
     }
 
-    /// The sandbox marks the keepers of commands in the same way; whoever ends one by its mark relies on it.
+    /// The sandbox marks the keepers of commands the same way, and relies on it to end one by its mark.
     #[cfg(target_os = "linux")]
     #[test]
     fn processes_are_marked_as_the_sandbox_marks_them() {

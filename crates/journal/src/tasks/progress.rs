@@ -1,11 +1,11 @@
-//! The origin and the progress of a task, which a journal keeps besides its events.
+//! The origin and the progress of a task, which a journal keeps in addition to its events.
 
 use sortie_protocol::{Fact, Job, Status, TaskId, Timestamp};
 
 use crate::port::{Entry, Holder, JournalError, Standing, TaskHeader, TaskState, Worked};
 use crate::tasks::owner::{Life, Owner};
 
-/// What the first fact of a task fixes for good.
+/// The part of a task that its first fact fixes for good.
 #[derive(Debug, Clone)]
 pub(crate) struct Origin {
     pub(crate) task_id: TaskId,
@@ -18,7 +18,7 @@ pub(crate) struct Origin {
     pub(crate) started: Timestamp,
 }
 
-/// What moves with every event.
+/// The part of a task that changes with every event.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Progress {
     /// The highest attempt that has written; lower ones are shut out.
@@ -29,9 +29,9 @@ pub(crate) struct Progress {
     pub(crate) updated: Timestamp,
     /// How the leg ended, once it has.
     pub(crate) status: Option<Status>,
-    /// The number of the newest ending, of whichever leg.
+    /// Number of the newest ending, of whichever leg.
     pub(crate) ended_seq: Option<u64>,
-    /// How many tasks name it as their parent.
+    /// Number of tasks that name it as their parent.
     pub(crate) children: u32,
     pub(crate) worked: Worked,
 }
@@ -50,7 +50,7 @@ impl Origin {
         }
     }
 
-    /// The task as a list shows it. `is_alive` is asked only about a task that has not ended.
+    /// The task's header for lists. `is_alive` is called only for a task that has not ended.
     pub(crate) fn header(self, progress: &Progress, is_alive: impl FnOnce(Owner) -> bool) -> TaskHeader {
         let state = match progress.status {
             Some(status) => TaskState::Ended(status),
@@ -75,7 +75,7 @@ impl Origin {
 }
 
 impl Progress {
-    /// Where a task stands before its first event.
+    /// State of a task before its first event.
     pub(crate) fn before(entry: &Entry, owner: Owner) -> Self {
         Self {
             attempt: entry.attempt,
@@ -110,13 +110,13 @@ impl Progress {
         Standing { task_id, leg: self.leg, attempt: self.attempt, state, last_seq: self.last_seq, holder }
     }
 
-    /// Takes the next event and returns its number, or refuses a writer that has been shut out.
+    /// Takes the next event and returns its number, or refuses a writer that was shut out.
     pub(crate) fn advance(&mut self, entry: &Entry, owner: Owner) -> Result<u64, JournalError> {
         // Two processes may take over at once with the same attempt: the first to write is the owner.
         let is_word = self.takes_word_of_a_child(entry, owner);
         let is_others = entry.attempt == self.attempt && owner != self.owner && !is_word;
         let shut_out = entry.attempt < self.attempt || is_others;
-        // So may two callers in one process: a leg that is open goes on under a higher number only.
+        // Two callers in one process may do so too: an open leg is resumed only under a higher number.
         let is_open = entry.leg == self.leg && self.status.is_none();
         let resumed_twice = is_open && entry.attempt == self.attempt && matches!(entry.fact, Fact::TaskResumed { .. });
         if shut_out || resumed_twice {
@@ -125,7 +125,7 @@ impl Progress {
         if let Some(read) = entry.after.filter(|read| *read != self.last_seq) {
             return Err(JournalError::Stale { task: entry.task_id, read, last: self.last_seq });
         }
-        // A leg ends once. Only a child may still end after its parent has.
+        // A leg ends once. Only the end of a child may still follow it.
         let over = entry.leg < self.leg || (entry.leg == self.leg && self.status.is_some());
         if over && !matches!(entry.fact, Fact::ChildEnded { .. }) {
             return Err(JournalError::LegOver { task: entry.task_id, leg: entry.leg });
@@ -146,14 +146,14 @@ impl Progress {
         Ok(self.last_seq)
     }
 
-    /// A child that was stopped while nobody runs its parent is delivered all the same: the word of it is left in the
-    /// parent's log, which stays nobody's.
+    /// The end of a child stopped while no process runs its parent is still recorded in the parent's log. The parent
+    /// gets no new owner by that.
     fn takes_word_of_a_child(&self, entry: &Entry, owner: Owner) -> bool {
         let is_word = matches!(entry.fact, Fact::ChildEnded { .. }) && entry.attempt == self.attempt;
         is_word && owner != self.owner && self.owner.life() == Life::Gone
     }
 
-    /// Opens the next leg: every leg but the newest has its ending, and says how it began.
+    /// Opens the next leg: every earlier leg must have ended, and the entry must be a resume.
     fn open(&mut self, entry: &Entry) -> Result<(), JournalError> {
         let in_turn = self.status.is_some() && entry.leg == self.leg.saturating_add(1);
         if !in_turn || !matches!(entry.fact, Fact::TaskResumed { .. }) {
@@ -177,7 +177,7 @@ mod tests {
         let fact =
             Fact::ChildEnded { call: CallId("call".to_owned()), child: TaskId::from_random([2; 12]), child_leg: 1 };
         let word = Entry { task_id, leg: 1, attempt: 3, time: Timestamp(0), after: None, fact };
-        // No process of this pid has ever started then.
+        // No process with this pid can have that start time.
         let gone = Owner { pid: 1, started: Owner::current().started + 1, ..Owner::current() };
         let mut progress = Progress::before(&word, gone);
         assert_eq!(progress.advance(&word, Owner::current()).unwrap(), 1);
@@ -186,7 +186,7 @@ mod tests {
         assert!(matches!(progress.advance(&other_fact, Owner::current()), Err(JournalError::Fenced { .. })));
         let earlier = Entry { attempt: 2, ..word.clone() };
         assert!(matches!(progress.advance(&earlier, Owner::current()), Err(JournalError::Fenced { .. })));
-        // Of a process that may run nobody else leaves word.
+        // Nobody else may write for a process that may be running.
         progress.owner = Owner { space: Owner::current().space + 1, ..gone };
         assert!(matches!(progress.advance(&word, Owner::current()), Err(JournalError::Fenced { .. })));
     }

@@ -1,4 +1,4 @@
-//! Decides which trees of tasks may be pruned; every journal asks here.
+//! Decides which trees of tasks may be pruned; every journal uses it.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -6,28 +6,28 @@ use sortie_protocol::{CallId, Event, Fact, FailureCode, MailMark, ReportMark, St
 
 use crate::port::{Holder, Kept, KeptFor, Standing, TaskHeader, TaskState};
 
-/// So many of the newest commands stay, whoever they are for; those before them only as long as their task is open.
+/// The newest commands stay, whatever their task; older ones only while their task is open.
 pub(crate) const COMMANDS_KEPT: i64 = 1000;
 
-/// What the events of a tree say about whether it may go. They come task by task, parents before their children.
+/// Evidence from a tree's events for pruning it. Events are passed task by task, parents before their children.
 #[derive(Debug, Default)]
 pub(crate) struct Evidence {
-    /// The legs of parents in which a child was started, or had to go on.
+    /// Legs of parents that started or resumed the child.
     asked: HashMap<TaskId, Vec<(TaskId, u32)>>,
-    /// The legs of a child that have ended for somebody else, and for whom.
+    /// Ended legs of a child, and the task that each was delivered to.
     delivered: HashMap<TaskId, BTreeMap<u32, TaskId>>,
-    /// Calls of a task that do not wait for their child: what they return is not its report.
+    /// Calls that do not wait for their child, so their output is not its report.
     beside: HashSet<(TaskId, CallId)>,
-    /// The reports that a call waiting for them is about to return.
+    /// Reports that a waiting call is about to return.
     answers: HashMap<(TaskId, CallId), ReportMark>,
-    /// What has reached a conversation.
+    /// Reports that have reached a conversation.
     collected: HashSet<ReportMark>,
-    /// When legs ended, and whether they were given up.
+    /// End of each leg, and whether it was given up.
     ended: HashMap<(TaskId, u32), (Timestamp, bool)>,
 }
 
 impl Evidence {
-    /// The facts that it is made of.
+    /// The kinds of facts used as evidence.
     pub(crate) const KINDS: &[&str] = &[
         "child_started",
         "child_released",
@@ -64,21 +64,21 @@ impl Evidence {
         }
     }
 
-    /// Parents come before their children, so the first is the one that has adopted a report.
+    /// Parents come before their children, so the first entry is the task that adopted a report.
     fn deliver(&mut self, child: TaskId, leg: u32, to: TaskId) {
         self.delivered.entry(child).or_default().entry(leg).or_insert(to);
     }
 
     fn collect(&mut self, mail: &MailMark, task: TaskId) {
         for report in &mail.reports {
-            // Of one that somebody ended while nobody ran the task there is no word but this.
+            // If a child ended while no process ran its task, this is the only record of it.
             self.deliver(report.child, report.leg, task);
             self.collected.insert(*report);
         }
     }
 
-    /// The first result of a tree that somebody is still to have. A leg that a person asked for is owed to no task, and
-    /// one that was given up has nothing to collect.
+    /// The first result in a tree that was not delivered. A leg that a person asked for is owed to no task, and a leg
+    /// that was given up has no result.
     pub(crate) fn uncollected(&self, tree: &[TaskHeader]) -> Option<Kept> {
         let root = tree.first()?.task_id;
         let mut children = tree.iter().filter(|header| header.parent_id.is_some());
@@ -89,7 +89,7 @@ impl Evidence {
         })
     }
 
-    /// Who has a report of a child before it, and has not read it.
+    /// The task that was given a report of the child and has not read it.
     fn unread(&self, child: TaskId) -> Option<TaskId> {
         let is_given_up = |leg| self.ended.get(&(child, leg)).is_some_and(|(_, is_given_up)| *is_given_up);
         let is_owed = |leg| !self.collected.contains(&ReportMark { child, leg }) && !is_given_up(leg);
@@ -97,7 +97,7 @@ impl Evidence {
         delivered.find(|(leg, _)| is_owed(**leg)).map(|(_, by)| *by)
     }
 
-    /// Who waits for an ending that has not come: for one that ended after its parent had, nobody waits any more.
+    /// The task that waits for an ending that was not delivered. Nobody waits for a child that ended after its parent.
     fn undelivered(&self, header: &TaskHeader) -> Option<TaskId> {
         let delivered = self.delivered.get(&header.task_id).map_or(0, BTreeMap::len);
         let asked = self.asked.get(&header.task_id).map_or(&[][..], Vec::as_slice);
@@ -109,18 +109,18 @@ impl Evidence {
     }
 }
 
-/// Whether a leg was stopped, or ended because the one above it could not go on: it has nothing to collect.
+/// True if a leg was stopped, or ended because the task above could not be resumed: it has no result to deliver.
 fn is_given_up(TaskOutcome { status, error, .. }: &TaskOutcome) -> bool {
     *status == Status::Cancelled || error.as_ref().is_some_and(|error| error.code == FailureCode::AboveFailed)
 }
 
-/// Whether the whole tree has ended and lain still since `older_than`.
+/// True if the whole tree has ended and not changed since `older_than`.
 pub(crate) fn is_old(tree: &[TaskHeader], older_than: Timestamp) -> bool {
     tree.iter().all(|header| matches!(header.state, TaskState::Ended(_)) && header.updated < older_than)
 }
 
-/// What keeps an old tree, given how its tasks stand, the root first, and when each was last heard of. One that
-/// somebody is seen to run needs no word.
+/// The reason an old tree stays. Takes the standing and last event time of each task, the root first. A tree with a
+/// visibly running task needs no reason.
 pub(crate) fn kept(tree: &[(Standing, Timestamp)], older_than: Timestamp) -> Option<Kept> {
     let root = tree.first()?.0.task_id;
     let mut open = tree.iter().map(|(standing, _)| standing).filter(|one| !matches!(one.state, TaskState::Ended(_)));

@@ -1,4 +1,4 @@
-//! The end of what this process has written, for those who wait for more.
+//! The end of what this process has written, for callers that wait for more.
 
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
@@ -18,10 +18,10 @@ impl WrittenEnd {
         self.moved.notify_all();
     }
 
-    /// Blocks until the end lies behind `after`, or until the time is over.
+    /// Blocks until the end is after `after`, or until the time is up.
     pub(crate) fn wait_beyond(&self, after: Position, at_most: Duration) {
         let end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
-        // Neither a poisoned lock nor the end of the time is an error here: the caller reads, and sees what there is.
+        // Neither a poisoned lock nor a timeout is an error here: the caller reads whatever there is.
         drop(self.moved.wait_timeout_while(end, at_most, |end| *end <= after));
     }
 }

@@ -1,4 +1,4 @@
-//! A process that is killed at any instant leaves all that it was told is written, and nothing torn.
+//! A process killed at any instant leaves everything that was acknowledged, and nothing torn.
 
 use std::collections::HashMap;
 use std::io::{Read, Write};
@@ -49,9 +49,9 @@ async fn what_was_acknowledged_survives_a_kill_at_any_instant() {
     for round in 0..ROUNDS {
         let mut process = again(test, &format!("{round} {}", place.path().display())).spawn().unwrap();
         let mut output = process.stdout.take().unwrap();
-        // The first acknowledgement says that it is writing.
+        // The first acknowledgement shows that it is writing.
         let mut told = read_until_first_acknowledgement(&mut output);
-        // Sleeps on purpose: its death must not depend on what it does.
+        // Sleeps on purpose: the kill must not depend on what the process does.
         std::thread::sleep(Duration::from_micros(random.below(40_000)));
         process.kill().unwrap();
         process.wait().unwrap();
@@ -118,16 +118,16 @@ fn read_until_first_acknowledgement(output: &mut impl Read) -> Vec<u8> {
     told
 }
 
-/// The highest number of each task that was acknowledged. A line that was cut by the kill has no full stop.
+/// The highest acknowledged number of each task. A line cut by the kill has no full stop.
 fn acknowledged(told: &[u8]) -> HashMap<TaskId, u64> {
     let told = String::from_utf8_lossy(told);
     let lines = told.lines().filter_map(|line| line.strip_prefix("ack ")?.strip_suffix('.')?.split_once(' '));
     lines.map(|(task, seq)| (task.parse().unwrap(), seq.parse().unwrap())).collect()
 }
 
-/// Reading verifies every sum and that no number is missing; here follows that nothing acknowledged is.
+/// Reading verifies every checksum and that no number is missing; this checks that nothing acknowledged is missing.
 fn check(place: &Place, round: u64, acknowledged: &HashMap<TaskId, u64>) {
-    // What the dead process left beside the file is put in order by whoever comes first, a reader or a writer.
+    // The next process to open the journal, reader or writer, tidies up the files left next to it.
     let journal =
         if round.is_multiple_of(2) { place.open() } else { SqliteJournal::open_read_only(&place.path()).unwrap() };
     let tasks = (0..WRITERS + 2).map(|writer| id(round, writer));
@@ -140,7 +140,7 @@ fn check(place: &Place, round: u64, acknowledged: &HashMap<TaskId, u64>) {
     assert_eq!(pair[0], pair[1], "round {round}: an append over two tasks was torn");
 }
 
-/// How many events of the task are stored; all that it was told, up to there.
+/// Number of stored events of the task, which must be a gapless prefix of those it sent.
 fn stored(journal: &SqliteJournal, task: TaskId) -> u64 {
     let events = match journal.read(task) {
         Err(JournalError::NoSuchTask { .. }) => Vec::new(),

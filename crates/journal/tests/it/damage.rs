@@ -1,4 +1,4 @@
-//! What SQLite would not notice: rows that are not what was written.
+//! Damage that SQLite would not notice: rows that differ from what was written.
 
 use expect_test::{Expect, expect};
 use rusqlite::types::Value;
@@ -8,7 +8,7 @@ use sortie_protocol::{Command, Fact, Status, Timestamp};
 
 use crate::support::{Place, append, ended, noticed, render, started, started_by, task};
 
-/// A journal with a task of five events, a child of it with one, and a change made behind its back.
+/// A journal with a task of five events, its child with one, and a change made behind the journal's back.
 async fn damaged_by(change: &str) -> Place {
     let place = Place::new();
     let journal = place.open();
@@ -25,7 +25,7 @@ async fn check_read(change: &str, expected: Expect) {
     expected.assert_eq(&place.open().read(task('a')).unwrap_err().to_string());
 }
 
-/// The same for a change of a task's row that brings the right checksum with it.
+/// Checks a change of a task's row that brings a matching checksum.
 async fn check_read_signed(change: &str, expected: Expect) {
     let place = damaged_by(change).await;
     sign(&place.sql());
@@ -53,7 +53,7 @@ impl Marking {
     }
 }
 
-/// Gives the row of task `a` the checksum that belongs to what it holds.
+/// Gives the row of task `a` the checksum that matches its content.
 fn sign(sql: &rusqlite::Connection) {
     let columns =
         "number, task, coalesce(parent, ''), root, depth, agent, title, workspace, started, attempt, owner_pid,
@@ -104,7 +104,7 @@ async fn a_flipped_bit_in_any_column_of_an_event_is_found() {
     }
 }
 
-/// Flips the lowest bit of a value of the third event, as a failing disk would: without asking for constraints.
+/// Flips the lowest bit of a value of the third event, as a failing disk would: ignoring constraints.
 fn flip_a_bit(place: &Place, column: &str) {
     let connection = place.sql();
     let which = "WHERE task = 'aaaaaaaaaaaa' AND seq = 3";
@@ -302,7 +302,7 @@ async fn an_old_tree_that_is_damaged_is_named_and_not_pruned() {
     assert!(matches!(journal.read(task('c')), Err(JournalError::NoSuchTask { .. })));
 }
 
-/// Written as a later version would write it, by the documented rule for sums and without the journal's own code.
+/// Written as a later version would write it, by the documented rule for checksums and without the journal's own code.
 #[tokio::test]
 async fn a_fact_of_a_later_version_is_kept_and_passed_over() {
     let place = Place::new();
@@ -333,7 +333,7 @@ async fn a_fact_of_a_later_version_is_kept_and_passed_over() {
     .unwrap();
     sql.execute("UPDATE tasks SET last_seq = 2, log_sum = ?1", [sum]).unwrap();
     sign(&sql);
-    // The totals are those of an append that came after it.
+    // The totals match an append that came after it.
     let mut totals = Marking::default();
     totals.numbers(&[1, 1, 1, 2, 0]);
     sql.execute("UPDATE totals SET position = 2, mark = ?1", [totals.0.cast_signed()]).unwrap();

@@ -1,4 +1,4 @@
-//! A disk that is full, and one that fails to sync.
+//! A full disk, and one that fails to sync.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use sortie_protocol::Fact;
 
 use crate::support::{Place, again, append, noticed, passes, resumed, role, started, task};
 
-/// In a mount namespace of its own, which goes away with the process, so that nothing is left mounted.
+/// In a mount namespace of its own, which ends with the process, so that nothing stays mounted.
 #[tokio::test]
 async fn on_a_full_disk_nothing_is_acknowledged_and_with_room_again_it_goes_on() {
     let test = "disk::on_a_full_disk_nothing_is_acknowledged_and_with_room_again_it_goes_on";
@@ -49,7 +49,7 @@ async fn fill_up(directory: &Path) {
 
     fs::remove_file(&ballast).unwrap();
     assert_eq!(journal.read(a).unwrap().len(), acknowledged, "reading goes on");
-    // Whoever was told may try again, and others lost nothing.
+    // The caller that got the error may retry, and others lost nothing.
     append(&journal, [noticed(a, "later")]).await.unwrap();
     append(&journal, [started(task('b')), noticed(task('b'), "room")]).await.unwrap();
     assert_eq!((journal.read(a).unwrap().len(), journal.read(task('b')).unwrap().len()), (acknowledged + 1, 2));
@@ -61,7 +61,7 @@ async fn fill_up(directory: &Path) {
     assert_eq!(journal.read(a).unwrap().last().unwrap().fact, Fact::Noticed { text: "room".to_owned() });
 }
 
-/// Syncs fail as long as the file that `BROKEN_DISK` names exists.
+/// Syncs fail as long as the file named by `BROKEN_DISK` exists.
 const BROKEN_SYNC: &str = r#"
     #define _GNU_SOURCE
     #include <errno.h>

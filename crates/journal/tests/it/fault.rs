@@ -1,5 +1,5 @@
-//! Files that a disk or a crash has damaged: what is read of them is a beginning of what was written, or an error.
-//! Never anything else.
+//! Files damaged by a disk or a crash: reading them gives a prefix of what was written, or an error, never anything
+//! else.
 //!
 //! The tests take samples, the same in every run; with `SORTIE_EVERY_FAULT` set they try every bit and every byte,
 //! which takes minutes.
@@ -19,14 +19,14 @@ use crate::support::{
     Place, append, child_ended, child_started, ended, ended_with_report, noticed, resumed, started, started_by, task,
 };
 
-/// Whether all faults are tried.
+/// True if all faults are tried.
 fn is_exhaustive() -> bool {
     std::env::var_os("SORTIE_EVERY_FAULT").is_some()
 }
 
 const THREADS: usize = 2;
 
-/// Does the work in shares, each with its number, and adds up what they return.
+/// Runs the work in numbered shares on all cores, and adds up the results.
 fn in_shares(work: impl Fn(usize) -> usize + Sync) -> usize {
     std::thread::scope(|scope| {
         let work = &work;
@@ -35,10 +35,10 @@ fn in_shares(work: impl Fn(usize) -> usize + Sync) -> usize {
     })
 }
 
-/// All tasks that these journals have.
+/// All tasks in these journals.
 const TASKS: [char; 3] = ['a', 'b', 'c'];
 
-/// All that can be asked about a journal, each answer by itself.
+/// The answers to every query about a journal.
 struct Answers {
     tasks: Result<Vec<TaskHeader>, JournalError>,
     found: Result<Vec<TaskHeader>, JournalError>,
@@ -68,7 +68,7 @@ impl Answers {
     }
 }
 
-/// What a journal answered after each of its commits, the newest last. At first there was nothing.
+/// A journal's answers after each of its commits, the newest last. At first it was empty.
 struct Truth {
     moments: Vec<Answers>,
 }
@@ -86,7 +86,7 @@ impl Truth {
             self.check_one(fault, answers, "ending", |answers| &answers.endings[at]);
             self.check_one(fault, answers, "read", |answers| &answers.logs[at]);
         }
-        // Whoever follows all tasks sees a beginning of each.
+        // A reader that follows all tasks sees a prefix of each.
         let mut followed: BTreeMap<TaskId, Vec<&Event>> = BTreeMap::new();
         for (_, event) in answers.followed.iter().flatten() {
             followed.entry(event.task_id).or_default().push(event);
@@ -106,7 +106,7 @@ impl Truth {
         answer: impl Fn(&Answers) -> &Result<T, JournalError>,
     ) {
         match answer(answers) {
-            // That there is no such task is an answer, and true only before it was started.
+            // "No such task" is an answer, and true only before it was started.
             Err(JournalError::NoSuchTask { .. }) => {
                 let ever =
                     self.moments.iter().any(|moment| matches!(answer(moment), Err(JournalError::NoSuchTask { .. })));
@@ -120,7 +120,7 @@ impl Truth {
         }
     }
 
-    /// The journal is whole.
+    /// Checks that the journal is whole.
     fn check_newest(&self, answers: &Answers) {
         let newest = self.newest();
         assert_eq!(answers.tasks.as_ref().unwrap(), newest.tasks.as_ref().unwrap());
@@ -133,7 +133,7 @@ impl Truth {
     }
 }
 
-/// The bytes of a journal that nobody has open, and of the log beside it.
+/// The bytes of a journal that no process has open, and of its write-ahead log.
 #[derive(Clone)]
 struct Files {
     database: Vec<u8>,
@@ -170,7 +170,7 @@ impl Scene {
         File::options().write(true).open(path).unwrap()
     }
 
-    /// What a reader is told, if the file can be opened at all.
+    /// The answers to a reader, if the file can be opened at all.
     fn answers(&self) -> Option<Answers> {
         SqliteJournal::open_read_only(&self.path).ok().map(|journal| Answers::of(&journal))
     }
@@ -182,8 +182,8 @@ fn log_of(path: &Path) -> PathBuf {
     log.into()
 }
 
-/// A small journal in small pages, so that there are many of them: written half, folded into its file, and written to
-/// the end. The log beside it has the second half.
+/// A small journal with many small pages: the first half is checkpointed into the file, the second half is in the
+/// write-ahead log.
 async fn small_journal() -> (Place, SqliteJournal, Truth) {
     let place = Place::new();
     place.sql().execute_batch("PRAGMA page_size = 512; VACUUM").unwrap();

@@ -1,4 +1,4 @@
-//! How appends share transactions, wait for each other and fail.
+//! Group commit: how appends share transactions, wait for each other and fail.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use tokio::task::unconstrained;
 
 use crate::support::{Place, append, noticed, render, resumed, started, task};
 
-/// A write transaction of somebody else: nothing is committed as long as it is held.
+/// Another program's write transaction: nothing is committed while it is held.
 fn hold_the_write_lock(place: &Place) -> rusqlite::Connection {
     let connection = place.sql();
     connection.execute_batch("BEGIN IMMEDIATE").unwrap();

@@ -1,4 +1,4 @@
-//! The journals at their public door: one suite over both, and what only the one on disk can do.
+//! Tests of the journals through the public API: one suite for both, and what only the one on disk can do.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails where it stands")]
 

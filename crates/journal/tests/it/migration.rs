@@ -11,7 +11,7 @@ fn version_1() -> Place {
     older(include_str!("../golden/version_1.sql"))
 }
 
-/// The same of version 2.
+/// A journal of version 2 as a plain file.
 fn version_2() -> Place {
     older(include_str!("../golden/version_2.sql"))
 }

@@ -1,4 +1,4 @@
-//! Finding, making and refusing files.
+//! Finding, creating and refusing files.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -140,7 +140,7 @@ async fn pages_of_garbage_are_damage_to_readers_and_to_the_writer() {
     let place = Place::new();
     append(&place.open(), [started(task('a'))]).await.unwrap();
     let mut bytes = fs::read(place.path()).unwrap();
-    // The first page says where everything is; all that it points to is gone.
+    // The first page says where everything is; everything it points to is gone.
     bytes[4096..].fill(0xa5);
     fs::write(place.path(), bytes).unwrap();
 
@@ -192,7 +192,7 @@ async fn a_write_lock_that_is_not_given_back_in_time_is_told_and_the_next_write_
     assert_eq!(journal.read(task('a')).unwrap().len(), 2);
 }
 
-/// Root may write everywhere, so a process without its power tries the openings.
+/// Root may write everywhere, so an unprivileged process tries to open the journal.
 #[tokio::test]
 async fn what_may_not_be_written_is_read_only() {
     let test = "opening::what_may_not_be_written_is_read_only";

@@ -1,4 +1,4 @@
-//! Where the journal lies, and what may lie there instead.
+//! The journal's file and directory, and other things that may be found in their place.
 
 use std::fs;
 use std::os::unix::fs::symlink;

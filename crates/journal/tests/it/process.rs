@@ -11,7 +11,7 @@ use sortie_protocol::{Command, Status, Timestamp};
 
 use crate::support::{Place, again, append, ended, noticed, passes, render, resumed, role, started, task};
 
-/// A process that tells us, line by line, what it has done.
+/// A process that reports its steps line by line.
 struct Other {
     process: Child,
     lines: Lines<BufReader<ChildStdout>>,
@@ -34,7 +34,7 @@ impl Other {
     }
 }
 
-/// Says a line to the process that waits for it, past the test harness.
+/// Prints a line for the waiting process, past the test harness.
 fn tell(line: &str) {
     let mut stdout = std::io::stdout();
     writeln!(stdout, "\n{line}").unwrap();
@@ -157,7 +157,7 @@ fn signal(process: &Child, name: &str) {
     assert!(sent.success());
 }
 
-/// Waits until the system says that the process stands still.
+/// Waits until the system reports the process as stopped.
 #[cfg(target_os = "linux")]
 fn wait_until_stopped(process: &Child) {
     let stat = format!("/proc/{}/stat", process.id());
@@ -176,7 +176,7 @@ async fn an_owner_that_was_stopped_and_taken_over_from_writes_nothing_when_it_wa
         tell("started");
         std::io::stdin().read_exact(&mut [0]).unwrap();
         for number in 0..100 {
-            // Nobody waits for these; the next one that somebody waits for tells.
+            // Nobody waits for these; the next append that is waited for reports the failure.
             drop(journal.append(vec![noticed(task('a'), &number.to_string())], Durability::Ordered).await);
         }
         let fenced = append(&journal, [ended(task('a'), Status::Completed)]).await;
@@ -259,7 +259,7 @@ async fn of_two_that_prune_at_once_each_tells_of_what_it_has_removed_itself() {
     let (first, second) = (place.open(), place.open());
     append(&first, [started(task('a')), ended(task('a'), Status::Completed)]).await.unwrap();
     let mut by_second = None;
-    // The other one comes when the first has said what goes, and has not removed it yet.
+    // The second one starts after the first has marked the tree and before it has removed it.
     let mut come = |_| by_second = Some(second.prune(Timestamp(2_000), &mut |_| {}).unwrap());
     let by_first = first.prune(Timestamp(2_000), &mut come).unwrap();
     let by_second = by_second.unwrap();
@@ -294,7 +294,7 @@ async fn a_pruning_that_was_killed_half_way_is_finished_by_the_next() {
     assert_eq!(journal.tasks(10).unwrap().len(), 1);
 }
 
-/// Whoever reads a long log to go on with its task learns of another one's takeover before the end of it.
+/// A process that reads a long log for a resume notices another's takeover before the end of the log.
 #[test]
 fn a_takeover_shows_while_a_long_log_is_read() {
     let (place, a) = (Place::new(), task('a'));

@@ -1,4 +1,4 @@
-//! What every journal promises, written once and run over each of them.
+//! The promises of every journal, written once and run against each of them.
 
 use std::time::{Duration, Instant};
 
@@ -217,7 +217,7 @@ async fn the_newest_ending_is_read_alone(journal: &dyn Journal) {
 }
 
 async fn newest_tasks_are_listed_first(journal: &dyn Journal) {
-    // Started by the clock of a machine that goes wrong: order is the order of appending.
+    // Started by a clock that runs backwards: the order is the order of appending.
     for (letter, time) in [('c', 3), ('a', 2), ('b', 1)] {
         append(journal, [Entry { time: Timestamp(time), ..started(task(letter)) }]).await.unwrap();
     }
@@ -316,7 +316,7 @@ async fn the_log_is_followed_page_by_page_over_all_tasks(journal: &dyn Journal) 
     .assert_eq(&pages.join("--\n"));
 }
 
-/// Long enough that a test which only ends with it has clearly failed.
+/// So long that a test which ends only with it has clearly failed.
 const FOREVER: Duration = Duration::from_mins(1);
 
 async fn waiting_ends_when_something_is_written(journal: &dyn Journal) {

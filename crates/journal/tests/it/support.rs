@@ -1,4 +1,4 @@
-//! Entries to append, journals to append them to, and this binary again as another process.
+//! Entries to append, journals to append them to, and this binary as another process.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -10,7 +10,7 @@ use sortie_protocol::{
 };
 use tempfile::TempDir;
 
-/// A directory of its own with a journal in it.
+/// A temporary directory with a journal in it.
 pub(crate) struct Place {
     pub(crate) directory: TempDir,
 }
@@ -28,7 +28,7 @@ impl Place {
         SqliteJournal::open(&self.path()).unwrap()
     }
 
-    /// A plain connection to the file, as any other program could have one.
+    /// A plain connection to the file, as any other program could open.
     pub(crate) fn sql(&self) -> rusqlite::Connection {
         rusqlite::Connection::open(self.path()).unwrap()
     }
@@ -56,7 +56,7 @@ pub(crate) fn started_by(parent: TaskId, task: TaskId, root: TaskId) -> Entry {
     entry(task, fact)
 }
 
-/// Opens the next leg, or goes on in the one that is open, under the attempt of the entry.
+/// Opens the next leg, or takes over the open one, under the attempt of the entry.
 pub(crate) fn resumed(task: TaskId, leg: u32) -> Entry {
     let config = Box::new(job(task, None, task).config);
     Entry { leg, ..entry(task, Fact::TaskResumed { prompt: None, config, notices: Vec::new(), alone: false }) }
@@ -70,7 +70,7 @@ pub(crate) fn child_ended(parent: TaskId, child: TaskId) -> Entry {
     entry(parent, Fact::ChildEnded { call: CallId::from("call_1"), child, child_leg: 1 })
 }
 
-/// The call that waits for a child returns what that has reported.
+/// The call that waits for a child returns its report.
 pub(crate) fn call_finished(parent: TaskId) -> Entry {
     let output = CallOutput { call: CallId::from("call_1"), output: ToolOutput::done("done", "done") };
     entry(parent, Fact::CallFinished { output, refused: false })
@@ -80,7 +80,7 @@ pub(crate) fn ended(task: TaskId, status: Status) -> Entry {
     entry(task, Fact::TaskEnded { outcome: Box::new(outcome(task, status)) })
 }
 
-/// Ended with a report that was cut, and kept whole in this file.
+/// Ended with a report that was cut, and is kept in full in this file.
 pub(crate) fn ended_with_report(task: TaskId, report: &str) -> Entry {
     let outcome = TaskOutcome { full_text_path: Some(report.to_owned()), ..outcome(task, Status::Completed) };
     entry(task, Fact::TaskEnded { outcome: Box::new(outcome) })
@@ -147,7 +147,7 @@ pub(crate) async fn append(journal: &dyn Journal, entries: impl Into<Vec<Entry>>
     journal.append(entries.into(), Durability::Synced).await
 }
 
-/// One line an event: `aaaa 1 task_started`, with the text where there is one.
+/// One line per event: `aaaa 1 task_started`, and the text if there is one.
 pub(crate) fn render<'a>(events: impl IntoIterator<Item = &'a Event>) -> String {
     let lines = events.into_iter().map(|event| {
         let text = match &event.fact {
@@ -159,15 +159,15 @@ pub(crate) fn render<'a>(events: impl IntoIterator<Item = &'a Event>) -> String 
     lines.collect()
 }
 
-/// What another process of a test is told: its role is to be played by the test of the same name.
+/// Role of another process in a test, which runs the test of the same name.
 const ROLE: &str = "SORTIE_JOURNAL_TEST_ROLE";
 
-/// The role that this process plays in the test, if it was started by [`again`].
+/// The role of this process in the test, if it was started by [`again`].
 pub(crate) fn role() -> Option<String> {
     std::env::var(ROLE).ok()
 }
 
-/// This binary once more, running only `test`, in a role. Its input and output are pipes.
+/// This binary again, running only `test`, in a role. Its input and output are pipes.
 pub(crate) fn again(test: &str, role: &str) -> Command {
     again_from(&std::env::current_exe().unwrap(), test, role)
 }
@@ -179,7 +179,7 @@ pub(crate) fn again_from(binary: &Path, test: &str, role: &str) -> Command {
     command
 }
 
-/// Runs to the end and sees that the test was found and passed.
+/// Runs to the end and checks that the test was found and passed.
 pub(crate) fn passes(command: &mut Command) {
     let output = command.output().unwrap();
     let told = String::from_utf8_lossy(&output.stdout);

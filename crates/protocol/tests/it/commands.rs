@@ -1,4 +1,4 @@
-//! Each command is sent exactly as its golden file says, and the golden file reads back as that command.
+//! Each command is sent exactly as in its golden file, and the golden file reads back as that command.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Each event is written exactly as its golden file says, and the golden file reads back as that event.
+//! Each event is written exactly as in its golden file, and the golden file reads back as that event.
 
 use std::collections::BTreeSet;
 use std::path::Path;

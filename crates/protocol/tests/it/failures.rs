@@ -1,4 +1,4 @@
-//! Codes of failures: stable names on the wire and in the journal.
+//! Failure codes: stable names on the wire and in the journal.
 
 use sortie_protocol::{Failure, FailureCode, Limit};
 

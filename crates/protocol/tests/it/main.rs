@@ -1,4 +1,4 @@
-//! What is stored stays readable: one golden file for each kind of event, and words that never change by accident.
+//! Stored data stays readable: one golden file for each kind of event, and names that never change by accident.
 
 mod commands;
 mod events;

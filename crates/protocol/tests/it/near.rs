@@ -1,4 +1,4 @@
-//! What is suggested to someone who wrote a name that nobody has.
+//! Suggestions for unknown names.
 
 use sortie_protocol::{nearest, nearest_few};
 

@@ -1,4 +1,4 @@
-//! Ids, limits and spending.
+//! Ids, limits and usage.
 
 use std::time::Duration;
 

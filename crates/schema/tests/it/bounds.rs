@@ -1,4 +1,4 @@
-//! Nothing that a schema or a value says takes for ever, or more than is there.
+//! Bounds: no schema and no value makes a check take forever or grow without limit.
 
 use expect_test::expect;
 use serde_json::{Value, json};

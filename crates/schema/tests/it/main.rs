@@ -1,4 +1,4 @@
-//! Schemas, from outside.
+//! Tests of schemas through the public API.
 
 #![expect(clippy::expect_used, reason = "a test says what it relies on")]
 

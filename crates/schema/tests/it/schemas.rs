@@ -1,4 +1,4 @@
-//! Which schemas are read, and what is said of those that are not.
+//! Accepted schemas, and the errors of refused ones.
 
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ fn what_nobody_would_check_is_refused_and_named() {
     for keyword in ["not", "if", "patternProperties", "prefixItems", "dependentRequired", "multipleOf", "contains"] {
         assert!(Schema::read(&json!({ keyword: {} })).is_err(), "{keyword}");
     }
-    // Below the top nobody could refer to them.
+    // Below the top, no reference could reach them.
     for keyword in ["$defs", "definitions", "$id", "$schema"] {
         assert!(Schema::read(&json!({ keyword: {} })).is_ok(), "{keyword}");
         assert!(Schema::read(&json!({"items": { keyword: {} }})).is_err(), "{keyword}");

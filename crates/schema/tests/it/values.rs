@@ -1,4 +1,4 @@
-//! What fits a schema, and what is said of what does not.
+//! Values that fit a schema, and the problems of those that do not.
 
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
@@ -132,7 +132,7 @@ fn numbers() {
     fits_not(&json!({"maximum": 1}), &json!(2), &expect!["the value must be at most 1, not 2"]);
     fits_not(&json!({"exclusiveMinimum": 1}), &json!(1), &expect!["the value must be more than 1, not 1"]);
     fits_not(&json!({"exclusiveMaximum": 1.5}), &json!(1.5), &expect!["the value must be less than 1.5, not 1.5"]);
-    // Two numbers that are one as floats.
+    // Different integers that are equal as floats.
     fits_not(
         &json!({"maximum": 9_007_199_254_740_992_u64}),
         &json!(9_007_199_254_740_993_u64),

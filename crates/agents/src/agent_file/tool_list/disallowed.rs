@@ -1,15 +1,15 @@
-//! `disallowedTools`: the tools that an agent may not use, whatever else is said. A denial is understood or an error,
-//! never lost.
+//! `disallowedTools`: the tools that an agent may not use, whatever else the file says. A denial is understood or an
+//! error, never lost.
 
 use crate::agent_file::tool_list::{LATER, Name, OTHER_NAMES, did_you_mean, is_plain, names, not_plain};
 use crate::front_matter::file_findings::FileFindings;
 use crate::front_matter::yaml::Entry;
 use crate::text::hidden_characters::shown;
 
-/// What people put between names besides commas.
+/// Separators that people use besides commas.
 const SEPARATORS: [char; 4] = [' ', ';', '|', '&'];
 
-/// What is taken away, as rules. A name that no tool has stays in the list: it holds when such a tool comes.
+/// The denied tools, as rules. An unknown name stays in the list and applies once such a tool exists.
 pub(in crate::agent_file) fn disallowed(entry: &Entry, tools: &[String], report: &mut FileFindings<'_>) -> Vec<String> {
     let mut denied: Vec<String> = Vec::new();
     for name in names(entry, report).unwrap_or_default() {
@@ -32,7 +32,7 @@ pub(in crate::agent_file) fn disallowed(entry: &Entry, tools: &[String], report:
     denied
 }
 
-/// What is taken away by names that are not separated as they should be: each of them, as a whole.
+/// Denies all names of a badly separated list, each without its pattern.
 fn denied_by_several(name: &Name<'_>, whole: &str, tools: &[String], report: &mut FileFindings<'_>) -> Vec<String> {
     let line = name.line;
     if !whole.is_empty() {
@@ -45,7 +45,7 @@ fn denied_by_several(name: &Name<'_>, whole: &str, tools: &[String], report: &mu
     parts.flat_map(|part| denied_by(&Name { text: part, line }, tools, report)).collect()
 }
 
-/// What is taken away by one name, as far as its pattern goes.
+/// Denies one name, within its pattern.
 fn denied_in_part(name: &Name<'_>, tools: &[String], report: &mut FileFindings<'_>) -> Vec<String> {
     let (whole, pattern) = name.parts();
     let denied = denied_by(&Name { text: whole, line: name.line }, tools, report);
@@ -65,7 +65,7 @@ fn denied_in_part(name: &Name<'_>, tools: &[String], report: &mut FileFindings<'
     rules
 }
 
-/// The tools that one name takes away.
+/// The tools that one name denies.
 fn denied_by(name: &Name<'_>, tools: &[String], report: &mut FileFindings<'_>) -> Vec<String> {
     let &Name { text, line } = name;
     let known = || tools.iter().map(String::as_str).chain(LATER);
@@ -73,7 +73,7 @@ fn denied_by(name: &Name<'_>, tools: &[String], report: &mut FileFindings<'_>) -
         report.error(line, "`*` would take away every tool", "write `tools: []`");
         return Vec::new();
     }
-    // No server's tools are known here, so these are kept as they are.
+    // The tools of servers are not known here, so these are kept unchanged.
     if text.starts_with("mcp__") {
         return vec![text.to_owned()];
     }
@@ -85,13 +85,13 @@ fn denied_by(name: &Name<'_>, tools: &[String], report: &mut FileFindings<'_>) -
     if !hits.is_empty() {
         return hits;
     }
-    // It may well be meant for a tool that the agent would then have.
+    // It may well mean a tool that the agent would otherwise have.
     report.error(line, format!("unknown tool `{}`", shown(text)), did_you_mean(text, known(), tools));
     vec![text.to_owned()]
 }
 
-/// The known tools that a name or a pattern means, in whatever case. A name that is another one's stays beside it: it
-/// holds when a tool comes that has it as its own.
+/// The known tools that a name or a pattern matches, ignoring case. A tool's foreign name is kept too, in case a tool
+/// of that name appears.
 fn hits<'a>(text: &str, known: impl Iterator<Item = &'a str>) -> Vec<String> {
     let pattern = text.to_ascii_lowercase();
     let is_hit = |name: &str| matches(&pattern, &name.to_ascii_lowercase());
@@ -101,7 +101,7 @@ fn hits<'a>(text: &str, known: impl Iterator<Item = &'a str>) -> Vec<String> {
     meant.chain(others().map(|(other, _)| *other)).map(str::to_owned).collect()
 }
 
-/// Whether a name is what a pattern describes; `*` is any number of characters.
+/// True if a name matches a pattern; `*` stands for any number of characters.
 pub(crate) fn matches(pattern: &str, name: &str) -> bool {
     let Some((first, rest)) = pattern.split_once('*') else { return pattern == name };
     let Some(mut left) = name.strip_prefix(first) else { return false };

@@ -8,26 +8,26 @@ use crate::front_matter::yaml::{Entry, Value};
 use crate::text::hidden_characters::shown;
 use std::collections::HashSet;
 
-/// What `tools` grants.
+/// Grant of `tools`.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::agent_file) enum Granted {
-    /// Whatever the parent may use.
+    /// Everything that the parent may use.
     Inherited,
-    /// What these rules cover.
+    /// Everything that these rules cover.
     These(Vec<String>),
 }
 
-/// What looks after commands in the background. Who names `Bash` means these as well: other programs have them with it.
+/// Tools for background commands. `Bash` grants these as well: other programs include them.
 const WITH_BASH: [&str; 2] = ["BashOutput", "KillShell"];
 
-/// What the value of `tools` grants; `None` when that cannot be said, which the report then does.
+/// Reads `tools`; `None`, and an error in the report, if its meaning is unclear.
 pub(in crate::agent_file) fn granted(
     entry: &Entry,
     tools: &[String],
     report: &mut FileFindings<'_>,
 ) -> Option<Granted> {
     if entry.value.value == Value::Nothing {
-        // Nothing is not everything: which of the two was meant is for the author to say.
+        // An empty value could mean nothing or everything: the author must say.
         report.error(entry.line, "`tools` has no value", "write `tools: []` for none, or delete the line for all");
         return None;
     }
@@ -62,29 +62,29 @@ pub(in crate::agent_file) fn granted(
     Some(Granted::These(granted))
 }
 
-/// Why a name grants nothing.
+/// Reason why a name grants nothing.
 enum Refusal {
     /// The tool does not exist yet.
     Later,
     /// It has letters that are not what they seem.
     LooksAlike,
-    /// No tool of any program that is known here: an error in every dialect, or a misspelt list would be another one.
+    /// The tool of no known program. An error in every dialect; ignoring it would misread the list.
     Unknown { message: String, fix: String },
-    /// The tool is known, its pattern is none.
+    /// The tool is known, but its pattern is invalid.
     NoRule { message: String },
 }
 
-/// The rules that a name, perhaps with a pattern, grants.
+/// The rules granted by a name, perhaps with a pattern.
 fn grant(name: &Name<'_>, tools: &[String]) -> Result<Vec<String>, Refusal> {
     let (tool, pattern) = name.parts();
     let unknown = |fix: String| Err(Refusal::Unknown { message: format!("unknown tool `{}`", shown(name.text)), fix });
     if let Some(tool) = tools.iter().find(|known| *known == canonical(tool)) {
-        // Granting the tool as a whole would be more than was asked for.
+        // Granting the whole tool would be more than the file asks for.
         rules(tool, pattern).map_err(|error| Refusal::NoRule { message: error.to_string() })
     } else if !is_plain(tool) {
         Err(Refusal::LooksAlike)
     } else if tool.starts_with("mcp__") {
-        // Which tools a server has is known only when it runs.
+        // The tools of a server are known only when it runs.
         rules(tool, pattern).map_err(|error| Refusal::NoRule { message: error.to_string() })
     } else if LATER.contains(&tool) {
         Err(Refusal::Later)
@@ -95,7 +95,7 @@ fn grant(name: &Name<'_>, tools: &[String]) -> Result<Vec<String>, Refusal> {
     }
 }
 
-/// One finding for all of them: a file that was written for another program often has many.
+/// Reports them in one finding: a file written for another program often has many.
 fn say_what_comes_later(names: &[&Name<'_>], report: &mut FileFindings<'_>) {
     let Some(first) = names.first() else { return };
     let said: Vec<String> = names.iter().map(|name| format!("`{}`", shown(name.text))).collect();
@@ -109,7 +109,7 @@ fn say_what_comes_later(names: &[&Name<'_>], report: &mut FileFindings<'_>) {
     report.strict(first.line, format!("{} {are} not in this version", said.join(", ")), fix);
 }
 
-/// The name under which a tool is known here.
+/// The name of the tool here.
 fn canonical(name: &str) -> &str {
     if name == OTHER_NAME_OF_TASK { TASK } else { name }
 }

@@ -1,15 +1,16 @@
-//! Single bits of a journal, flipped: of the file, and of the log beside it.
+//! Single flipped bits of a journal: in the file, and in its write-ahead log.
 
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use super::{Files, Scene, THREADS, Truth, in_shares, is_exhaustive, small_journal};
 
-/// Without being asked for more, so many bits are passed over after each flipped one. A prime, so that every place in a
-/// page and every bit of a byte has its turn.
+/// By default, bits skipped after each flipped one. A prime, so that every position in a page and every bit of a byte
+/// gets its turn.
 const STRIDE: usize = 61;
 
-/// Flips bits of `bytes`, which `path` holds, and checks what is read. Returns how often the file could not be opened.
+/// Flips bits of `bytes`, the content of `path`, and checks what is read. Returns how often the file could not be
+/// opened.
 fn flip_each(scene: &Scene, path: &Path, bytes: &[u8], share: usize, truth: &Truth) -> usize {
     let file = Scene::writable(path);
     let stride = if is_exhaustive() { 1 } else { STRIDE };

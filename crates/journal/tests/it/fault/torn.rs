@@ -1,7 +1,7 @@
-//! A log beside the file that ends too early, too late, or has a hole.
+//! A write-ahead log that ends too early or too late, or has a hole.
 //!
-//! What SQLite had synced to its log and a disk has lost cannot be told from what was never written: a log that was cut
-//! is a log as it once was. What is read of it is whole, and older.
+//! Data that SQLite synced and a disk then lost looks like data that was never written: a cut log is a log as it once
+//! was. Reading it gives a complete, older state.
 
 use std::fs;
 use std::os::unix::fs::FileExt;
@@ -12,14 +12,14 @@ use sortie_protocol::Fact;
 use super::{Answers, Files, Scene, THREADS, Truth, in_shares, is_exhaustive, small_journal};
 use crate::support::{Place, append, noticed, render, started, task};
 
-/// How much of the end is cut away, byte by byte.
+/// Length of the part that is cut away byte by byte.
 const REACH: usize = 64 * 1024;
 
-/// What SQLite writes at once: a page and what says that it is right.
+/// SQLite's unit of writing: a page and its header with a checksum.
 const FRAME: usize = 4096 + 24;
 const LOG_HEADER: usize = 32;
 
-/// A task that was acknowledged event by event: how long the log was after each of them.
+/// A task acknowledged event by event, and the length of the log after each.
 async fn acknowledged_events() -> (Files, Vec<usize>) {
     let place = Place::new();
     let journal = place.open();
@@ -39,7 +39,7 @@ async fn acknowledged_events() -> (Files, Vec<usize>) {
     (files, lengths)
 }
 
-/// How many events a log of this length must have, and no more.
+/// Exact number of events in a log cut to this length.
 fn committed(lengths: &[usize], cut: usize) -> usize {
     lengths.iter().filter(|length| **length <= cut).count()
 }
@@ -51,7 +51,7 @@ async fn a_log_that_is_cut_at_any_byte_is_read_up_to_the_last_commit_before_it()
     in_shares(|share| {
         let scene = files.lay_out();
         let log = Scene::writable(&scene.log);
-        // Ever shorter, so that nothing has to be written again.
+        // From long to short, so that nothing has to be written again.
         for cut in (end - REACH..=end)
             .rev()
             .filter(|cut| is_exhaustive() || is_near_a_frame(*cut))
@@ -70,7 +70,7 @@ async fn a_log_that_is_cut_at_any_byte_is_read_up_to_the_last_commit_before_it()
     });
 }
 
-/// Within two bytes of where a frame begins, or at one of some bytes in between.
+/// Within two bytes of the start of a frame, or at one of some bytes in between.
 fn is_near_a_frame(cut: usize) -> bool {
     let within = (cut - LOG_HEADER) % FRAME;
     within <= 2 || within >= FRAME - 2 || within.is_multiple_of(97)

@@ -1,4 +1,4 @@
-//! Which tasks a list has.
+//! Filters and pages of task lists.
 
 use sortie_journal::{Entry, Journal, JournalError, MemoryJournal, TaskQuery, TaskState};
 use sortie_protocol::{Fact, Status, TaskId, Timestamp};
@@ -12,7 +12,7 @@ over_every_journal![
     a_page_behind_a_task_that_is_unknown_is_an_error,
 ];
 
-/// The first letters of the tasks that are listed.
+/// The first letters of the listed tasks.
 fn letters(journal: &dyn Journal, query: &TaskQuery) -> String {
     let first = |id: TaskId| id.letters().chars().next().unwrap();
     journal.list(query).unwrap().iter().map(|header| first(header.task_id)).collect()

@@ -1,4 +1,4 @@
-//! Which trees go, what goes with them, and what stays.
+//! Pruning: which trees go, what goes with them, and what stays.
 
 use sortie_journal::{
     CommandId, Entry, Journal, JournalError, Kept, KeptFor, MemoryJournal, Position, Pruned, Scope, TaskHeader,
@@ -25,17 +25,17 @@ over_every_journal![
     a_long_log_goes_in_many_steps,
 ];
 
-/// All of the entries above are of the time 1,000.
+/// All entries above have the time 1,000.
 const LATER: Timestamp = Timestamp(2_000);
 
-/// Prunes, and says which tasks were named.
+/// Prunes, and returns the tasks passed to `discard`.
 fn prune(journal: &dyn Journal, older_than: Timestamp) -> (Pruned, Vec<TaskId>) {
     let mut named = Vec::new();
     let pruned = journal.prune(older_than, &mut |task| named.push(task)).unwrap();
     (pruned, named)
 }
 
-/// Prunes nothing, and says what keeps what is there.
+/// Prunes nothing, and returns the reasons why trees stay.
 fn kept(journal: &dyn Journal) -> Vec<Kept> {
     let (pruned, named) = prune(journal, LATER);
     assert_eq!((pruned.tasks, named), (Vec::new(), Vec::new()));
@@ -50,7 +50,7 @@ fn fact(task: TaskId, fact: Fact) -> Entry {
     Entry { fact, ..noticed(task, "") }
 }
 
-/// The same of another call.
+/// The entry with another call.
 fn with_call(mut entry: Entry, id: &str) -> Entry {
     match &mut entry.fact {
         Fact::ChildStarted { call, .. } | Fact::ChildReleased { call, .. } | Fact::ChildEnded { call, .. } => {
@@ -152,10 +152,10 @@ async fn a_report_from_the_background_keeps_its_tree_until_it_has_been_read(jour
     let other = |entry: Entry| with_call(entry, "call_2");
     append(journal, [started(a), started_by(a, b, a), beside(a, b)]).await.unwrap();
     append(journal, [started_by(a, c, a), other(child_started(a, c)), other(released(a, c))]).await.unwrap();
-    // What their calls return says that they do not wait, or do so no longer.
+    // The output of these calls says that they do not wait, or stopped waiting.
     append(journal, [ended(b, Status::Completed), child_ended(a, b), call_finished(a)]).await.unwrap();
     append(journal, [ended(c, Status::Completed), other(child_ended(a, c)), other(call_finished(a))]).await.unwrap();
-    // A person had one of them go on, and stopped it: what it had reported before is there still.
+    // A person resumed one of them and stopped it: its earlier report is still there.
     let leg = |entry: Entry| Entry { leg: 2, ..entry };
     append(journal, [leg(resumed(b, 2)), leg(ended(b, Status::Cancelled)), ended(a, Status::Cancelled)]).await.unwrap();
     assert_eq!(kept(journal), [uncollected(a, b, a)]);
@@ -182,7 +182,7 @@ async fn an_adopted_report_is_for_the_adopter_to_read(journal: &dyn Journal) {
 
 async fn what_nobody_waits_for_holds_nothing_back(journal: &dyn Journal) {
     finished_tree(journal).await;
-    // A person went on with the child, not its parent.
+    // A person resumed the child, not its parent.
     append(journal, [resumed(task('b'), 2), Entry { leg: 2, ..ended(task('b'), Status::Completed) }]).await.unwrap();
     let (c, d) = (task('c'), task('d'));
     append(journal, [started(c), started_by(c, d, c), child_started(c, d)]).await.unwrap();
@@ -207,7 +207,7 @@ async fn what_failed_with_the_one_above_it_holds_nothing_back(journal: &dyn Jour
 async fn what_ended_after_its_parent_had_is_owed_to_nobody(journal: &dyn Journal) {
     let (a, b) = (task('a'), task('b'));
     append(journal, [started(a), started_by(a, b, a), child_started(a, b)]).await.unwrap();
-    // Its parent has gone on without it, since another process had it, and ended; then somebody took it over.
+    // Its parent was resumed without it, since another process had it, and ended; then the child was taken over.
     append(journal, [ended(a, Status::Completed)]).await.unwrap();
     append(journal, [Entry { time: Timestamp(1_100), ..ended(b, Status::Completed) }]).await.unwrap();
     // A later leg of the parent changes nothing.

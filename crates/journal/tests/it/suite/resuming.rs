@@ -1,4 +1,4 @@
-//! Going on with a task: its legs, where it stands, its log from the middle on, and the commands that reach it.
+//! Resuming a task: its legs, its standing, its log from the middle on, and commands to it.
 
 use expect_test::expect;
 use sortie_journal::{CommandId, Entry, Holder, Journal, JournalError, MemoryJournal, Standing, TaskState};
