@@ -1,10 +1,10 @@
-//! What confinement costs: the same files read through the sandbox and with plain `std::fs`.
+//! Benchmark of confinement: the same files read through the sandbox and with plain `std::fs`.
 //!
-//! Reads a few thousand files of 4 KiB, many times by turns, in two ways: whole by a path relative to the root, as a
-//! model asks for them; and into a buffer, as a search reads what it has just listed. Prints one line of JSON: for each
-//! way the nanoseconds of one read, and how many times longer the confined one takes. `cargo xtask bench` reads it. The
-//! files are in memory after the first round, so that it is not the disk that is measured; of each directory the
-//! quickest round counts, since everything else on the machine only adds.
+//! Reads a few thousand files of 4 KiB, many times in turn, in two ways: whole, by a path relative to the root, as a
+//! model asks for them; and into a buffer, as a search reads the files it has just listed. Prints one line of JSON: for
+//! each way the nanoseconds per read, and the ratio to the plain read. `cargo xtask bench` reads it. The files are
+//! cached after the first round, so the disk is not measured. Of each directory the fastest round counts, since other
+//! load only adds time.
 
 #![expect(clippy::print_stdout, reason = "its output is what it is for")]
 
@@ -55,7 +55,7 @@ fn main() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Makes the files; their paths are relative to the root.
+/// Creates the files; their paths are relative to the root.
 fn project(root: &Path) -> Result<Vec<String>, Failure> {
     let mut paths = Vec::new();
     for number in 0..DIRECTORIES {
@@ -70,7 +70,7 @@ fn project(root: &Path) -> Result<Vec<String>, Failure> {
     Ok(paths)
 }
 
-/// The time that it takes to read all files one way, which says how many bytes it read.
+/// Time to read all files with `read`, which returns the number of bytes read.
 fn time(paths: &[String], read: impl Fn(&str) -> Result<usize, Failure>) -> Result<Duration, Failure> {
     let began = Instant::now();
     for path in paths {
@@ -81,7 +81,7 @@ fn time(paths: &[String], read: impl Fn(&str) -> Result<usize, Failure>) -> Resu
     Ok(began.elapsed())
 }
 
-/// Reads until the file ends.
+/// Reads to the end of the file.
 fn fill(mut file: File) -> Result<usize, Failure> {
     let mut buffer = [0; 2 * FILE_BYTES];
     let mut n_bytes = 0;

@@ -1,11 +1,11 @@
-//! What walls cost: commands in ours, and in bubblewrap's with the same view of files and the same namespaces.
+//! Benchmark of the walls: commands in ours, and in bubblewrap's with the same view of files and the same namespaces.
 //!
-//! Runs one command over and over, by turns in each kind of walls, one at a time and eight at a time. Prints a list in
-//! JSON: who, how many at a time, commands per second, and the 50th and 99th percentile in milliseconds. The argument
-//! is a program that calls `enter`; without one it is this example itself.
+//! Runs one command over and over, in each kind of walls in turn, one at a time and eight at a time. Prints a JSON
+//! list: kind, concurrency, commands per second, and the 50th and 99th percentile in milliseconds. The argument is a
+//! program that calls `enter`; the default is this example itself.
 //!
-//! Bubblewrap can shut the network only by a namespace, so it has one; its rate with the network open stands beside it,
-//! and that of `bash` without any walls. It has neither Landlock nor limits nor a filter of system calls.
+//! Bubblewrap can close the network only with a namespace, so it has one. Its rate with an open network is listed too,
+//! and that of `bash` without any walls. It has no Landlock, no limits and no system-call filter.
 
 #![expect(clippy::print_stdout, reason = "its output is what it is for")]
 
@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use sortie_sandbox::process::{Environment, How, OutputCaps, Program, Shell, Tier, Walls, enter, spawn};
 
-/// After a first one that does not count: it starts what stays, and warms what is cold.
+/// Rounds after a warm-up, which starts long-lived processes and fills caches.
 const ROUNDS: usize = 8;
 const CALLS_PER_ROUND: usize = 25;
 const COMMAND: &str = "echo done";
@@ -68,7 +68,7 @@ impl Who {
     const ALL: [Self; 4] = [Self::Ours, Self::Bubblewrap, Self::Open, Self::Plain];
 }
 
-/// What all commands share.
+/// Shared by all commands.
 struct Place {
     program: Program,
     root: PathBuf,
@@ -76,7 +76,7 @@ struct Place {
 }
 
 impl Place {
-    /// Runs the command once, and takes what it prints.
+    /// Runs the command once and reads its output.
     fn call(&self, who: Who) -> Result<Duration, Failure> {
         let began = Instant::now();
         let output = match who {
@@ -103,7 +103,7 @@ impl Place {
         if ended.how == (How::Exited { code: 0 }) { Ok(output) } else { Err(format!("{ended:?}").into()) }
     }
 
-    /// Adds the command to a command line, with these words before it, and runs that.
+    /// Appends these words and the command to a command line, and runs it.
     fn run(&self, command: &mut Command, words: &[&str]) -> Result<Vec<u8>, Failure> {
         command.args(words).args(["--noprofile", "--norc", "-c", COMMAND]);
         command.env_clear().envs(self.environment.variables());
@@ -116,8 +116,8 @@ impl Place {
     }
 }
 
-/// Bubblewrap with all of our walls that it has. Unless root runs it, it makes a user namespace by itself, as ours
-/// does.
+/// Bubblewrap with as many of our walls as it offers. Unless run by root, it creates a user namespace by itself, as
+/// ours does.
 fn bubblewrap(root: &Path) -> Command {
     let mut command = Command::new("bwrap");
     command.args(["--unshare-pid", "--unshare-ipc", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]);
@@ -130,7 +130,7 @@ fn bubblewrap(root: &Path) -> Command {
     command
 }
 
-/// All measurements of one kind of walls, so many commands at a time.
+/// All measurements of one kind of walls at one concurrency.
 #[derive(Clone)]
 struct Series {
     who: Who,
@@ -144,7 +144,7 @@ impl Series {
         Self { who, parallel, times: Vec::new(), elapsed: Duration::ZERO }
     }
 
-    /// So many calls after one another, by so many threads: the time of each, and of all of them.
+    /// Runs calls one after another on several threads: the time of each, and of all of them.
     fn round(&self, place: &Place) -> Result<(Vec<Duration>, Duration), Failure> {
         let began = Instant::now();
         let one = || (0..CALLS_PER_ROUND).map(|_| place.call(self.who)).collect::<Result<Vec<_>, _>>();

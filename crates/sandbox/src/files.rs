@@ -1,4 +1,4 @@
-//! The files of a workspace: opened, read, listed, written, and moved out of it.
+//! The files of a workspace: opening, reading, listing, writing, and moving them out of it.
 
 mod entries;
 mod error;

@@ -1,7 +1,7 @@
-//! Git as this program itself calls it: pinned, so that nothing that a repository says makes it run another program.
+//! Git as this program itself calls it: pinned, so that no repository can make it run another program.
 //!
-//! Only a few of its commands can be called, and only in the top directory of a working tree. Git that a task's command
-//! calls is no concern of this module: that one has the walls. Nobody else starts git.
+//! Only a few of its commands can be called, and only in the top directory of a working tree. Git called by a task's
+//! command is not covered here: that one has the walls. Nothing else starts git.
 
 mod directory;
 mod error;
@@ -30,10 +30,10 @@ pub use error::GitError;
 pub use status::GitStatus;
 pub use version::GitVersion;
 
-/// How long one call may take.
+/// Time limit of one call.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What one call may answer.
+/// Most output of one call.
 const MAX_OUTPUT: usize = 16 << 20;
 
 /// A git outside everything that agents can change.
@@ -44,8 +44,8 @@ pub struct Git {
 }
 
 impl Git {
-    /// Looks for git in the directories of the system, then in those of the user's `PATH`. One that lies in something
-    /// untrusted, or that a link leads to from outside, is passed over; so is any `PATH` that is relative to somewhere.
+    /// Looks for git in the system's directories, then in those of the user's `PATH`. Skips a git that lies in an
+    /// untrusted directory, or is reached from one by a link, and all relative entries of `PATH`.
     pub fn find(path: Option<&OsStr>, untrusted: &[&Path]) -> Result<Self, GitError> {
         let path = path.map(|path| (OsString::from("PATH"), path.to_owned()));
         let environment = Environment::scrubbed(path, untrusted);
@@ -73,15 +73,15 @@ impl Git {
         self.version
     }
 
-    /// What one of git's commands prints, called in `top`, the top directory of a working tree. Repositories are looked
-    /// for there and nowhere above. A repository that names programs of its own is refused for all commands that could
-    /// run them; nobody may change its configuration meanwhile. Blocks.
+    /// Runs one of git's commands in `top`, the top directory of a working tree, and returns its output. Repositories
+    /// are looked for only there. If a repository names programs of its own, all commands that could run them are
+    /// refused; nobody may change its configuration meanwhile. Blocks.
     pub fn run(&self, top: &Path, arguments: &[&str]) -> Result<String, GitError> {
         let output = self.run_to_bytes(top, arguments)?;
         String::from_utf8(output).map_err(|_| GitError::NotText { command: arguments.join(" ") })
     }
 
-    /// Compares the working tree at `top`; submodules are not looked into. It changes nothing, not even git's index.
+    /// Compares the working tree at `top`, without its submodules. Changes nothing, not even git's index.
     pub fn status(&self, top: &Path) -> Result<GitStatus, GitError> {
         Ok(status::parse(&self.run_to_bytes(top, &status::QUESTION)?))
     }
@@ -112,7 +112,7 @@ fn call(program: &Path, top: &Path, arguments: &[&str]) -> Result<Vec<u8>, GitEr
     let terms = ChildTerms { input: &[], time: PATIENCE, max_output: Some(MAX_OUTPUT), stop: None };
     let ended = child_process::run(command, terms).map_err(|failure| match failure {
         child_process::ChildFailure::Io(source) => GitError::Io { command: command_line(), source },
-        // Nobody has what it takes to stop it.
+        // Not possible: no stop descriptor was given.
         child_process::ChildFailure::Stopped => {
             GitError::Io { command: command_line(), source: io::ErrorKind::Interrupted.into() }
         }

@@ -1,7 +1,7 @@
-//! The keeper: a process that builds the walls around a command and sees that nothing outlives it.
+//! The keeper: a process that builds the walls around a command and makes sure that nothing outlives it.
 //!
 //! It is a process of its own with one thread, forked anew for each command. It stays outside the walls; the [`init`]
-//! that it forks goes inside and starts the command. When the program that started it goes away, whatever the reason,
+//! that it forks goes inside and starts the command. When the program that started it goes away, for whatever reason,
 //! its lifeline ends, and so does everything that the command started.
 
 mod file_view;
@@ -34,22 +34,22 @@ use crate::walls::Tier;
 use crate::walls::plan::Plan;
 use crate::walls::report::{During, KeeperFailure, Report};
 
-/// The three descriptors with which a keeper begins.
+/// The three descriptors that a keeper starts with.
 #[derive(Debug)]
 pub(crate) struct KeeperEnds {
-    /// The plan comes from here; then nothing, until everything shall end.
+    /// Delivers the plan, then nothing, until everything must end.
     pub(crate) lifeline: OwnedFd,
     pub(crate) output: OwnedFd,
     pub(crate) report: OwnedFd,
 }
 
-/// What a keeper does after it was forked.
+/// Main function of a keeper after the fork.
 pub(crate) fn keep(ends: KeeperEnds) -> ! {
     let KeeperEnds { lifeline, output, report } = ends;
     let code = match run(lifeline, output, &report) {
         Ok(()) => 0,
         Err(failure) => {
-            // If nobody listens any more, nobody has to know.
+            // If nobody listens any more, nobody needs to know.
             Report::Failed(failure).send(report.as_fd()).ok();
             1
         }
@@ -60,9 +60,10 @@ pub(crate) fn keep(ends: KeeperEnds) -> ! {
 fn run(lifeline: OwnedFd, output: OwnedFd, report: &OwnedFd) -> Result<(), KeeperFailure> {
     let mut lifeline = File::from(lifeline);
     let mut plan = read_plan(&mut lifeline)?;
-    // The scheduler shares the processors among sessions: however many processes one command starts, the others go on.
+    // The scheduler shares processors among sessions, so one command cannot starve others, however many processes it
+    // starts.
     setsid().during(|| "starting a session".to_owned())?;
-    // When memory runs out, the command goes first.
+    // When memory runs out, the command is killed first.
     fs::write("/proc/self/oom_score_adj", "1000").during(|| "offering itself to the killer of memory".to_owned())?;
     let mut placeholders = None;
     let mut descendants = None;
@@ -117,7 +118,7 @@ fn read_plan(lifeline: &mut File) -> Result<Plan, KeeperFailure> {
     Plan::decode(&bytes).ok_or(KeeperFailure { step: reading(), errno: Errno::INVAL })
 }
 
-/// The first process inside, as the keeper sees it.
+/// The first process inside, as seen by the keeper.
 struct Inside {
     child: Pid,
     process: OwnedFd,
@@ -129,8 +130,8 @@ impl Inside {
         Ok(Self { child, process })
     }
 
-    /// Waits until something has to be done. True if that is because all other processes inside have ended; the child
-    /// has reported then. False if the child has ended, or shall end because the lifeline has.
+    /// Waits for an event. True if all other processes inside have ended, which the child has then reported. False if
+    /// the child has ended, or must end because the lifeline has.
     fn watch(&self, lifeline: &File, alone: &OwnedFd) -> Result<bool, KeeperFailure> {
         loop {
             let mut waiting = [alone.as_fd(), self.process.as_fd(), lifeline.as_fd()]
@@ -145,13 +146,13 @@ impl Inside {
         }
     }
 
-    /// Ends the child if it has not by itself, and with it its namespace. If somebody else has killed it, it could not
-    /// tell how the command ended, so this does.
+    /// Kills the child if it is still running, and with it its namespace. If another process killed the child, reports
+    /// how the command ended, which the child could not do.
     fn end(&self, report: BorrowedFd<'_>) -> Result<(), KeeperFailure> {
-        // It is asked by its number: a process that may open nothing cannot even wait for what it has open.
+        // Queried by its number: at its descriptor limit, a process cannot even wait on its own descriptors.
         let ended = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
         let has_ended = waitid(WaitId::Pid(self.child), ended).during(watching)?.is_some();
-        // A process that has ended meanwhile is still there to be waited for, so this cannot fail for that.
+        // A process that has ended meanwhile has not been waited for yet, so this cannot fail.
         pidfd_send_signal(&self.process, Signal::KILL).during(watching)?;
         let status = loop {
             match waitpid(Some(self.child), WaitOptions::empty()) {

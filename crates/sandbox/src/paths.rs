@@ -1,4 +1,4 @@
-//! Pinned directories: where a path leads in them, who may use it, and opens that follow no link.
+//! Pinned directories: resolving paths in them, guarding access, and opening without following links.
 //!
 //! Every path is judged by where it leads, never by how it is written.
 

@@ -1,7 +1,7 @@
-//! Commands that run within walls: started by a keeper, ended with everything that they started.
+//! Commands that run within walls: started by a keeper, and ended with everything that they started.
 //!
-//! The program runs itself again as a *fork server*, of which a *keeper* is forked for each command; see [`enter`]. The
-//! keeper builds the walls and waits. The walls are the kernel's.
+//! The program runs itself again as a *fork server*, which forks a *keeper* for each command; see [`enter`]. The keeper
+//! builds the walls and waits. The walls are the kernel's.
 
 mod ancestry;
 mod ending;

@@ -1,6 +1,6 @@
-//! Programs that run without walls: the user's own, within bounds of time, and the child processes that git needs.
+//! Programs that run without walls: the user's own, within time limits, and the child processes that git needs.
 //!
-//! Nothing that an agent, or a project that nobody trusts, has a say in may be started here.
+//! Nothing that an agent or an untrusted project can influence may be started here.
 
 pub(crate) mod child_process;
 mod user_program;

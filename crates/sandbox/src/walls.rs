@@ -1,4 +1,4 @@
-//! The walls around a command, described: what it may touch, and the plan by which its keeper builds them.
+//! The walls around a command: a description of what it may touch, and the plan for its keeper.
 //!
 //! Nothing here reads a command, and nothing here decides who may run one.
 
@@ -17,25 +17,25 @@ pub use environment::Environment;
 pub use error::SpawnError;
 pub use shell::Shell;
 
-/// The walls around one command. Everything can be read but what is hidden; nothing can be written but what is named.
+/// The walls around one command. Everything not hidden can be read; only what is named can be written.
 #[derive(Debug, Clone)]
 pub struct Walls {
-    /// The workspace. The command's directory lies in it, or in something writable.
+    /// The workspace. The command's directory lies in it, or in another writable directory.
     pub root: PathBuf,
-    /// Existing directories in which everything may be written, but what is protected. No link may be on the way to
-    /// one; only `root`, and what is named beneath it, may be reached through the links that lead to `root` itself.
+    /// Existing directories in which everything not protected may be written. The path to one may contain no link; only
+    /// `root`, and paths beneath it, may be reached through the links that lead to `root` itself.
     pub writable: Vec<PathBuf>,
-    /// Absolute paths that stay as they are even where they lie in something writable. One that does not exist cannot
-    /// be made: while the command runs, an empty directory stands for the first part of it that is missing.
+    /// Absolute paths that stay unchanged even inside a writable directory. A missing one cannot be created: while the
+    /// command runs, an empty directory takes the place of its first missing component.
     pub protected: Vec<PathBuf>,
-    /// Files and directories that cannot be read. One that does not exist is no concern.
+    /// Files and directories that cannot be read. Missing ones are ignored.
     pub hidden: Vec<PathBuf>,
     pub network: Network,
     pub limits: ProcessLimits,
 }
 
 impl Walls {
-    /// A workspace that can be read, and nothing else.
+    /// A workspace that can be read, and nothing more.
     pub fn reading(root: PathBuf) -> Self {
         Self {
             root,
@@ -53,31 +53,31 @@ impl Walls {
     }
 }
 
-/// Whom a command can talk to. Sockets of this machine's other programs can never be reached.
+/// Network access of a command. Sockets of this machine's other programs can never be reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Network {
     /// No sockets at all.
     #[default]
     None,
-    /// TCP within a network of its own, in which one port of 127.0.0.1 is answered by whoever takes
-    /// `Running::listener`. Only in the tier of namespaces.
+    /// TCP within a network of its own, in which `Running::listener` answers one port of 127.0.0.1. Only in the
+    /// namespace tier.
     Proxy { port: u16 },
     /// TCP and UDP, anywhere.
     All,
 }
 
-/// What a command may use up.
+/// Resource limits of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ProcessLimits {
-    /// Bytes of private memory, of each process.
+    /// Bytes of private memory, per process.
     pub memory: u64,
     /// Processes and threads at the same time. For root at least 301, and only from Linux 6.14 on.
     pub processes: u64,
-    /// Bytes of each file that it writes.
+    /// Size of each file that it writes, in bytes.
     pub file_size: u64,
-    /// Seconds of processor time, of each process.
+    /// Seconds of processor time, per process.
     pub cpu_seconds: u64,
-    /// Open files, of each process.
+    /// Open files, per process.
     pub open_files: u64,
     /// Bytes in the private `/tmp`, and as many in `/dev/shm`.
     pub temporary: u64,
@@ -97,19 +97,20 @@ impl Default for ProcessLimits {
     }
 }
 
-/// How strong the walls are.
+/// Strength of the walls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tier {
-    /// A view of the file system of its own, a process namespace, Landlock where there is, and a system-call filter.
+    /// A file-system view of its own, a process namespace, Landlock if available, and a system-call filter.
     Namespaces,
     /// Landlock and the system-call filter. The command sees the machine's processes and `/tmp`, though it can touch
     /// neither; before version 6 of Landlock it can send signals to processes of the same user.
     ///
-    /// Mode and times of all that belongs to the user can be changed, inside the walls and outside: Landlock has no
-    /// word for that. Where something is protected or hidden, nothing can be made, removed or renamed beside it, nor in
-    /// any directory above it: with something protected at the top of the workspace, nothing at the top. The names in a
+    /// Mode and times of everything the user owns can be changed, inside the walls and outside: Landlock does not cover
+    /// them. Next to a protected or hidden path, and in every directory above it, nothing can be created, removed or
+    /// renamed. With something protected at the top of the workspace, this applies to its top level. The names in a
     /// hidden directory can be listed.
     Landlock,
-    /// None: only the environment is scrubbed, and what was started is ended. Never chosen, only wished for.
+    /// No walls: only the environment is scrubbed, and processes left running are ended. Never chosen automatically,
+    /// only on request.
     None,
 }

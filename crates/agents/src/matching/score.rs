@@ -6,7 +6,7 @@ use crate::matching::word_counts::{AgentCount, Counts, Hit};
 
 /// A word in the name counts as much as this many in the description.
 const NAME_WEIGHT: f64 = 3.0;
-/// How quickly repetitions of a word lose value (k1).
+/// Saturation of repeated words (k1): the higher, the more each repetition adds.
 const SATURATION: f64 = 1.2;
 /// Penalty on words in a long description (b).
 const LENGTH_PENALTY: f64 = 0.75;

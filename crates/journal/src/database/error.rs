@@ -20,7 +20,7 @@ pub(crate) enum DatabaseError {
 
 impl DatabaseError {
     /// True if the failed write left nothing behind and may succeed later: the disk was full, or another program held
-    /// the lock. After a failed sync, nobody knows what is on disk.
+    /// the lock. After a failed sync, the state of the disk is unknown.
     pub(crate) fn passes(&self) -> bool {
         let Self::Sqlite(error) = self else { return false };
         let code = error.sqlite_error_code();

@@ -20,11 +20,14 @@ use crate::port::task_query::TaskQuery;
 pub trait Journal: Send + Sync {
     /// Appends all entries or none, in this order, and numbers them within their tasks.
     ///
-    /// Refuses a fact for a task that has not started, a second start, a leg that is over or has not begun, an attempt
-    /// that was shut out ([`JournalError::Fenced`]), and an entry whose `after` is no longer the end of the log
-    /// ([`JournalError::Stale`]). A refusal affects no other append, unless nobody waited for it
-    /// ([`Durability::Ordered`]). Every later append of that attempt to the same task is then refused too, so that no
-    /// log has a hole unknown to its writer.
+    /// Refuses:
+    /// - a fact for a task that has not started, and a second start;
+    /// - a fact for a leg that is over or has not begun;
+    /// - an attempt that was shut out ([`JournalError::Fenced`]);
+    /// - an entry whose `after` is no longer the end of the log ([`JournalError::Stale`]).
+    ///
+    /// A refusal affects no other append, unless nobody waited for it ([`Durability::Ordered`]). Every later append of
+    /// that attempt to the same task is then refused too, so that no log has a hole unknown to its writer.
     ///
     /// After a failed write nothing more is acknowledged: every later append fails too. A full disk or another
     /// program's lock does not count as such: that write is refused, and later ones are tried.
@@ -114,8 +117,8 @@ pub trait Journal: Send + Sync {
     /// between.
     ///
     /// A tree stays while a task in it runs or is interrupted. It also stays while a result has not reached the
-    /// conversation of the task that asked for it or has adopted it, unless that result's leg was stopped. `discard`
-    /// gets each task of a removed tree before the tree is gone for good, to delete the task's spilled files. After a
-    /// crash in between, the next pruning passes it again.
+    /// conversation of the task that asked for it or adopted it. Results of stopped legs do not count. `discard` gets
+    /// each task of a removed tree before the tree is gone for good, to delete the task's spilled files. After a crash
+    /// in between, the next pruning passes it again.
     fn prune(&self, older_than: Timestamp, discard: &mut dyn FnMut(TaskId)) -> Result<Pruned, JournalError>;
 }

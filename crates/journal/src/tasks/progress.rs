@@ -27,7 +27,7 @@ pub(crate) struct Progress {
     pub(crate) leg: u32,
     pub(crate) last_seq: u64,
     pub(crate) updated: Timestamp,
-    /// How the leg ended, once it has.
+    /// Status of the leg's ending; `None` while it is open.
     pub(crate) status: Option<Status>,
     /// Number of the newest ending, of whichever leg.
     pub(crate) ended_seq: Option<u64>,

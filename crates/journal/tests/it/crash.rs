@@ -15,7 +15,7 @@ const ROUNDS: u64 = 60;
 const WRITERS: u64 = 4;
 const SEED: u64 = 0x5eed_0f50_a71e;
 
-/// The same numbers in every run.
+/// A generator with the same numbers in every run.
 struct Random(u64);
 
 impl Random {

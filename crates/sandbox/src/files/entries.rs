@@ -1,7 +1,6 @@
-//! The names in one directory, as the directory gives them: unsorted, one at a time.
+//! The entries of one directory, unsorted, one at a time.
 //!
-//! What may not be read is not named: in its place there is a refusal, so that whoever lists can say how many there
-//! were.
+//! An entry that may not be read is replaced by a refusal without its name, so that the caller can count them.
 
 use std::ffi::{OsStr, OsString};
 use std::os::fd::OwnedFd;
@@ -13,7 +12,7 @@ use rustix::fs::{AtFlags, Dir, FileType, statat};
 use crate::files::write::leftover;
 use crate::paths::{Access, AccessError, FileKind, Guards, Place, Stamp, shown};
 
-/// One name in a directory.
+/// One entry of a directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     pub name: OsString,
@@ -21,15 +20,16 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// Whether it is the new version of a file that is being written, or that a writer has left behind: nobody's file.
+    /// True for the temporary file of a write in progress, or one left behind by a killed writer: nobody's file.
     pub fn is_unfinished(&self) -> bool {
         self.kind == FileKind::File && leftover::is_name(&self.name)
     }
 }
 
-/// An open directory. Reads as it is iterated, so that a directory of millions costs no more than what is taken.
+/// An open directory. Reads as it is iterated, so that a directory of millions costs no more than the part that is
+/// read.
 ///
-/// An [`AccessError::Refused`] is one entry that must stay hidden: it names the directory, and others may follow it.
+/// An [`AccessError::Refused`] is one entry that must stay hidden: it names the directory, and more entries may follow.
 /// Any other error is the last item.
 pub struct Entries {
     directory: Dir,
@@ -37,10 +37,10 @@ pub struct Entries {
     hiding: Option<Hiding>,
 }
 
-/// What decides about the entries of a guarded directory.
+/// Decides about the entries of a guarded directory.
 struct Hiding {
     guards: Guards,
-    /// The directory, as guards know it.
+    /// The directory's name, as guards know it.
     name: PathBuf,
 }
 
@@ -53,7 +53,7 @@ impl Entries {
         Ok(Self { directory, path, hiding })
     }
 
-    /// What the entry of this name looks like now, a link itself and not what it leads to; nothing, if it is gone.
+    /// Current stamp of this entry, without following a link; `None` if it is gone.
     pub fn stamp(&self, name: &OsStr) -> Option<Stamp> {
         let stat = self.directory.fd().and_then(|directory| statat(directory, name, AtFlags::SYMLINK_NOFOLLOW));
         stat.ok().map(Stamp::from)
@@ -71,7 +71,7 @@ impl Entries {
         if file_type != FileType::Unknown {
             return file_type.into();
         }
-        // Some file systems do not say in the listing what a name is.
+        // Some file systems do not include file types in listings.
         let stat = self.directory.fd().and_then(|directory| statat(directory, name, AtFlags::SYMLINK_NOFOLLOW));
         stat.map_or(FileKind::Unknown, |stat| FileType::from_raw_mode(stat.st_mode).into())
     }

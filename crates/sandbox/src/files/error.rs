@@ -1,10 +1,10 @@
-//! Errors of files that were not written.
+//! Errors of writing files.
 
 use std::io;
 
 use crate::paths::{AccessError, FileKind, shown};
 
-/// Why a file was not written. Nothing has changed, except after [`Unsynced`](Self::Unsynced).
+/// Reason why a file was not written. Nothing has changed, except after [`Unsynced`](Self::Unsynced).
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
     #[error(transparent)]
@@ -48,7 +48,7 @@ pub enum WriteError {
 }
 
 impl WriteError {
-    /// The error for `errno`, where the path was already known to lead inside.
+    /// The error for `errno`, if the path is already known to lead inside.
     pub(crate) fn from_errno(path: &str, errno: rustix::io::Errno) -> Self {
         use rustix::io::Errno;
         match errno {

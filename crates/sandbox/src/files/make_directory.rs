@@ -1,4 +1,4 @@
-//! Makes a directory in the workspace, for a task that is to write in it.
+//! Creates a directory in the workspace, for a task that is to write in it.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use crate::files::error::WriteError;
 use crate::files::write::parents::Parents;
 use crate::paths::{Access, GuardedRoots};
 
-/// Makes it as [`Workspace::make_directory`](crate::Workspace::make_directory) says.
+/// Implements [`Workspace::make_directory`](crate::Workspace::make_directory).
 pub(super) fn make_directory(inside: &GuardedRoots, relative: &Path) -> Result<(), WriteError> {
     let path = relative.to_string_lossy();
     let place = inside.admitted(relative, Access::Write)?;

@@ -1,4 +1,4 @@
-//! Moves a file that must not stay in the workspace out of it, into a spill directory.
+//! Moves a file that must not stay in the workspace to a spill directory.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -13,10 +13,10 @@ use crate::paths::safe_open::{self, LIST, READ};
 use crate::paths::{Access, GuardedRoots, shown};
 use crate::spill::SpillDir;
 
-/// What is kept of a file that lies on another file system than the spill directory.
+/// Most bytes kept of a file on another file system than the spill directory.
 const MAX_KEPT: u64 = 16 << 20;
 
-/// Moves out as [`Workspace::take_away`](crate::Workspace::take_away) says.
+/// Implements [`Workspace::take_away`](crate::Workspace::take_away).
 pub(super) fn move_out(inside: &GuardedRoots, relative: &Path, spill: &SpillDir) -> Result<PathBuf, WriteError> {
     let path = relative.to_string_lossy();
     let place = inside.admitted(relative, Access::Write)?;
@@ -41,7 +41,7 @@ pub(super) fn move_out(inside: &GuardedRoots, relative: &Path, spill: &SpillDir)
     moved.map(|()| taken).map_err(unkept)
 }
 
-/// Something that lies in a directory under this name.
+/// An entry of a directory, by its name.
 struct Found<'a> {
     directory: BorrowedFd<'a>,
     name: &'a Path,

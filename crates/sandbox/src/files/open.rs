@@ -9,7 +9,7 @@ use sortie_mutant::is_out;
 use crate::paths::safe_open::{self, LOOK, READ};
 use crate::paths::{AccessError, FileKind, Opened, Place, Stamp, shown};
 
-/// A file, and what it looked like when it was opened.
+/// A file, and its stamp when it was opened.
 #[derive(Debug)]
 pub(super) struct OpenFile {
     pub(super) file: File,
@@ -18,9 +18,9 @@ pub(super) struct OpenFile {
 
 /// Opens a regular file. A link on the way is [`Errno::LOOP`].
 pub(super) fn open_regular(path: &str, place: &Place<'_>) -> Opened<OpenFile> {
-    // Looked at first, because opening a device can already have an effect; looked at again once open, because the name
-    // may have come to mean something else in between. The first look may pass through a link, so it decides nothing
-    // but whether to look properly.
+    // Checked first, because opening a device can already have an effect; and again once open, because the name may
+    // have changed its meaning in between. The first check may pass through a link, so it only decides whether to go
+    // on.
     let directory = place.root.directory();
     let glance = statat(directory, &*place.beneath, AtFlags::SYMLINK_NOFOLLOW);
     if !glance.is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile) {
@@ -35,7 +35,7 @@ pub(super) fn open_regular(path: &str, place: &Place<'_>) -> Opened<OpenFile> {
     }
 }
 
-/// Opens a regular file that was just listed as one: it is looked at only once it is open.
+/// Opens a file just listed as regular; checks it only once it is open.
 pub(super) fn open_unseen(path: &str, place: &Place<'_>) -> Opened<OpenFile> {
     let file = safe_open::open(place.root.directory(), &place.beneath, READ)?;
     let stamp = Stamp::from(fstat(&file)?);

@@ -1,4 +1,4 @@
-//! The workspace: the door to the files in its pinned directories.
+//! The workspace: access to the files in its pinned directories.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -19,17 +19,17 @@ use crate::spill::SpillDir;
 
 /// A directory tree that cannot be left.
 ///
-/// The root is pinned as an open directory: what happens to its name afterwards does not redirect any access. Further
-/// directories can be added; what is beneath them is named by absolute paths, everything else relative to the root.
+/// The root is pinned as an open directory: later changes to its name do not redirect any access. More directories can
+/// be added; paths in them are absolute, all others are relative to the root.
 #[derive(Debug)]
 pub struct Workspace {
     inside: GuardedRoots,
 }
 
-/// Where a path leads, inside.
+/// The resolved target of a path inside.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resolved {
-    /// Relative to the root, absolute in an added directory; links and `..` worked out; empty for the root itself.
+    /// Relative to the root, absolute in an added directory; links and `..` resolved; empty for the root itself.
     pub relative: PathBuf,
     pub kind: FileKind,
 }
@@ -39,20 +39,19 @@ impl Workspace {
         Ok(Self { inside: GuardedRoots::open(root)? })
     }
 
-    /// This workspace with further directories, which need not lie in it. Relative paths to them are relative to the
-    /// process's working directory. One that lies in the workspace, or in another, adds nothing.
+    /// Adds directories, which need not lie in the workspace. Relative paths to them are relative to the process's
+    /// working directory. A directory inside the workspace, or inside another one, adds nothing.
     pub fn with_directories(self, directories: &[PathBuf]) -> Result<Self, WorkspaceError> {
         Ok(Self { inside: self.inside.with_directories(directories)? })
     }
 
-    /// This workspace without the added directories that are not among these canonical paths.
+    /// Removes the added directories that are not among these canonical paths.
     #[must_use]
     pub fn with_only(&self, added: &[PathBuf]) -> Self {
         Self { inside: self.inside.with_only(added) }
     }
 
-    /// This workspace, where `guard` is asked before anything is used. Guards that it has already stay: all must
-    /// agree. Costs next to nothing.
+    /// Adds a guard that is asked before every use. Existing guards stay: all must agree. Costs next to nothing.
     #[must_use]
     pub fn guarded(&self, guard: Arc<dyn Guard>) -> Self {
         Self { inside: self.inside.guarded(guard) }
@@ -63,19 +62,20 @@ impl Workspace {
         &self.inside.roots.workspace().path
     }
 
-    /// The canonical paths of the directories that were added.
+    /// The canonical paths of the added directories.
     pub fn added(&self) -> impl Iterator<Item = &Path> {
         self.inside.roots.added()
     }
 
-    /// Where `path` leads, whether or not anything is there: relative to the root, absolute in an added directory.
+    /// Returns where `path` leads, whether or not anything is there: relative to the root, absolute in an added
+    /// directory.
     ///
-    /// No guard is asked, because this is what a verdict is given on.
+    /// Asks no guard, because the result is the input to that decision.
     pub fn locate(&self, path: &str) -> Result<PathBuf, AccessError> {
         Ok(self.inside.locate(path)?.name().into_owned())
     }
 
-    /// Where `path` leads and what is there. Absolute or relative to the root, in any spelling.
+    /// Resolves `path` to its target and kind. Absolute or relative to the root, in any spelling.
     pub fn resolve(&self, path: &str) -> Result<Resolved, AccessError> {
         self.inside.attempt(path, |place| {
             let kind = safe_open::kind_of(&safe_open::open(place.root.directory(), &place.beneath, LOOK)?)?;
@@ -83,7 +83,7 @@ impl Workspace {
         })
     }
 
-    /// What the file at `path` looks like now. Nothing is opened for real.
+    /// The current stamp of the file at `path`. The file is not opened for reading.
     pub fn stamp(&self, path: &str) -> Result<Stamp, AccessError> {
         self.inside.attempt(path, |place| {
             Ok(Ok(Stamp::from(fstat(safe_open::open(place.root.directory(), &place.beneath, LOOK)?)?)))
@@ -104,9 +104,9 @@ impl Workspace {
         Ok(opened?.file)
     }
 
-    /// Opens a regular file that a listing has just named as one: as [`open_relative`](Self::open_relative), but it
-    /// looks at the file only once it is open, which saves a search through many files half of its opens. What has
-    /// taken the file's place since the listing is refused all the same.
+    /// Opens a regular file just found in a listing. Like [`open_relative`](Self::open_relative), but checks the file
+    /// only once it is open, which saves a search through many files half of its opens. Anything that has taken the
+    /// file's place since the listing is still refused.
     pub fn open_listed(&self, relative: &Path) -> Result<File, AccessError> {
         let path = relative.to_string_lossy();
         let place = self.inside.admitted(relative, Access::Read)?;
@@ -123,31 +123,31 @@ impl Workspace {
         Entries::new(directory.map_err(|errno| AccessError::from_errno(&path, errno))?, &place, &self.inside.guards)
     }
 
-    /// The bytes of a regular file, and what it looked like when it had them; more than `max_bytes` are an error.
+    /// The bytes of a regular file, and its stamp at that moment; more than `max_bytes` are an error.
     ///
-    /// A file that changes while it is read is read again. If it goes on changing, or has another size than it says, as
-    /// files have that the kernel makes up, that is [`AccessError::Unstable`].
+    /// A file that changes while it is read is read again. If it keeps changing, or its size is wrong, as with files
+    /// generated by the kernel, the result is [`AccessError::Unstable`].
     pub fn read_whole(&self, path: &str, max_bytes: u64) -> Result<(Vec<u8>, Stamp), AccessError> {
         read_whole(&self.inside, path, max_bytes)
     }
 
-    /// Makes the file at `path`, or replaces it, if it is what is `expected`. It is on disk when this returns.
+    /// Creates the file at `path`, or replaces it, if it is as `expected`. It is on disk when this returns.
     ///
-    /// Missing directories are made, and removed again if the write then fails. A new file gets the mode that any new
-    /// file of this process gets. A new version keeps owner, group, access mode, access list and the user's extended
+    /// Missing directories are created, and removed again if the write then fails. A new file gets the usual mode of
+    /// new files of this process. A new version keeps owner, group, access mode, access list and the user's extended
     /// attributes, or is not written; set-user-id, set-group-id and sticky bits and file capabilities are dropped. A
     /// file that this user may not write is refused, although a rename could replace it; root may write every file.
     ///
-    /// Writers in one directory wait for each other, in all processes that write through here; for others, a change in
-    /// the instant between the last look and the rename goes unnoticed. Where directories cannot be locked, as on NFS,
-    /// only the writers of this process wait for each other.
+    /// Writers in one directory wait for each other, in all processes that write through this crate. A change by
+    /// another program in the instant between the last check and the rename goes unnoticed. Where directories cannot be
+    /// locked, as on NFS, only the writers of this process wait for each other.
     pub fn write(&self, path: &str, content: &[u8], expected: Expected) -> Result<Written, WriteError> {
         self.write_unless(path, content, expected, &|| false)
     }
 
-    /// Like [`write`](Self::write), for a caller that may have to stop: `is_stopped` is asked while others are waited
-    /// for, and for the last time right before the new version takes its place. Then it is [`WriteError::Stopped`], and
-    /// nothing is left of the new version.
+    /// Like [`write`](Self::write), for a caller that may have to stop. Calls `is_stopped` while it waits for others,
+    /// and for the last time right before the new version takes its place. If true, returns [`WriteError::Stopped`],
+    /// and nothing is left of the new version.
     pub fn write_unless(
         &self,
         path: &str,
@@ -158,17 +158,17 @@ impl Workspace {
         write(&self.inside, path, content, Terms { expected, is_stopped })
     }
 
-    /// Makes a directory and those on the way to it, by way of no link. One that is there already is as good.
+    /// Creates a directory and its missing parents, without passing through a link. An existing directory is fine.
     /// `relative` to the root, or absolute in an added directory, plain names only.
     pub fn make_directory(&self, relative: &Path) -> Result<(), WriteError> {
         make_directory(&self.inside, relative)
     }
 
-    /// Moves a file or a link that a walk has found out of the workspace, and says where it is now. `relative` to the
-    /// root, or absolute in an added directory, plain names only. No link is followed, and no directory is moved.
+    /// Moves a file or a link found by a walk out of the workspace, and returns its new path. `relative` to the root,
+    /// or absolute in an added directory, plain names only. No link is followed, and no directory is moved.
     ///
-    /// It keeps its mode, and its name is part of the new one. Where it cannot be moved as it is, the first 16 MiB of a
-    /// file are kept, and of a link where it led.
+    /// The file keeps its mode, and its name is part of the new one. If it cannot be moved as it is, the first 16 MiB
+    /// of a file are kept, or the target of a link.
     pub fn take_away(&self, relative: &Path, spill: &SpillDir) -> Result<PathBuf, WriteError> {
         move_out(&self.inside, relative, spill)
     }

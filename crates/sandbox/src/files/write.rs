@@ -1,7 +1,7 @@
-//! Makes a file, or replaces it as a whole: whoever looks sees the old version or the new one, never a part of it.
+//! Creates a file, or replaces it as a whole: readers see the old version or the new one, never a part of it.
 //!
-//! The new version is written beside the old one, under a name like `.sortie-write-0123456789abcdef.tmp`, and takes its
-//! place by a rename; another name of the same file (a hard link) keeps the old version. A process that is killed in
+//! The new version is written next to the old one, under a name like `.sortie-write-0123456789abcdef.tmp`, and takes
+//! its place by a rename; another name of the same file (a hard link) keeps the old version. A process killed in
 //! between leaves such a file behind: see [`leftover`].
 
 mod attempt_error;
@@ -30,24 +30,24 @@ use crate::files::error::WriteError;
 use crate::paths::safe_open::{self, LOOK, READ};
 use crate::paths::{Access, AccessError, FileKind, GuardedRoots, MAX_ATTEMPTS, Place, Stamp, shown};
 
-/// How long another writer in the same directory is waited for.
+/// Time to wait for another writer in the same directory.
 const LOCK_PATIENCE: Duration = Duration::from_secs(10);
 
-/// What must be at a path for a write to take place. Anything else is a conflict, and nothing happens.
+/// Precondition of a write. Anything else at the path is a conflict, and nothing happens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expected {
-    /// Nothing.
+    /// Nothing is there.
     Absent,
-    /// The file that had this stamp, unchanged.
+    /// The file with this stamp, unchanged.
     Content { stamp: Stamp },
 }
 
-/// What a write did.
+/// Result of a write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Written {
-    /// Where the path led: relative to the root, absolute in an added directory.
+    /// Resolved path: relative to the root, absolute in an added directory.
     pub path: PathBuf,
-    /// Whether the file is new.
+    /// True if the file is new.
     pub created: bool,
     /// The stamp of exactly the version that was written.
     pub stamp_after: Stamp,
@@ -57,11 +57,11 @@ pub struct Written {
 #[derive(Clone, Copy)]
 pub(super) struct Terms<'a> {
     pub(super) expected: Expected,
-    /// Asked while others are waited for, and right before the new version takes its place.
+    /// Called while waiting for others, and right before the new version takes its place.
     pub(super) is_stopped: &'a dyn Fn() -> bool,
 }
 
-/// Writes as [`Workspace::write_unless`](crate::Workspace::write_unless) says.
+/// Implements [`Workspace::write_unless`](crate::Workspace::write_unless).
 pub(super) fn write(
     inside: &GuardedRoots,
     path: &str,
@@ -98,8 +98,8 @@ impl Writing<'_> {
         let name = self.file_name()?;
         let parents = self.parents()?;
         let directory = parents.directory();
-        // Before the new version is made: so whoever waits here has left nothing behind if it is stopped, and a new
-        // version that others find while they hold the lock has no writer any more.
+        // Locked before the new version is created. So a writer stopped while it waits leaves nothing behind, and a new
+        // version found under the lock no longer has a writer.
         let lock = self.lock(directory)?;
         let old = self.look(directory, name)?;
         self.verify(old.as_ref().map(|old| &old.stamp))?;
@@ -114,8 +114,8 @@ impl Writing<'_> {
         if let Some(old) = &old {
             attributes::keep(&old.file, temporary.file(), self.path)?;
         }
-        // Set by hand, because clocks of file systems are coarse: a version written in the same tick, with the same
-        // size and the recycled inode of the one before, must not have the same stamp.
+        // Set by hand, because file system clocks are coarse: a version written in the same tick, with the same size
+        // and a recycled inode, must not have the same stamp as the one before.
         let finish = |file: &File| {
             file.set_modified(SystemTime::now())?;
             file.sync_all()?;
@@ -132,7 +132,7 @@ impl Writing<'_> {
         }
         point("write.renamed");
         parents.keep();
-        // The rename itself changes the file's times; its content is still that of the moment before.
+        // The rename itself changes the file's times, but not its content.
         let renamed = Stamp::of(temporary.file()).map_err(|source| self.unsynced(source))?;
         if lock.is_shared_by_all() {
             leftover::remove(directory);
@@ -163,7 +163,7 @@ impl Writing<'_> {
         Ok(name)
     }
 
-    /// The directory of the file, made if the file is to be new.
+    /// Opens the directory of the file; creates it if the file must be new.
     fn parents(&self) -> Result<Parents<'_>, AttemptError> {
         let parent = self.place.beneath.parent().unwrap_or(Path::new(""));
         let root = self.place.root.directory();
@@ -176,7 +176,7 @@ impl Writing<'_> {
         }
     }
 
-    /// What is at the place now. A link there is an [`Errno::LOOP`].
+    /// Returns the current file, if any. A link there is an [`Errno::LOOP`].
     fn look(&self, directory: BorrowedFd<'_>, name: &OsStr) -> Result<Option<Old>, AttemptError> {
         let Some(seen) = stamp(directory, name)? else { return Ok(None) };
         self.require_regular(seen.kind)?;
@@ -221,13 +221,13 @@ impl Writing<'_> {
     }
 }
 
-/// The version that is to be replaced.
+/// The version to replace.
 struct Old {
     file: File,
     stamp: Stamp,
 }
 
-/// What a name looks like now, if it exists. A link there is an [`Errno::LOOP`].
+/// The current stamp of a name, if it exists. A link there is an [`Errno::LOOP`].
 fn stamp(directory: BorrowedFd<'_>, name: &OsStr) -> rustix::io::Result<Option<Stamp>> {
     match safe_open::open(directory, name.as_ref(), LOOK) {
         Ok(file) => Ok(Some(Stamp::from(fstat(file)?))),

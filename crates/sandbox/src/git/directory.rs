@@ -1,4 +1,4 @@
-//! Finds the repository of a working tree by reading alone: git is not asked, since walls must stand before it.
+//! Finds the repository of a working tree without calling git, since the walls must stand before git runs.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -8,22 +8,22 @@ use std::path::{Path, PathBuf};
 
 use crate::git::error::GitError;
 
-/// More than any path has.
+/// Longer than any path.
 const MAX_LENGTH: u64 = 8 << 10;
 
-/// Where git keeps what belongs to one working tree, and what belongs to all of them. Canonical.
+/// Git's directories for one working tree and for the whole repository. Canonical.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GitDirectory {
-    /// Of this working tree: `.git` itself, or where it leads.
+    /// For this working tree: `.git` itself, or its target.
     pub own: PathBuf,
-    /// Of all working trees of the repository; the same where there is one.
+    /// For all working trees of the repository; equal to `own` if there is only one.
     pub common: PathBuf,
-    /// Whether both lie in the working tree, or name it as theirs. What a file in the working tree says is anybody's
-    /// word: without this nothing outside may be opened up because of it.
+    /// True if both lie in the working tree, or name it as theirs. Anybody can write a file in the working tree:
+    /// without this, nothing outside may be opened up because of it.
     pub is_confirmed: bool,
 }
 
-/// The git directory of the working tree at `root`; none where `root` is not the top of one.
+/// The git directory of the working tree at `root`; `None` if `root` is not the top of one.
 pub fn git_directory(root: &Path) -> Result<Option<GitDirectory>, GitError> {
     let entry = root.join(".git");
     let Ok(kind) = fs::metadata(&entry) else { return Ok(None) };
@@ -39,7 +39,7 @@ pub fn git_directory(root: &Path) -> Result<Option<GitDirectory>, GitError> {
     Ok(Some(GitDirectory { own, common, is_confirmed }))
 }
 
-/// Where a file `.git` leads.
+/// The target of a `.git` file.
 fn linked(root: &Path, entry: &Path) -> Result<PathBuf, GitError> {
     let fail = |reason| GitError::BadLink { file: entry.to_owned(), reason };
     let line = text_of(entry)?.ok_or(fail("it is no regular file"))?;
@@ -48,13 +48,13 @@ fn linked(root: &Path, entry: &Path) -> Result<PathBuf, GitError> {
     existing(&root.join(OsStr::from_bytes(path)), entry)
 }
 
-/// Whether it lies where git puts what belongs to a further working tree.
+/// True if it lies where git puts the directories of additional working trees.
 fn is_worktree_of(own: &Path, common: &Path) -> bool {
     own.parent() == Some(&common.join("worktrees")) && common.join("HEAD").is_file() && common.join("objects").is_dir()
 }
 
-/// Whether a git directory says that the working tree at `root` is its own. A link at `.git` is nobody's own word, so
-/// it is not followed.
+/// True if a git directory names the working tree at `root` as its own. A link at `.git` proves nothing, so it is not
+/// followed.
 fn names(own: &Path, root: &Path) -> Result<bool, GitError> {
     let Some(back) = text_of(&own.join("gitdir"))? else { return Ok(false) };
     let back = own.join(back);
@@ -62,7 +62,7 @@ fn names(own: &Path, root: &Path) -> Result<bool, GitError> {
         && back.parent().and_then(|parent| parent.canonicalize().ok()).as_deref() == Some(root))
 }
 
-/// The one line of a small regular file, as a path; none where there is no such file.
+/// The single line of a small regular file, as a path; `None` if there is no such file.
 fn text_of(path: &Path) -> Result<Option<PathBuf>, GitError> {
     let fail = |reason| GitError::BadLink { file: path.to_owned(), reason };
     if !fs::metadata(path).is_ok_and(|metadata| metadata.is_file()) {

@@ -1,4 +1,4 @@
-//! Errors of calls of git.
+//! Errors of git calls.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -56,7 +56,7 @@ pub enum GitError {
 }
 
 impl GitError {
-    /// What git itself said, where it ended with a failure.
+    /// The error for a git command that failed, with git's own words.
     pub(super) fn refused(top: &Path, command: String, errors: &[u8]) -> Self {
         let errors = String::from_utf8_lossy(errors);
         let told = |words: &str| errors.contains(words);
@@ -66,7 +66,7 @@ impl GitError {
         if told("not a git repository") || told("cannot use bare repository") {
             return Self::NoRepository { top: top.to_owned() };
         }
-        // Git says first what is wrong, and then what one could do about it by hand.
+        // Git prints the error first, and then advice for people.
         Self::Failed { command, words: shown(errors.lines().next().unwrap_or("it said nothing")) }
     }
 }

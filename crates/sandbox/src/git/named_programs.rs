@@ -1,19 +1,20 @@
-//! Refuses repositories whose own configuration names programs under names of its own choice.
+//! Refuses repositories whose own configuration names programs under keys of its own choice.
 //!
-//! They cannot be pinned away, since nobody knows the names. Reading the configuration runs nothing.
+//! They cannot be pinned, since the keys are unknown. Reading the configuration runs nothing.
 
 use std::path::Path;
 
 use crate::git::error::GitError;
 
-/// The more there are, the less each matters.
+/// Number of settings in the message.
 const MAX_NAMED: usize = 5;
 
-/// The arguments with which git tells the configuration of a repository.
+/// The arguments that make git print the configuration of a repository.
 pub(super) const QUESTION: [&str; 5] = ["config", "--list", "--includes", "--show-scope", "-z"];
 
-/// Refuses a repository whose configuration, `listed` as the answer to [`QUESTION`], with all that it includes and with
-/// that of its working tree, names such programs; or may, under a condition that can come true while git works.
+/// Refuses a repository whose configuration names such programs, or may do so under a condition that can come true
+/// while git works. `listed` is the output for [`QUESTION`], including included files and the working tree's
+/// configuration.
 pub(super) fn refuse_programs(top: &Path, listed: &[u8]) -> Result<(), GitError> {
     let listed = String::from_utf8_lossy(listed);
     let mut settings: Vec<&str> = programs(&listed).collect();
@@ -25,8 +26,8 @@ pub(super) fn refuse_programs(top: &Path, listed: &[u8]) -> Result<(), GitError>
     Err(GitError::NamesPrograms { top: top.to_owned(), settings: settings.join("`, `") })
 }
 
-/// The settings that can make git run a program, of a list of scopes and settings by turns. What is pinned has the
-/// scope of the command line.
+/// The settings that can make git run a program, from a list of alternating scopes and settings. Pinned settings have
+/// the scope of the command line.
 fn programs(listed: &str) -> impl Iterator<Item = &str> {
     let mut parts = listed.split_terminator('\0');
     std::iter::from_fn(move || Some((parts.next()?, parts.next().unwrap_or_default())))
@@ -43,7 +44,7 @@ fn can_run_a_program(name: &str) -> bool {
         "diff" => matches!(variable, "command" | "textconv"),
         "merge" => variable == "driver",
         "hook" => variable == "command",
-        // Its condition may hold only later, for instance in a working tree that is about to be made.
+        // Its condition may become true only later, for instance in a working tree about to be created.
         "includeif" => true,
         _ => false,
     }

@@ -1,6 +1,6 @@
-//! The environment and the settings with which git is always called; they are stronger than those of any file.
+//! The environment and the settings of every git call; they override those of any file.
 //!
-//! Names that a repository chooses itself, such as those of filters, cannot be fixed here; see
+//! Keys that a repository chooses itself, such as names of filters, cannot be fixed here; see
 //! [`super::named_programs`].
 
 use std::ffi::OsString;
@@ -10,8 +10,8 @@ use sortie_mutant::is_out;
 
 pub(super) const OPTIONS: [&str; 2] = ["--no-pager", "--no-replace-objects"];
 
-/// Nothing of the user's or the system's configuration; no questions, no network, no objects fetched on demand, no
-/// locks that would disturb others. Words are English, since some are read.
+/// No user or system configuration; no prompts, no network, no objects fetched on demand, no locks that would disturb
+/// others. English messages, since some are parsed.
 const ENVIRONMENT: [(&str, &str); 17] = [
     ("GIT_ADVICE", "0"),
     ("GIT_ALLOW_PROTOCOL", ""),
@@ -32,11 +32,11 @@ const ENVIRONMENT: [(&str, &str); 17] = [
     ("SSH_ASKPASS", NO_PROGRAM),
 ];
 
-/// Where a program must be named, and an empty name would mean another one: this one only fails.
+/// Used where a program must be named and an empty name would mean another one: it only fails.
 const NO_PROGRAM: &str = "false";
 
-/// Settings that could run a program, and those that widen what git looks at. A bare repository within a working tree
-/// is no repository.
+/// Settings that could run a program, and those that widen git's view. A bare repository within a working tree does not
+/// count as one.
 const SETTINGS: [(&str, &str); 31] = [
     ("core.alternateRefsCommand", NO_PROGRAM),
     ("core.askPass", NO_PROGRAM),
@@ -71,8 +71,8 @@ const SETTINGS: [(&str, &str); 31] = [
     ("submodule.recurse", "false"),
 ];
 
-/// The whole environment of a call in `top`. The working tree is there whatever the repository says, and nothing above
-/// it is looked at.
+/// The whole environment of a call in `top`. The working tree is `top` whatever the repository says, and nothing above
+/// it is searched.
 pub(super) fn environment(top: &Path) -> Vec<(OsString, OsString)> {
     let mut variables: Vec<(OsString, OsString)> =
         ENVIRONMENT.iter().map(|(name, value)| (name.into(), value.into())).collect();

@@ -1,23 +1,23 @@
-//! The status of a working tree: its branch, and how many of its files have changed.
+//! The status of a working tree: its branch, and the number of changed files.
 
-/// The arguments with which git tells the status of a working tree.
+/// The arguments that make git print the status of a working tree.
 pub(super) const QUESTION: [&str; 6] =
     ["status", "--porcelain=v2", "-z", "--branch", "--no-ahead-behind", "--untracked-files=normal"];
 
 /// A working tree, compared with its last commit.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct GitStatus {
-    /// None where no branch is checked out.
+    /// `None` if no branch is checked out.
     pub branch: Option<String>,
-    /// The last commit; none where there is none yet.
+    /// The last commit; `None` before the first.
     pub commit: Option<String>,
-    /// Files that git knows and that differ.
+    /// Tracked files that differ.
     pub changed: usize,
-    /// Files, and directories of nothing else, that git does not know.
+    /// Untracked files, and directories with nothing else.
     pub untracked: usize,
 }
 
-/// Reads the answer to [`QUESTION`].
+/// Parses the output for [`QUESTION`].
 pub(super) fn parse(output: &[u8]) -> GitStatus {
     let mut status = GitStatus::default();
     let mut entries = output.split(|byte| *byte == 0).map(String::from_utf8_lossy);
@@ -29,7 +29,7 @@ pub(super) fn parse(output: &[u8]) -> GitStatus {
             "1" | "u" => status.changed += 1,
             "2" => {
                 status.changed += 1;
-                // What it was called before stands by itself.
+                // The old name of a renamed file is an entry of its own.
                 entries.next();
             }
             _ => {}

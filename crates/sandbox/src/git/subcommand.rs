@@ -1,13 +1,13 @@
-//! The commands of git that this program calls. Any other name could be an alias of the repository's.
+//! The git commands that this program calls. Any other name could be an alias of the repository's.
 
-/// One of git's commands, and how it is called.
+/// One of git's commands, and its options.
 #[derive(Debug)]
 pub(super) struct Subcommand {
     name: &'static str,
-    /// Whether it reads or writes files of the working tree, compares them or joins them, all of which a repository's
-    /// configuration can give to programs.
+    /// True if it reads, writes, compares or merges files of the working tree: a repository's configuration can
+    /// delegate all of that to programs.
     pub(super) may_run_programs: bool,
-    /// What always follows its name. A submodule has a configuration of its own, which nobody has looked at.
+    /// Always follows its name. Submodules are left out, since their own configuration has not been checked.
     pub(super) options: &'static [&'static str],
 }
 

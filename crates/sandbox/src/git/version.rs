@@ -1,8 +1,8 @@
-//! Versions of git: which can be pinned, and which have a hole that is known.
+//! Versions of git: which can be pinned, and which have a known vulnerability.
 
 use std::fmt;
 
-/// A version of git, without what distributions add to it.
+/// A version of git, without distribution suffixes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct GitVersion {
     pub major: u32,
@@ -10,7 +10,7 @@ pub struct GitVersion {
     pub patch: u32,
 }
 
-/// In each line the first version without the hole CVE-2025-48384; lines after the last never had it.
+/// First version without CVE-2025-48384 in each release line; later lines never had it.
 const MENDED: [GitVersion; 8] = [
     GitVersion::new(2, 43, 7),
     GitVersion::new(2, 44, 4),
@@ -23,26 +23,26 @@ const MENDED: [GitVersion; 8] = [
 ];
 
 impl GitVersion {
-    /// From this one on, bare repositories within a working tree can be refused.
+    /// First version that can refuse bare repositories within a working tree.
     pub(super) const OLDEST: Self = Self::new(2, 38, 0);
 
     pub const fn new(major: u32, minor: u32, patch: u32) -> Self {
         Self { major, minor, patch }
     }
 
-    /// Of what `git version` says.
+    /// Parses the output of `git version`.
     pub(super) fn parse(words: &str) -> Option<Self> {
         let numbers = words.trim().strip_prefix("git version ")?.split(' ').next()?;
         let mut numbers = numbers.split('.').map(str::parse);
         let major = numbers.next()?.ok()?;
         let minor = numbers.next()?.ok()?;
-        // A version that is about to come counts as the one before it.
+        // A release candidate counts as patch 0.
         let patch = numbers.next().and_then(Result::ok).unwrap_or_default();
         Some(Self { major, minor, patch })
     }
 
-    /// The version to have instead, if with this one a repository can write hooks of its own when its submodules are
-    /// fetched (CVE-2025-48384). A distribution may have mended it without a new number.
+    /// The version to upgrade to, if this one lets a repository write its own hooks when submodules are fetched
+    /// (CVE-2025-48384). A distribution may have fixed it without a new number.
     pub fn mended_by(self) -> Option<Self> {
         let line = MENDED.iter().find(|mended| (mended.major, mended.minor) == (self.major, self.minor));
         let next = line.or(MENDED.first().filter(|first| self < **first))?;

@@ -1,9 +1,9 @@
-//! The file system as a command sees it: everything read-only, except what it may write; its own `/tmp`, `/dev` and
-//! `/proc`; and nothing of what is hidden.
+//! The file system as a command sees it: read-only, except where it may write; its own `/tmp`, `/dev` and `/proc`; and
+//! nothing hidden.
 //!
-//! The view is the machine's own with mounts laid over it. What may be written is copied first, as a tree of mounts
-//! that is attached to nothing; then everything at once becomes read-only; then the copies are laid over their places.
-//! So no flag that the machine has set is ever taken back.
+//! The view is the machine's own with mounts on top. Writable directories are first copied as detached mount trees.
+//! Then everything becomes read-only at once, and the copies are mounted over their places. So no mount flag set by the
+//! machine is ever dropped.
 
 use std::ffi::CString;
 use std::fs::{self, DirBuilder, File, Permissions};
@@ -25,7 +25,7 @@ use crate::system::{self, MountAttributes};
 use crate::walls::plan::Plan;
 use crate::walls::report::{During, KeeperFailure};
 
-/// All that there is in `/dev`, besides links.
+/// Everything in `/dev`, besides links.
 const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 
 const LINKS: [(&str, &str); 4] = [
@@ -35,15 +35,15 @@ const LINKS: [(&str, &str); 4] = [
     ("/proc/self/fd/2", "/dev/stderr"),
 ];
 
-/// The directories that are replaced as a whole.
+/// Directories that are replaced as a whole.
 const REPLACED: [&str; 3] = ["/tmp", "/dev", "/proc"];
 
-/// Moves this process into a mount namespace of its own and makes the view in it. `held` gets the placeholders that
-/// have to be made for that, besides the keeper's; they stand as long as they are kept.
+/// Moves this process into a mount namespace of its own and builds the view in it. `held` gets the placeholders created
+/// for it, besides the keeper's; they stay as long as they are kept.
 pub(super) fn build(plan: &Plan, held: &mut Vec<Hold>) -> Result<(), KeeperFailure> {
     system::unshare(UnshareFlags::NEWNS).during(|| "making a mount namespace".to_owned())?;
     let mut shown = Vec::new();
-    // Where the workspace lies in a directory that is replaced, it is put back, before what lies in it.
+    // A workspace inside a replaced directory is put back, before its contents.
     if plan.exposed(&plan.root).is_none() && REPLACED.iter().any(|place| plan.root.starts_with(place)) {
         shown.push((plan.root.as_path(), copy(&plan.root)?));
     }
@@ -68,7 +68,7 @@ pub(super) fn build(plan: &Plan, held: &mut Vec<Hold>) -> Result<(), KeeperFailu
     protect::all(plan, &mut pins, held)
 }
 
-/// A tree of mounts like the one at `path`, attached to nothing.
+/// A detached copy of the mount tree at `path`.
 fn copy(path: &Path) -> Result<OwnedFd, KeeperFailure> {
     copy_of(&place(path)?, MountMode::AsItIs).during(|| format!("copying the mounts of {}", path.display()))
 }
@@ -95,18 +95,18 @@ fn replace_devices(plan: &Plan, devices: &[OwnedFd]) -> Result<(), KeeperFailure
     fs::set_permissions("/dev/shm", Permissions::from_mode(0o1777)).during(replacing)
 }
 
-/// Each file takes a page of memory at least, whether it has any content or not.
+/// Each file takes at least one page of memory, even an empty one.
 fn options(mode: &str, plan: &Plan) -> CString {
     const PAGE: u64 = 4096;
-    /// So many are no concern, and `/dev` needs some itself.
+    /// A harmless number, and `/dev` needs some itself.
     const FEW_FILES: u64 = 1024;
     let size = plan.limits.temporary;
     let files = (size / PAGE).max(FEW_FILES);
     CString::new(format!("mode={mode},size={size},nr_inodes={files}")).unwrap_or_default()
 }
 
-/// `/proc` with the processes of this namespace, and with nothing that can be written: not every switch of the kernel
-/// asks for more than root's name.
+/// `/proc` with the processes of this namespace, all read-only: some kernel switches require nothing more than being
+/// root.
 fn replace_processes(plan: &Plan) -> Result<(), KeeperFailure> {
     let mounting = || "mounting /proc".to_owned();
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
@@ -119,8 +119,8 @@ fn replace_processes(plan: &Plan) -> Result<(), KeeperFailure> {
     system::restrict_mounts(CWD, c"/proc", MountAttributes { read_only: true, no_devices: true }).during(mounting)
 }
 
-/// Root's processes are limited by none of the limits that other users have; from Linux 6.14 on by the namespace's own
-/// highest number. Before, that is the whole machine's.
+/// True if the process limit applies per namespace, as root needs. User limits do not apply to root; from Linux 6.14
+/// on, each namespace has its own highest pid. Before, it is the whole machine's.
 fn counts_processes_by_namespace() -> Result<bool, KeeperFailure> {
     let capable = capabilities(None).during(|| "asking for privileges".to_owned())?;
     if !getuid().is_root() || !capable.effective.contains(CapabilitySet::SYS_ADMIN) {

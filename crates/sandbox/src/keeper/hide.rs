@@ -1,4 +1,4 @@
-//! Hides files and directories from a command: something that nobody can read is laid over them.
+//! Hides files and directories from a command: each is covered by something unreadable.
 
 use std::io;
 use std::io::ErrorKind::{NotADirectory, NotFound};
@@ -19,8 +19,7 @@ pub(super) fn all(plan: &Plan, pins: &mut Pins) -> Result<(), KeeperFailure> {
     plan.hidden.iter().try_for_each(|path| follow(plan, path, pins).during(|| format!("hiding {}", path.display())))
 }
 
-/// Hides what is at a path, or what that leads to by now. What is gone, or lies in a directory that was replaced, needs
-/// no hiding.
+/// Hides the path, or its current target. Missing paths, and paths in replaced directories, need no hiding.
 fn follow(plan: &Plan, path: &Path, pins: &mut Pins) -> io::Result<()> {
     let mut path = path.to_owned();
     let mut last = Ok(());
@@ -49,12 +48,13 @@ fn hide(plan: &Plan, path: &Path, pins: &mut Pins) -> io::Result<()> {
 
 fn cover_directory(place: &OwnedFd) -> io::Result<()> {
     let flags = MountFlags::RDONLY | MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
-    // The path may have become another since it was opened; what is open has not.
+    // The path may have changed since it was opened; the descriptor has not.
     let path = format!("/proc/self/fd/{}", place.as_raw_fd());
     Ok(mount("hidden", path, "tmpfs", flags, c"mode=000,size=4k")?)
 }
 
-/// What lies in something writable could be moved to where it is not hidden, by the next command if not by this one.
+/// Pins the directories on the way. In a writable directory the hidden path could otherwise be moved to an unhidden
+/// place, if not by this command then by the next.
 fn pin_the_way(plan: &Plan, path: &Path, pins: &mut Pins) -> io::Result<()> {
     let Some((root, beneath)) = plan.exposed(path) else { return Ok(()) };
     let mut way = root.to_owned();
@@ -65,7 +65,7 @@ fn pin_the_way(plan: &Plan, path: &Path, pins: &mut Pins) -> io::Result<()> {
     Ok(())
 }
 
-/// What is at a path, and its kind. A link at its end is refused like one on the way to it.
+/// Opens a path and returns its kind. A link at its end is refused like one on the way to it.
 fn open(path: &Path) -> io::Result<(OwnedFd, FileType)> {
     let place = try_place(path)?;
     match FileType::from_raw_mode(fstat(&place)?.st_mode) {

@@ -1,7 +1,6 @@
 //! The first process inside the walls: builds the walls around itself, starts the command, and waits for it.
 //!
-//! In a process namespace it is process 1: what loses its parent becomes its child, and when it ends, the kernel ends
-//! all others.
+//! In a process namespace it is process 1: orphans become its children, and when it ends, the kernel ends all others.
 
 use std::io;
 use std::net::TcpListener;
@@ -25,29 +24,29 @@ use crate::walls::plan::Plan;
 use crate::walls::report::{During, KeeperFailure, Report};
 use crate::walls::{Network, Tier};
 
-/// What the first process inside has of the outside.
+/// The parts of the outside that the first process inside has.
 pub(super) struct Outside<'a> {
     pub(super) report: &'a OwnedFd,
     /// The keeper as a process.
     pub(super) keeper: &'a OwnedFd,
-    /// Told when all others inside have ended.
+    /// Signalled when all others inside have ended.
     pub(super) alone: &'a OwnedFd,
-    /// Told when there are placeholders of which the keeper does not know.
+    /// Signalled when there are placeholders that the keeper does not know of.
     pub(super) more_held: &'a OwnedFd,
 }
 
-/// A command that runs, and the placeholders that are there for it besides the keeper's.
+/// A running command, and the placeholders created for it besides the keeper's.
 struct Started {
     command: Pid,
     held: Vec<Hold>,
 }
 
-/// What the child of a keeper does.
+/// Main function of the keeper's child.
 pub(super) fn run(plan: &Plan, output: OwnedFd, outside: &Outside<'_>) -> ! {
     let code = match start(plan, output, outside).and_then(|started| finish(started, outside)) {
         Ok(()) => 0,
         Err(failure) => {
-            // If nobody listens any more, nobody has to know.
+            // If nobody listens any more, nobody needs to know.
             Report::Failed(failure).send(outside.report.as_fd()).ok();
             1
         }
@@ -77,7 +76,7 @@ fn start(plan: &Plan, output: OwnedFd, outside: &Outside<'_>) -> Result<Started,
         landlock::restrict(plan)?;
     }
     if !plan.filter.is_empty() {
-        // Its errors have no source that says more than that the kernel would not.
+        // Its errors have no source with more detail than the kernel's refusal.
         let failed = |error| format!("installing the filter of system calls ({error})");
         seccompiler::apply_filter(&filter::unpack(&plan.filter))
             .map_err(|error| KeeperFailure { step: failed(error), errno: Errno::INVAL })?;
@@ -89,13 +88,13 @@ fn start(plan: &Plan, output: OwnedFd, outside: &Outside<'_>) -> Result<Started,
     Ok(Started { command, held })
 }
 
-/// Waits for the command, reports, and ends what it has left running if that is in a namespace of its own.
+/// Waits for the command, reports, and ends all it left running if that is in a namespace of its own.
 fn finish(started: Started, outside: &Outside<'_>) -> Result<(), KeeperFailure> {
     let finishing = || "waiting for the command".to_owned();
     let status = wait_for(started.command).during(finishing)?;
     let report = outside.report.as_fd();
     Report::Exited { status }.send(report).during(finishing)?;
-    // Where this is not process 1, all processes of the machine would be meant.
+    // If this is not process 1, the signal would reach all processes of the machine.
     if getpid() == Pid::INIT {
         end_all_others().during(finishing)?;
         let (cpu, max_memory) = system::used_by_children().during(finishing)?;
@@ -106,8 +105,8 @@ fn finish(started: Started, outside: &Outside<'_>) -> Result<(), KeeperFailure> 
     Ok(())
 }
 
-/// Kills everything else in this process namespace, and waits until it is gone. A process that is being killed cannot
-/// fork, and what loses its parent becomes a child of this one; so without children there is nothing left.
+/// Kills everything else in this process namespace, and waits until it is gone. A process being killed cannot fork, and
+/// orphans become children of this one; so without children there is nothing left.
 fn end_all_others() -> io::Result<()> {
     match system::kill_all_others() {
         Err(error) if error.raw_os_error() == Some(Errno::SRCH.raw_os_error()) => {}
@@ -122,7 +121,7 @@ fn end_all_others() -> io::Result<()> {
     }
 }
 
-/// Ends with the keeper, also if that has ended already.
+/// Makes this process end with the keeper, even if that has already ended.
 fn die_with(keeper: &OwnedFd) -> io::Result<()> {
     set_parent_process_death_signal(Some(Signal::KILL))?;
     let mut waiting = [PollFd::new(keeper, PollFlags::IN)];
@@ -153,7 +152,7 @@ fn command(plan: &Plan, output: OwnedFd) -> io::Result<Pid> {
     Ok(Pid::from_child(&child))
 }
 
-/// Takes the status of everything that ends, until it is the command's.
+/// Collects the status of every ended child, until it is the command's.
 fn wait_for(command: Pid) -> io::Result<i32> {
     loop {
         match wait(WaitOptions::empty()) {

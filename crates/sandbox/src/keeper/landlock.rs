@@ -1,7 +1,7 @@
-//! Restricts a process by Landlock. In the tier of namespaces this is the second wall, in its own the first.
+//! Restricts a process with Landlock. In the namespace tier this is the second wall, in the Landlock tier the first.
 //!
-//! Landlock knows only what is allowed, and with a directory everything in it. To leave something out, all that lies
-//! beside it and above it has to be allowed one by one.
+//! Landlock can only allow, and a directory includes everything in it. To leave something out, everything next to it
+//! and above it must be allowed one by one.
 
 use std::fs;
 use std::io::ErrorKind::{NotADirectory, NotFound, PermissionDenied};
@@ -19,9 +19,9 @@ use crate::walls::plan::Plan;
 use crate::walls::report::{During, KeeperFailure};
 use crate::walls::{Network, Tier};
 
-/// The newest that is used, as far as the kernel has it.
+/// The newest version used, as far as the kernel supports it.
 const NEWEST: ABI = ABI::V6;
-/// The oldest with which a file can be protected: before it, any file could be emptied.
+/// The oldest version that can protect a file: before it, any file could be truncated.
 const OLDEST: ABI = ABI::V3;
 
 const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
@@ -54,7 +54,7 @@ fn ruleset(plan: &Plan, alone: bool) -> Result<RulesetCreated, landlock::Ruleset
     Ok(ruleset.create()?.set_compatibility(CompatLevel::BestEffort))
 }
 
-/// Where a view of its own shows only what may be seen, and hides and protects what has to be.
+/// Rules for a private view, which already hides and protects.
 fn second_rules(ruleset: RulesetCreated, plan: &Plan) -> Result<RulesetCreated, KeeperFailure> {
     let mut ruleset = allow(ruleset, Path::new("/"), reading())?;
     for path in plan.writable.iter().map(PathBuf::as_path).chain([Path::new("/tmp"), Path::new("/dev/shm")]) {
@@ -63,10 +63,10 @@ fn second_rules(ruleset: RulesetCreated, plan: &Plan) -> Result<RulesetCreated, 
     devices(ruleset)
 }
 
-/// Where Landlock is all there is.
+/// Rules where Landlock is the only wall.
 fn alone_rules(mut ruleset: RulesetCreated, plan: &Plan) -> Result<RulesetCreated, KeeperFailure> {
     ruleset = allow(ruleset, Path::new("/"), AccessFs::ReadDir.into())?;
-    // Terminals and disks are files too, and root's, or the user's.
+    // Terminals and disks are files too, and belong to root or the user.
     let unread: Vec<PathBuf> = plan.hidden.iter().cloned().chain([PathBuf::from("/dev")]).collect();
     for path in beside(Path::new("/"), &unread)? {
         ruleset = allow(ruleset, &path, reading())?;
@@ -94,7 +94,7 @@ fn reading() -> BitFlags<AccessFs> {
     AccessFs::from_read(NEWEST)
 }
 
-/// All but talking to devices, of which there is none to be made.
+/// Everything but talking to devices and creating them.
 fn writing() -> BitFlags<AccessFs> {
     AccessFs::from_all(NEWEST) & !(AccessFs::IoctlDev | AccessFs::MakeChar | AccessFs::MakeBlock)
 }
@@ -105,8 +105,8 @@ fn allow(ruleset: RulesetCreated, path: &Path, access: BitFlags<AccessFs>) -> Re
     ruleset.add_rule(PathBeneath::new(place, access)).map_err(failed)
 }
 
-/// The thing itself and whether it is a directory; `None` for a link, at its end or on the way, which would allow what
-/// it leads to, and for what is gone.
+/// Opens a path and tells whether it is a directory. `None` if it is gone, and for a link at its end or on the way,
+/// since allowing one would allow its target.
 fn open(path: &Path) -> Result<Option<(OwnedFd, bool)>, KeeperFailure> {
     let opening = || format!("opening {}", path.display());
     let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -118,7 +118,7 @@ fn open(path: &Path) -> Result<Option<(OwnedFd, bool)>, KeeperFailure> {
     Ok((kind != FileType::Symlink).then_some((place, kind == FileType::Directory)))
 }
 
-/// What lies in `directory` without leading to one of `except`: itself if it can be taken whole.
+/// Everything in `directory` except the paths in `except`; the directory itself if it contains none of them.
 fn beside(directory: &Path, except: &[PathBuf]) -> Result<Vec<PathBuf>, KeeperFailure> {
     if except.iter().any(|path| directory.starts_with(path)) {
         return Ok(Vec::new());
@@ -128,12 +128,12 @@ fn beside(directory: &Path, except: &[PathBuf]) -> Result<Vec<PathBuf>, KeeperFa
         return Ok(vec![directory.to_owned()]);
     }
     if fs::symlink_metadata(directory).is_ok_and(|metadata| metadata.is_symlink()) {
-        // What it holds lies elsewhere, and is judged there.
+        // Its target lies elsewhere, and is judged there.
         return Ok(Vec::new());
     }
     let listing = || format!("listing {}", directory.display());
     let entries = match fs::read_dir(directory) {
-        // What cannot be listed by this user, or not any more, is left out: less is allowed, not more.
+        // Directories that cannot be listed, or no longer, are left out: less is allowed, not more.
         Err(error) if matches!(error.kind(), PermissionDenied | NotADirectory | NotFound) => return Ok(Vec::new()),
         other => other.during(listing)?,
     };

@@ -1,4 +1,4 @@
-//! Copies trees of mounts and lays them over places, without following a link.
+//! Copies mount trees and mounts them over paths, without following a link.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -10,18 +10,18 @@ use rustix::mount::{MoveMountFlags, OpenTreeFlags, move_mount, open_tree};
 use crate::system::{self, MountAttributes};
 use crate::walls::report::{During, KeeperFailure};
 
-/// A file that nobody can read, to be laid over others.
+/// An unreadable file, for covering others.
 pub(super) const BLANK: &str = "/dev/.hidden";
 
-/// Whether a copy of a tree of mounts can be written.
+/// Write access to a copied mount tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum MountMode {
-    /// Where the tree itself can be.
+    /// As in the original tree.
     AsItIs,
     ReadOnly,
 }
 
-/// A tree of mounts like the one at an open place, attached to nothing.
+/// A detached copy of the mount tree at an open path.
 pub(super) fn copy_of(place: &OwnedFd, mode: MountMode) -> io::Result<OwnedFd> {
     let flags = OpenTreeFlags::OPEN_TREE_CLONE
         | OpenTreeFlags::OPEN_TREE_CLOEXEC
@@ -34,24 +34,24 @@ pub(super) fn copy_of(place: &OwnedFd, mode: MountMode) -> io::Result<OwnedFd> {
     Ok(tree)
 }
 
-/// Opens what is at a path, without following any link: a link at its end is opened itself.
+/// Opens a path without following any link: a link at its end is opened itself.
 pub(super) fn place(path: &Path) -> Result<OwnedFd, KeeperFailure> {
     try_place(path).during(|| format!("opening {}", path.display()))
 }
 
-/// Opens like [`place`], with the error as it is.
+/// Opens like [`place`], with the plain error.
 pub(super) fn try_place(path: &Path) -> io::Result<OwnedFd> {
     let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     Ok(openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)?)
 }
 
-/// Lays a tree over a place. What is there can be neither reached nor moved any more.
+/// Mounts a tree over a path. The original can be neither reached nor moved any more.
 pub(super) fn cover(tree: &OwnedFd, place: &OwnedFd) -> io::Result<()> {
     let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
     Ok(move_mount(tree, c"", place, c"", flags)?)
 }
 
-/// Lays the unreadable file over something that is not a directory.
+/// Mounts the unreadable file over something that is not a directory.
 pub(super) fn cover_with_blank(place: &OwnedFd) -> io::Result<()> {
     cover(&copy_of(&try_place(Path::new(BLANK))?, MountMode::ReadOnly)?, place)
 }

@@ -1,4 +1,4 @@
-//! Namespaces of the processes to come: with privileges directly, otherwise by way of a user namespace.
+//! Creates the namespaces for the processes to come: directly if privileged, otherwise through a user namespace.
 
 use std::fs;
 use std::io;
@@ -10,7 +10,7 @@ use crate::system;
 use crate::walls::Network;
 use crate::walls::report::{During, KeeperFailure};
 
-/// Has all children of this process start in new namespaces. This process itself keeps its view of files.
+/// Makes all children of this process start in new namespaces. This process itself keeps its view of files.
 pub(super) fn enter(network: Network) -> Result<(), KeeperFailure> {
     let mut flags = UnshareFlags::NEWPID | UnshareFlags::NEWIPC;
     if matches!(network, Network::Proxy { .. }) {
@@ -22,7 +22,7 @@ pub(super) fn enter(network: Network) -> Result<(), KeeperFailure> {
     }
 }
 
-/// The same user and group as outside, and no other.
+/// Maps the same user and group as outside, and no other.
 fn enter_as_user(flags: UnshareFlags) -> Result<(), KeeperFailure> {
     let (user, group) = (getuid().as_raw(), getgid().as_raw());
     system::unshare(flags | UnshareFlags::NEWUSER).during(|| "making a user namespace".to_owned())?;

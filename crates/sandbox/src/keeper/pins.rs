@@ -1,7 +1,7 @@
-//! Pins the directories on the way to what is protected or hidden.
+//! Pins the directories on the way to a protected or hidden path.
 //!
-//! A mount keeps its own place from being moved or removed, but not the directories that lead to it: those could be
-//! moved away, and what is in them be reached under another name. So each of them becomes a mount as well.
+//! A mount keeps its own place from being moved or removed, but not its parent directories: those could be moved away,
+//! and their contents reached under another name. So each of them becomes a mount as well.
 
 use std::collections::HashSet;
 use std::io;
@@ -13,17 +13,17 @@ use rustix::io::Errno;
 
 use crate::keeper::mount::{MountMode, copy_of, cover, try_place};
 
-/// What has become a mount of its own, and whether it was closed to writing.
+/// Paths that have become mounts, and whether each was made read-only.
 #[derive(Default)]
 pub(super) struct Pins(HashSet<(PathBuf, MountMode)>);
 
 impl Pins {
-    /// Lays what was `found` at a path over itself, once.
+    /// Mounts what was `found` at a path over itself, once.
     pub(super) fn pin(&mut self, path: &Path, found: &OwnedFd, mode: MountMode) -> io::Result<()> {
         self.once(path, found, mode, || cover(&copy_of(found, mode)?, found))
     }
 
-    /// Covers what was `found` at a path in whatever way, once, and for good.
+    /// Runs `cover` on what was `found` at a path, once and for good.
     pub(super) fn close(
         &mut self,
         path: &Path,
@@ -33,7 +33,7 @@ impl Pins {
         self.once(path, found, MountMode::ReadOnly, cover)
     }
 
-    /// Forgets the mounts on the way to a path: when someone takes a directory away, its mount goes with it.
+    /// Forgets the mounts on the way to a path: when someone removes a directory, its mount goes with it.
     pub(super) fn forget(&mut self, path: &Path) {
         self.0.retain(|(pinned, _)| !path.starts_with(pinned));
     }
@@ -47,7 +47,7 @@ impl Pins {
     ) -> io::Result<()> {
         let pin = (path.to_owned(), mode);
         if !self.0.contains(&pin) {
-            // The kernel has several names for the trouble with what is no longer in its place; one is enough here.
+            // The kernel has several errors for a path that has moved; one is enough here.
             cover().map_err(|error| if is_at(found, path) { error } else { Errno::NOENT.into() })?;
             self.0.insert(pin);
         }
@@ -55,7 +55,7 @@ impl Pins {
     }
 }
 
-/// Whether something open is still what is at a path, in the same mount.
+/// True if an open file is still the one at the path, in the same mount.
 fn is_at(found: &OwnedFd, path: &Path) -> bool {
     try_place(path).is_ok_and(|now| matches!((identity(&now), identity(found)), (Ok(now), Ok(found)) if now == found))
 }

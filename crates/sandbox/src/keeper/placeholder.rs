@@ -1,9 +1,9 @@
-//! Placeholders: empty directories in place of what is protected and does not exist, so that it cannot be made. They
-//! are there only while commands run.
+//! Placeholders: empty directories in place of missing protected paths, so that these cannot be created. They exist
+//! only while commands run.
 //!
-//! Commands at the same time, of several programs too, share one. Whoever uses it holds a shared lock on it, and the
-//! last one takes it away; removing it earlier would take down the wall that another command has in its place. What a
-//! killed keeper leaves behind is taken away by the next.
+//! Simultaneous commands, even of several programs, share one. Each user holds a shared lock on it, and the last one
+//! removes it; removing it earlier would take down the wall that another command has there. A placeholder left by a
+//! killed keeper is removed by the next.
 
 use std::ffi::{OsStr, OsString};
 use std::os::fd::{AsFd, OwnedFd};
@@ -19,30 +19,29 @@ use rustix::process::umask;
 use crate::walls::plan::Plan;
 use crate::walls::report::{During, KeeperFailure};
 
-/// By this mode an empty directory is known as a placeholder. Nobody else makes one that is sticky and closed to its
-/// owner.
+/// Identifies an empty directory as a placeholder. Nobody else creates one that is sticky and closed to its owner.
 const MODE: u32 = 0o1555;
 
-/// The mode of a directory that is what somebody wanted to have, as far as the mask leaves it.
+/// Mode of a placeholder that someone has put to real use, subject to the mask.
 const ORDINARY: u32 = 0o755;
 
-/// In some directories all that is made belongs to their group, and is marked so.
+/// The bit that some directories pass on to everything created in them, with their group.
 const GROUPS: u32 = 0o2000;
 
-/// How often something is tried again because others have changed what is there. Each of them gets on, so this is not
-/// waited for in vain.
+/// Number of retries when others change the path. Each retry means that another process made progress, so this many are
+/// never needed.
 pub(super) const ATTEMPTS: usize = 1000;
 
-/// A placeholder in use, as long as it is not dropped.
+/// A placeholder in use, until it is dropped.
 pub(super) struct Hold {
     place: Place,
     directory: OwnedFd,
 }
 
-/// The placeholders of one command. Dropped, they are taken away, unless other commands use them.
+/// The placeholders of one command. Dropping removes them, unless other commands use them.
 pub(super) struct Held(Vec<Hold>);
 
-/// Where a placeholder is, or should be.
+/// The place of a placeholder, existing or not.
 struct Place {
     parent: OwnedFd,
     name: OsString,
@@ -57,8 +56,8 @@ impl Drop for Held {
 }
 
 impl Hold {
-    /// Takes it away if nobody else uses it. Something may have come into it: then it is what somebody wanted to have
-    /// there, and stays, as if that somebody had made it. What cannot be taken away is left to the next command.
+    /// Removes it if nobody else uses it. If something was put into it, somebody wanted that directory: it stays, with
+    /// an ordinary mode. If it cannot be removed, the next command does it.
     fn release(&self) {
         let Place { parent, name } = &self.place;
         let alone = flock(&self.directory, FlockOperation::NonBlockingLockExclusive).is_ok();
@@ -86,7 +85,7 @@ impl Hold {
     }
 }
 
-/// Holds a place for everything protected that is missing.
+/// Holds a place for every protected path that is missing.
 pub(super) fn hold_all(plan: &Plan) -> Result<Held, KeeperFailure> {
     let mut held = Held(Vec::new());
     for path in &plan.protected {
@@ -96,11 +95,11 @@ pub(super) fn hold_all(plan: &Plan) -> Result<Held, KeeperFailure> {
     Ok(held)
 }
 
-/// Takes away what the first process inside has held, which cannot do it itself: to it they are mounts.
+/// Removes the placeholders held by the first process inside, which cannot do it itself: it sees them as mounts.
 pub(super) fn take_away_all(plan: &Plan) {
     for path in &plan.protected {
         let Some((root, beneath)) = plan.exposed(path) else { continue };
-        // What cannot be looked at is left to the next command.
+        // If it cannot be checked, it is left to the next command.
         if let Ok(Some(Missing { place, is_held: true })) = missing(root, beneath)
             && let Ok(Some(hold)) = take(place, false)
         {
@@ -109,13 +108,13 @@ pub(super) fn take_away_all(plan: &Plan) {
     }
 }
 
-/// Whether an open directory is a placeholder.
+/// True if an open directory is a placeholder.
 pub(super) fn is_placeholder(directory: impl AsFd) -> rustix::io::Result<bool> {
     let stat = fstat(&directory)?;
     if FileType::from_raw_mode(stat.st_mode) != FileType::Directory || stat.st_mode & 0o7777 & !GROUPS != MODE {
         return Ok(false);
     }
-    // What is open need not be open for reading.
+    // It need not be open for reading.
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     for entry in Dir::new(openat(directory, ".", flags, Mode::empty())?)? {
         if !matches!(entry?.file_name().to_bytes(), b"." | b"..") {
@@ -125,12 +124,12 @@ pub(super) fn is_placeholder(directory: impl AsFd) -> rustix::io::Result<bool> {
     Ok(true)
 }
 
-/// Whether something failed only because others have changed what is there.
+/// True if something failed only because others changed the path.
 pub(super) fn is_change(errno: Errno) -> bool {
     matches!(errno, Errno::NOENT | Errno::NOTDIR | Errno::LOOP)
 }
 
-/// Holds the place of the first part of `beneath` that is missing, if one is.
+/// Holds the place of the first missing part of `beneath`, if there is one.
 pub(super) fn hold(root: &Path, beneath: &Path) -> rustix::io::Result<Option<Hold>> {
     let mut last = Errno::AGAIN;
     for _ in 0..ATTEMPTS {
@@ -141,7 +140,7 @@ pub(super) fn hold(root: &Path, beneath: &Path) -> rustix::io::Result<Option<Hol
         };
         match taken {
             Ok(Some(hold)) => return Ok(Some(hold)),
-            // Another command has just taken it away, or somebody has made the real thing.
+            // Another command has just removed it, or somebody has created the real thing.
             Ok(None) => {}
             Err(errno) if is_change(errno) => last = errno,
             Err(errno) => return Err(errno),
@@ -150,14 +149,14 @@ pub(super) fn hold(root: &Path, beneath: &Path) -> rustix::io::Result<Option<Hol
     Err(last)
 }
 
-/// The first part of a path that does not exist, and whether its place is held already.
+/// The first missing part of a path, and whether a placeholder is already there.
 struct Missing {
     place: Place,
     is_held: bool,
 }
 
-/// Goes down from the root as far as there are directories, by way of no link. What leads elsewhere is covered as it
-/// is, and so is what is no directory: neither has anything missing in it.
+/// Descends from the root through existing directories, without following links. A link or another file on the way is
+/// covered as it is: nothing is missing beneath it.
 fn missing(root: &Path, beneath: &Path) -> rustix::io::Result<Option<Missing>> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mut parent = openat2(CWD, root, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)?;
@@ -177,7 +176,8 @@ fn missing(root: &Path, beneath: &Path) -> rustix::io::Result<Option<Missing>> {
     Ok(None)
 }
 
-/// Joins those who hold a place, or `makes` the placeholder. `None` if it is none, or none any more.
+/// Joins the holders of a place, and `makes` the placeholder if asked. `None` if it is not, or no longer, a
+/// placeholder.
 fn take(place: Place, makes: bool) -> rustix::io::Result<Option<Hold>> {
     let Place { parent, name } = &place;
     let made = makes
@@ -196,8 +196,8 @@ fn take(place: Place, makes: bool) -> rustix::io::Result<Option<Hold>> {
     Ok((is_one && hold.is_in_its_place()?).then_some(hold))
 }
 
-/// With its mode from the first instant: another command that finds it must know it for what it is. There is no other
-/// thread here that the mask could matter to.
+/// Sets the mode from the first instant: another command that finds it must recognise it. There is no other thread here
+/// that the mask could affect.
 fn make(parent: &OwnedFd, name: &OsStr) -> rustix::io::Result<()> {
     let mask = umask(Mode::empty());
     let made = mkdirat(parent, name, Mode::from_raw_mode(MODE));
@@ -205,7 +205,7 @@ fn make(parent: &OwnedFd, name: &OsStr) -> rustix::io::Result<()> {
     made
 }
 
-/// Placeholders without a command around them: who holds one, and who takes it away.
+/// Placeholders without a command: who holds one, and who removes it.
 #[cfg(test)]
 mod tests {
     use std::fs;
@@ -216,7 +216,7 @@ mod tests {
     use crate::walls::filter::FilterProgram;
     use crate::walls::{Network, ProcessLimits, Tier};
 
-    /// A workspace in which one path is protected.
+    /// A workspace with one protected path.
     fn workspace(protected: &str) -> (TempDir, Plan) {
         let directory = tempfile::tempdir().unwrap();
         let root = directory.path().canonicalize().unwrap();

@@ -1,4 +1,4 @@
-//! Drops privileges and sets limits of use, before a process starts the command.
+//! Drops privileges and sets resource limits, before a process starts the command.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -14,12 +14,12 @@ use crate::walls::Tier;
 use crate::walls::plan::Plan;
 use crate::walls::report::{During, KeeperFailure};
 
-/// Sets the limits; they pass on to all that comes after.
+/// Sets the limits; all descendants inherit them.
 pub(super) fn limit(plan: &Plan) -> Result<(), KeeperFailure> {
     let limits = &plan.limits;
     let mut processes = limits.processes;
     if plan.tier != Tier::Namespaces {
-        // Without a namespace it is all processes of the user that count.
+        // Without a namespace, all processes of the user count.
         processes += running_already();
     }
     for (resource, limit) in [
@@ -37,7 +37,7 @@ pub(super) fn limit(plan: &Plan) -> Result<(), KeeperFailure> {
     Ok(())
 }
 
-/// What may be asked for without privileges.
+/// The highest value allowed without privileges.
 fn highest(resource: Resource) -> u64 {
     rustix::process::getrlimit(resource).maximum.unwrap_or(u64::MAX)
 }
@@ -51,7 +51,7 @@ fn running_already() -> u64 {
     fs::read_dir("/proc").map_or(0, |processes| processes.filter_map(threads).sum())
 }
 
-/// Gives up all capabilities, and every way to come by others.
+/// Gives up all capabilities, and every way to regain any.
 pub(super) fn drop_privileges() -> Result<(), KeeperFailure> {
     let dropping = || "dropping privileges".to_owned();
     let bits = CapabilitiesSecureBits::NO_ROOT

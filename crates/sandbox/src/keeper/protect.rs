@@ -1,6 +1,6 @@
-//! Protects what must stay as it is although it lies in something writable.
+//! Protects paths that must stay unchanged inside a writable directory.
 //!
-//! What does not exist has a placeholder by now, or gets one here if it has vanished only since.
+//! A missing path already has a placeholder, or gets one here if it has vanished since.
 
 use std::fs;
 use std::path::Path;
@@ -15,7 +15,7 @@ use crate::keeper::placeholder::{self, ATTEMPTS, Hold, is_change, is_placeholder
 use crate::walls::plan::Plan;
 use crate::walls::report::{During, KeeperFailure};
 
-/// `held` gets the placeholders that have to be made, to be kept as long as anything runs.
+/// `held` gets the placeholders created here, to be kept as long as anything runs.
 pub(super) fn all(plan: &Plan, pins: &mut Pins, held: &mut Vec<Hold>) -> Result<(), KeeperFailure> {
     for path in &plan.protected {
         if let Some((root, beneath)) = plan.exposed(path) {
@@ -25,7 +25,7 @@ pub(super) fn all(plan: &Plan, pins: &mut Pins, held: &mut Vec<Hold>) -> Result<
     Ok(())
 }
 
-/// Protects what is `beneath` a writable `root`, however often others change what is there meanwhile.
+/// Protects what is `beneath` a writable `root`, even if others keep changing it meanwhile.
 fn protect(root: &Path, beneath: &Path, pins: &mut Pins, held: &mut Vec<Hold>) -> Result<(), KeeperFailure> {
     let mut last = Ok(());
     for _ in 0..ATTEMPTS {
@@ -36,7 +36,7 @@ fn protect(root: &Path, beneath: &Path, pins: &mut Pins, held: &mut Vec<Hold>) -
         let path = root.join(beneath);
         pins.forget(&path);
         match placeholder::hold(root, beneath) {
-            // It lies in something hidden, or on a disk that nobody writes: nothing can be made there.
+            // It lies in a hidden directory, or on a read-only disk: nothing can be created there.
             Err(Errno::ROFS) => return Ok(()),
             other => held.extend(other.during(|| format!("holding the place of {}", path.display()))?),
         }
@@ -44,8 +44,8 @@ fn protect(root: &Path, beneath: &Path, pins: &mut Pins, held: &mut Vec<Hold>) -
     last
 }
 
-/// Goes on to what is protected, or to the link that is on the way to it. Where the link leads is protected by a path
-/// of its own.
+/// Follows the path down to its end, or to the first link on the way. The target of the link is protected by a path of
+/// its own.
 fn cover_all_the_way(root: &Path, beneath: &Path, pins: &mut Pins) -> Result<(), KeeperFailure> {
     let mut path = root.to_owned();
     let mut rest = beneath.components();
@@ -67,7 +67,8 @@ fn cover_all_the_way(root: &Path, beneath: &Path, pins: &mut Pins) -> Result<(),
     }
 }
 
-/// A link to a file shows that file; any other link leads nowhere, since no directory can be laid over it.
+/// A link to a file keeps showing that file; any other link becomes unreadable, since no directory can be mounted over
+/// it.
 fn cover_link(path: &Path, link: &OwnedFd) -> std::io::Result<()> {
     let target = fs::canonicalize(path).ok().filter(|target| target.is_file());
     match target.and_then(|target| place(&target).ok()) {

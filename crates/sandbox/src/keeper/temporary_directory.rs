@@ -1,4 +1,4 @@
-//! A directory for the temporary files of one command, where there is no private `/tmp`. It goes with the command.
+//! A directory for the temporary files of one command, where there is no private `/tmp`. Removed with the command.
 
 use std::fs::{self, DirBuilder};
 use std::io;
@@ -11,7 +11,7 @@ use crate::walls::report::{During, KeeperFailure};
 pub(super) struct TemporaryDirectory(PathBuf);
 
 impl TemporaryDirectory {
-    /// Makes one, and has the plan use it.
+    /// Creates one, and puts it into the plan.
     pub(super) fn make(plan: &mut Plan) -> Result<Self, KeeperFailure> {
         let making = || "making a directory for temporary files".to_owned();
         let random = getrandom::u64().map_err(io::Error::other).during(making)?;
@@ -26,7 +26,8 @@ impl TemporaryDirectory {
 
 impl Drop for TemporaryDirectory {
     fn drop(&mut self) {
-        // What cannot be removed is left for whoever clears `/tmp`; the outcome of the command does not depend on it.
+        // If it cannot be removed, that is left to the cleaning of `/tmp`; the outcome of the command does not depend
+        // on it.
         fs::remove_dir_all(&self.0).ok();
     }
 }

@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 
 use crate::paths::file_kind::FileKind;
 
-/// Why a path in the workspace could not be used. `path` is the path as it was asked for, shortened if very long.
+/// Reason why a path in the workspace could not be used. `path` is the path as requested, shortened if very long.
 #[derive(Debug, thiserror::Error)]
 pub enum AccessError {
-    /// The same answer whether or not anything exists there.
+    /// Does not reveal whether anything exists there.
     #[error("`{path}` is outside the workspace {}", bounds(root, added))]
     Outside { path: String, root: PathBuf, added: Vec<PathBuf> },
 
-    /// A [`Guard`](crate::Guard) said no. The same answer whether or not anything exists there.
+    /// A [`Guard`](crate::Guard) refused. The same answer whether or not anything exists there.
     #[error("`{path}` may not be used: {reason}")]
     Refused { path: String, reason: String },
 
@@ -47,7 +47,7 @@ pub enum AccessError {
     Io { path: String, source: io::Error },
 }
 
-/// Why a directory cannot be a workspace, or be added to one.
+/// Reason why a directory cannot be a workspace, or be added to one.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkspaceError {
     #[error("the directory {} does not exist; name an existing directory", root.display())]
@@ -64,7 +64,7 @@ pub enum WorkspaceError {
 }
 
 impl AccessError {
-    /// The error for `errno`, where the path was already known to lead inside.
+    /// The error for `errno`, if the path is already known to lead inside.
     pub(crate) fn from_errno(path: &str, errno: rustix::io::Errno) -> Self {
         use rustix::io::Errno;
         let path = shown(path);

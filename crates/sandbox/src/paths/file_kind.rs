@@ -4,7 +4,7 @@ use std::fmt;
 
 use rustix::fs::FileType;
 
-/// The kind of thing behind a name, links not followed.
+/// The kind of a file, links not followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FileKind {
     /// A regular file, the only kind that is ever read.

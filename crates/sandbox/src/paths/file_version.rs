@@ -1,4 +1,4 @@
-//! The stamp of a file's version, which tells whether a file is still the one that was read.
+//! The stamp of a file's version, which shows whether a file is still the one that was read.
 
 use std::fs::File;
 use std::io;
@@ -7,14 +7,15 @@ use rustix::fs::{FileType, Stat, fstat};
 
 use crate::paths::file_kind::FileKind;
 
-/// What a file looked like at one moment. Two equal stamps: the same file, as far as its times and size can tell.
+/// Identity, times and size of a file at one moment. Equal stamps mean the same version, as far as times and size can
+/// tell.
 ///
-/// They cannot tell when someone writes in place at that very moment: systems note the time first and then the bytes.
+/// They miss a write in place at that very moment: systems record the time first and then write the bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Stamp {
     pub kind: FileKind,
     pub size: u64,
-    // As wide as holds what any system counts in.
+    // Wide enough for the integer types of all systems.
     device: i128,
     inode: i128,
     modified: Moment,
@@ -25,18 +26,18 @@ pub struct Stamp {
 type Moment = (i128, i128);
 
 impl Stamp {
-    /// What an open file looks like now.
+    /// The current stamp of an open file.
     pub fn of(file: &File) -> io::Result<Self> {
         Ok(Self::from(fstat(file)?))
     }
 
-    /// This stamp, of a file that has since been renamed and then looked like `after`. A change of its content in
-    /// between is not taken in, so that the stamp no longer fits such a file.
+    /// This stamp, adjusted for a rename, after which the file had the stamp `after`. A change of content in between is
+    /// not included, so the stamp then no longer matches the file.
     pub(crate) fn renamed(self, after: &Self) -> Self {
         Self { changed: after.changed, ..self }
     }
 
-    /// Whether both are the same file, whatever happened to its content.
+    /// True if both are the same file, whatever happened to its content.
     pub fn is_same_file(&self, other: &Self) -> bool {
         (self.device, self.inode) == (other.device, other.inode)
     }

@@ -1,7 +1,7 @@
-//! Guards: a further say in which places may be used, besides where they lie.
+//! Guards: decide which places may be used, beyond where they lie.
 //!
-//! The sandbox has no opinion of its own here: it asks about every place that it is about to use, by the name under
-//! which that place is known once all links are worked out, and does what it is told.
+//! The sandbox has no opinion of its own here. It asks about every place that it is about to use, by the name that the
+//! place has with all links resolved, and obeys.
 
 use std::fmt::Debug;
 use std::path::Path;
@@ -10,19 +10,19 @@ use std::sync::Arc;
 use crate::paths::error::{AccessError, shown};
 use crate::paths::roots::Place;
 
-/// What is to be done with a place.
+/// The intended use of a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Access {
-    /// To open, look at or list it.
+    /// Open, stat or list it.
     Read,
-    /// To make or replace it.
+    /// Create or replace it.
     Write,
 }
 
-/// Says whether a place may be used. It is asked often; it should be quick.
+/// Decides whether a place may be used. Called often, so it should be fast.
 pub trait Guard: Send + Sync + Debug {
     /// `path` is relative to the workspace (empty for its root), absolute in an added directory; links, `.` and `..`
-    /// are worked out. The error says in words why not.
+    /// are resolved. The error is the reason for a refusal.
     fn check(&self, path: &Path, access: Access) -> Result<(), String>;
 }
 
@@ -47,7 +47,7 @@ impl Guards {
         self.is_empty() || self.check(&place.name(), access).is_ok()
     }
 
-    /// An error if the `place`, which was asked for as `path`, may not be used.
+    /// Fails if the `place`, requested as `path`, may not be used.
     pub(crate) fn require(&self, path: &str, place: &Place<'_>, access: Access) -> Result<(), AccessError> {
         if self.is_empty() {
             return Ok(());

@@ -12,10 +12,10 @@ use crate::paths::resolve_path::{resolve_path, resolve_without_links};
 use crate::paths::roots::{Place, Roots};
 use crate::paths::safe_open::{self, LOOK};
 
-/// How often an access starts anew because the tree changed between finding out where a path leads and using it.
+/// Number of attempts when the tree changes between resolving a path and using it.
 pub(crate) const MAX_ATTEMPTS: usize = 8;
 
-/// The result of an open without following links: what the kernel said, or else what that was worth.
+/// The result of an open without following links: the kernel's error outside, the verdict on the opened file inside.
 pub(crate) type Opened<T> = rustix::io::Result<Result<T, AccessError>>;
 
 /// Roots, and the guards that must all agree before a place in them is used.
@@ -30,17 +30,17 @@ impl GuardedRoots {
         Ok(Self { roots: Arc::new(Roots::new(workspace)?), guards: Guards::default() })
     }
 
-    /// These roots and `directories` as well.
+    /// Adds `directories`.
     pub(crate) fn with_directories(self, directories: &[PathBuf]) -> Result<Self, WorkspaceError> {
         Ok(Self { roots: Arc::new(self.roots.with(directories)?), guards: self.guards })
     }
 
-    /// These roots without the added directories that are not among `added`.
+    /// Removes the added directories that are not among `added`.
     pub(crate) fn with_only(&self, added: &[PathBuf]) -> Self {
         Self { roots: Arc::new(self.roots.only(added)), guards: self.guards.clone() }
     }
 
-    /// These roots, where `guard` is asked as well.
+    /// Adds a guard.
     pub(crate) fn guarded(&self, guard: Arc<dyn Guard>) -> Self {
         Self { roots: Arc::clone(&self.roots), guards: self.guards.and(guard) }
     }
@@ -64,10 +64,10 @@ impl GuardedRoots {
         Ok(place)
     }
 
-    /// Opens where `path` leads, which `open` must do without following a link: first as if it passed none, then
-    /// followed by hand; anew, if something on the way has become a link in the meantime.
+    /// Opens the target of `path` with `open`, which must not follow links. Tries the path as if it had no links, then
+    /// resolves them by hand; starts over if something on the way has become a link meanwhile.
     pub(crate) fn attempt<T>(&self, path: &str, open: impl Fn(&Place<'_>) -> Opened<T>) -> Result<T, AccessError> {
-        // Where a guard refuses the path as it is written, it may still lead to something else.
+        // A path refused in its literal form may still lead to something else.
         let literal = resolve_without_links(&self.roots, path).filter(|place| self.guards.admit(place, Access::Read));
         if let Some(place) = literal
             && let Some(settled) = settle(path, &place, open(&place))
@@ -84,7 +84,7 @@ impl GuardedRoots {
     }
 }
 
-/// The answer to who asked for `path`; `None`, if the open met a link.
+/// The result for the caller; `None` if the open met a link.
 fn settle<T>(path: &str, place: &Place<'_>, opened: Opened<T>) -> Option<Result<T, AccessError>> {
     match opened {
         Ok(result) => Some(result),
@@ -94,7 +94,7 @@ fn settle<T>(path: &str, place: &Place<'_>, opened: Opened<T>) -> Option<Result<
     }
 }
 
-/// The closest ancestor that is a directory, by its name: `.` for the root.
+/// The name of the closest ancestor that is a directory: `.` for the root.
 fn nearest_directory(place: &Place<'_>) -> PathBuf {
     let is_directory =
         |ancestor: &&Path| safe_open::open(place.root.directory(), ancestor, LOOK | OFlags::DIRECTORY).is_ok();

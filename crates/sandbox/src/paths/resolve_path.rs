@@ -1,9 +1,9 @@
-//! Finds where a path leads: `.`, `..` and symbolic links worked out by hand, one component at a time.
+//! Resolves paths: `.`, `..` and symbolic links by hand, one component at a time.
 //!
-//! Only links matter here. A name that is no link is just a name, whether or not it exists, and `..` takes it back. So
-//! the answer for a path that ends outside says nothing about what exists there, and a path that comes back in works.
-//! A root mounted a second time elsewhere, or spelt in other letter case, counts as another place.
-//! Nothing is opened: the caller opens what this finds without following any link, so a change in between is noticed.
+//! Only links matter here. A name that is not a link is just a name, whether or not it exists, and `..` undoes it. So
+//! the answer for a path that ends outside reveals nothing about what exists there, and a path that comes back in
+//! works. A root mounted a second time elsewhere, or spelt in other letter case, counts as another place. Nothing is
+//! opened: the caller opens the result without following any link, so a change in between is noticed.
 
 use std::borrow::Cow;
 use std::ffi::OsString;
@@ -15,15 +15,15 @@ use rustix::fs::{CWD, readlinkat};
 use crate::paths::error::AccessError;
 use crate::paths::roots::{Place, Roots};
 
-/// As many links as the kernel itself follows in one path.
+/// The kernel's own limit on links in one path.
 const MAX_LINKS: usize = 40;
-/// The kernel's bound on a path, its ending NUL included.
+/// The kernel's limit on a path, including the final NUL.
 const MAX_PATH_BYTES: usize = 4096;
 
 /// The place that `path` leads to, whether or not anything is there. Relative paths start at the workspace.
 pub(crate) fn resolve_path<'a>(roots: &'a Roots, path: &str) -> Result<Place<'a>, AccessError> {
     check(path)?;
-    // Components still to take, the next one last.
+    // Remaining components, the next one last.
     let mut ahead = Vec::new();
     let mut reached = roots.workspace().path.clone();
     push_components(&mut ahead, Path::new(path));
@@ -55,9 +55,9 @@ pub(crate) fn resolve_path<'a>(roots: &'a Roots, path: &str) -> Result<Place<'a>
     }
 }
 
-/// The place that `path` leads to if it passes no link; `None` if that takes more than reading it.
+/// The place that `path` leads to if it contains no link; `None` if the text alone does not tell.
 ///
-/// Most paths are such. Opened without following links, they need not be followed by hand.
+/// Most paths have no links. Opened without following links, they need not be resolved by hand.
 pub(crate) fn resolve_without_links<'a>(roots: &'a Roots, path: &'a str) -> Option<Place<'a>> {
     check(path).ok()?;
     let path = Path::new(path);
@@ -70,7 +70,7 @@ pub(crate) fn resolve_without_links<'a>(roots: &'a Roots, path: &'a str) -> Opti
             Component::ParentDir | Component::RootDir | Component::Prefix(_) => return None,
         }
     }
-    // With nothing but one separator between two names it is already as it should be.
+    // With just one separator between any two names it is already normalised.
     if n_bytes + names == beneath.as_os_str().len() + 1 {
         return Some(Place { root, beneath: Cow::Borrowed(beneath) });
     }
@@ -106,7 +106,7 @@ fn push_components(ahead: &mut Vec<Step>, path: &Path) {
     }));
 }
 
-/// The target, if there is a link. All else (a plain file, nothing, no permission) is settled by the open that follows.
+/// The target, if this is a link. The open that follows handles everything else (a plain file, nothing, no permission).
 fn read_link(roots: &Roots, path: &Path) -> Option<OsString> {
     let target = match roots.holding(path) {
         Some((root, beneath)) => readlinkat(root.directory(), beneath, Vec::new()),

@@ -1,7 +1,7 @@
-//! Roots: the workspace and the directories that were added to it, each pinned once.
+//! Roots: the workspace and the directories added to it, each pinned once.
 //!
-//! A place in the workspace is named relative to it, one in an added directory by its absolute path. Where directories
-//! contain each other, a place belongs to the first that holds it, so that it has one name.
+//! A place in the workspace is named relative to it, one in an added directory by its absolute path. If directories
+//! contain each other, a place belongs to the first that contains it, so that it has one name.
 
 use std::borrow::Cow;
 use std::io;
@@ -15,7 +15,7 @@ use sortie_mutant::is_out;
 use crate::paths::error::{AccessError, WorkspaceError, shown};
 use crate::paths::safe_open::LOOK;
 
-/// A directory, pinned when it was opened: what happens to its name afterwards does not redirect any access.
+/// A directory, pinned when it was opened: later changes to its name do not redirect any access.
 #[derive(Debug)]
 pub(crate) struct Root {
     /// Canonical.
@@ -24,11 +24,11 @@ pub(crate) struct Root {
     is_workspace: bool,
 }
 
-/// The workspace first, then what was added to it.
+/// The workspace first, then the added directories.
 #[derive(Debug)]
 pub(crate) struct Roots(Vec<Arc<Root>>);
 
-/// Something that lies beneath a root, or could.
+/// An existing or possible path beneath a root.
 #[derive(Debug)]
 pub(crate) struct Place<'a> {
     pub(crate) root: &'a Root,
@@ -55,7 +55,7 @@ impl Roots {
         Ok(Self(vec![Arc::new(Root::open(workspace, true)?)]))
     }
 
-    /// These roots and `directories` as well. A directory that lies in another adds nothing.
+    /// Adds `directories`. A directory inside another adds nothing.
     pub(crate) fn with(&self, directories: &[PathBuf]) -> Result<Self, WorkspaceError> {
         let mut roots = Self(self.0.clone());
         for directory in directories {
@@ -67,7 +67,7 @@ impl Roots {
         Ok(roots)
     }
 
-    /// These roots without the added directories that are not among these.
+    /// Removes the added directories that are not among these.
     pub(crate) fn only(&self, added: &[PathBuf]) -> Self {
         let stays = |root: &&Arc<Root>| root.is_workspace || added.contains(&root.path);
         Self(self.0.iter().filter(stays).cloned().collect())
@@ -81,7 +81,7 @@ impl Roots {
         self.0[1..].iter().map(|root| root.path.as_path())
     }
 
-    /// The root that holds an absolute path, and the path beneath it.
+    /// The root that contains an absolute path, and the path beneath it.
     pub(crate) fn holding<'r, 'p>(&'r self, absolute: &'p Path) -> Option<(&'r Root, &'p Path)> {
         self.0.iter().find_map(|root| Some((&**root, beneath(&root.path, absolute)?)))
     }
@@ -92,7 +92,7 @@ impl Roots {
         AccessError::Outside { path: shown(path), root: self.workspace().path.clone(), added }
     }
 
-    /// The place of a name as [`Place::name`] gives it, or of one that was made from such a name by adding plain names.
+    /// The place of a name from [`Place::name`], possibly extended by plain names.
     pub(crate) fn place<'a>(&'a self, name: &'a Path) -> Result<Place<'a>, AccessError> {
         let (root, beneath) = if name.is_absolute() {
             self.holding(name).ok_or_else(|| self.outside(&name.to_string_lossy()))?
@@ -107,8 +107,8 @@ impl Roots {
     }
 }
 
-/// What of a path lies beneath a directory. Names are compared whole: a neighbour whose name only begins like the
-/// directory's is no part of it.
+/// The part of a path beneath a directory. Names are compared whole: a neighbour whose name merely starts the same does
+/// not match.
 fn beneath<'p>(directory: &Path, path: &'p Path) -> Option<&'p Path> {
     if is_out("path-components") {
         return Some(Path::new(path.to_str()?.strip_prefix(directory.to_str()?)?.trim_start_matches('/')));

@@ -1,8 +1,8 @@
 //! Opens that cannot leave a directory: no symbolic link is followed, in no component of the path.
 //!
 //! On Linux the kernel guarantees it (`openat2`). Elsewhere, and on kernels without that call, the path is opened one
-//! component at a time with `O_NOFOLLOW`, which follows no link either but costs one open for each component; and where
-//! `O_PATH` does not exist, looking at a file opens it, so a device may notice that it was looked at.
+//! component at a time with `O_NOFOLLOW`. That follows no link either but costs one open for each component. Where
+//! `O_PATH` does not exist, even a lookup opens the file, so a device may notice it.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Component, Path};
@@ -11,7 +11,7 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, fstat, openat, statat};
 use rustix::io::{Errno, Result};
 use sortie_mutant::is_out;
 
-/// Flags for looking at something without opening it for real.
+/// Flags for a lookup without really opening.
 #[cfg(target_os = "linux")]
 pub(crate) const LOOK: OFlags = OFlags::PATH;
 #[cfg(not(target_os = "linux"))]
@@ -65,7 +65,7 @@ fn open_stepwise(root: BorrowedFd<'_>, relative: &Path, flags: OFlags) -> Result
 fn open_one(directory: BorrowedFd<'_>, name: &Path, flags: OFlags) -> Result<OwnedFd> {
     let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     match retry(|| openat(directory, name, flags, Mode::empty())) {
-        // Looking at a link without following it succeeds: the result is the link itself.
+        // A lookup of a link without following it succeeds: the result is the link itself.
         Ok(opened) if flags.contains(LOOK) && kind_of(&opened)? == FileType::Symlink => Err(Errno::LOOP),
         Ok(opened) => Ok(opened),
         // With `O_DIRECTORY` a link is reported as "not a directory"; the caller must be able to tell the two apart.
@@ -81,7 +81,7 @@ pub(crate) fn kind_of(file: &OwnedFd) -> Result<FileType> {
     Ok(FileType::from_raw_mode(fstat(file)?.st_mode))
 }
 
-/// Repeats what was interrupted by a signal, or, a few times, by a rename elsewhere in the tree.
+/// Retries after a signal, or, a few times, after a rename elsewhere in the tree.
 fn retry<T>(mut open: impl FnMut() -> Result<T>) -> Result<T> {
     const MAX_RACES: usize = 16;
     let mut races = 0;

@@ -1,11 +1,11 @@
-//! Looks among the ancestors of this process for a keeper: then a command of a task has started it.
+//! Looks for a keeper among the ancestors of this process, which means that a task's command started it.
 
 use std::fs;
 
 use crate::process::fork_server::NAME;
 
-/// Whether a keeper is among the ancestors of this process: a command of a task has started it, itself or by others.
-/// Where processes cannot be looked at, none is found.
+/// True if a keeper is among the ancestors of this process: a task's command started it, directly or indirectly. If
+/// processes cannot be inspected, none is found.
 pub fn is_below_a_command() -> bool {
     let mut next = parent_of(std::process::id());
     while let Some(ancestor) = next {
@@ -18,7 +18,7 @@ pub fn is_below_a_command() -> bool {
     false
 }
 
-/// The process that has started another one, or that has adopted it since; `None` of the first.
+/// The current parent of a process, original or adoptive; `None` for the first process.
 fn parent_of(process: u32) -> Option<u32> {
     let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let parent = status.lines().find_map(|line| line.strip_prefix("PPid:"))?.trim().parse().ok()?;

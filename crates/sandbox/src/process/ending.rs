@@ -1,4 +1,4 @@
-//! The end of a command: how it came, and what was used.
+//! The end of a command: its cause, and the resources used.
 
 use std::time::Duration;
 
@@ -8,9 +8,9 @@ use crate::process::OutputCount;
 #[derive(Debug, PartialEq, Eq)]
 pub struct Ended {
     pub how: How,
-    /// Processor time of all of its processes.
+    /// Processor time of all its processes.
     pub cpu: Duration,
-    /// The most memory that one of its processes had, in bytes.
+    /// Peak memory of its largest process, in bytes.
     pub max_memory: u64,
     pub output: OutputCount,
 }
@@ -25,8 +25,8 @@ pub enum How {
     },
     /// The deadline came first.
     TimedOut,
-    /// It was stopped with a [`Stopper`](crate::process::Stopper).
+    /// A [`Stopper`](crate::process::Stopper) stopped it.
     Cancelled,
-    /// Its keeper was killed by someone else; how far it came is unknown.
+    /// Its keeper was killed by someone else; how far it got is unknown.
     Lost,
 }

@@ -1,7 +1,7 @@
-//! The fork server: this program once more, started once and then forked for each command.
+//! The fork server: another instance of this program, started once and then forked for each command.
 //!
-//! A fork of a small process with one thread takes a fraction of the time that starting a large program takes, and
-//! unlike a fork of this process it is safe. The fork server knows nothing: each keeper reads its own plan.
+//! Forking a small process with one thread takes a fraction of the time of starting a large program, and unlike forking
+//! this process it is safe. The fork server has no state: each keeper reads its own plan.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -19,10 +19,10 @@ use rustix::net::{
 use crate::keeper::{self, KeeperEnds};
 use crate::system::{self, EndedChildren};
 
-/// What a fork server and its keepers are called in the list of processes. No command line begins with it by accident.
+/// Name of a fork server and its keepers in the process list. No command line begins with it by accident.
 pub(super) const NAME: &str = "sortie-keeper";
 
-/// A fork server that runs. It ends when this is dropped, and when this process ends, for whatever reason.
+/// A running fork server. It ends on drop, and with this process, for whatever reason.
 #[derive(Debug)]
 pub(super) struct ForkServer {
     socket: Option<OwnedFd>,
@@ -37,7 +37,7 @@ impl ForkServer {
         Ok(Self { socket: Some(socket), process: command.spawn()? })
     }
 
-    /// Has it fork a keeper.
+    /// Makes it fork a keeper.
     pub(super) fn keeper(&self, ends: &KeeperEnds) -> io::Result<()> {
         let socket = self.socket.as_ref().ok_or(Errno::PIPE)?;
         let descriptors = [ends.lifeline.as_fd(), ends.output.as_fd(), ends.report.as_fd()];
@@ -52,25 +52,25 @@ impl ForkServer {
 impl Drop for ForkServer {
     fn drop(&mut self) {
         self.socket = None;
-        // It ends now; it is waited for so that it is no zombie.
+        // It ends now; waiting for it avoids a zombie.
         self.process.wait().ok();
     }
 }
 
-/// What a fork server does instead of the program's `main`.
+/// Replaces the program's `main` in a fork server.
 #[expect(clippy::exit, reason = "this process has no other purpose")]
 pub(super) fn serve() -> ! {
     let socket = system::standard_input();
     let code = match system::close_inherited().and_then(|()| fork_on_demand(socket)) {
         Ok(()) => 0,
-        // Whoever asked finds its descriptors closed.
+        // The caller finds its descriptors closed.
         Err(_) => 1,
     };
     std::process::exit(code)
 }
 
 fn fork_on_demand(socket: OwnedFd) -> io::Result<()> {
-    // An interrupt from the terminal is for the program, which decides what becomes of its commands.
+    // A terminal interrupt is for the program, which decides what happens to its commands.
     rustix::process::setsid()?;
     system::set_ended_children(EndedChildren::Forgotten)?;
     while let Some(ends) = receive(socket.as_fd())? {

@@ -1,6 +1,6 @@
-//! The mark of a command's keeper, by which another process finds and ends it, should the one that started it be gone.
+//! The mark of a command's keeper: lets another process find and end it after its own program is gone.
 //!
-//! A keeper ends by itself as soon as its program does. This is for one that has not come to it yet, or cannot.
+//! A keeper ends by itself as soon as its program does. The mark is for a keeper that has not noticed yet, or cannot.
 
 use std::fs;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
@@ -10,40 +10,40 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-/// How long a keeper without its program has to end everything before it is killed, and its command with it.
+/// Time for an orphaned keeper to end everything before it is killed with its command.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// A process: its pid and when it started, so that another one with the same pid is not mistaken for it.
+/// A process: its pid and start time, so that another one with the same pid is not mistaken for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct KeeperMark {
     pub pid: u32,
-    /// In the system's own count, marked with the boot.
+    /// In the system's own clock, combined with a number of the boot.
     pub started: u64,
 }
 
 impl KeeperMark {
-    /// Of the process behind a descriptor; `None` if it has ended.
+    /// The mark of the process behind a descriptor; `None` if it has ended.
     pub(super) fn of(keeper: BorrowedFd<'_>) -> Option<Self> {
         let told = fs::read_to_string(format!("/proc/self/fdinfo/{}", keeper.as_raw_fd())).ok()?;
         let pid = told.lines().find_map(|line| line.strip_prefix("Pid:"))?.trim().parse().ok()?;
         Some(Self { pid, started: start_of(pid)? })
     }
 
-    /// Returns when the process is gone: it is waited for, and then killed. False if it could not be ended.
+    /// Waits for the process to end, then kills it. False if it could not be ended.
     pub fn end(self) -> bool {
         let Some(pid) = i32::try_from(self.pid).ok().and_then(Pid::from_raw) else { return true };
         let keeper = match pidfd_open(pid, PidfdFlags::empty()) {
             Ok(keeper) => keeper,
             Err(errno) => return errno == Errno::SRCH,
         };
-        // Looked at after it was opened: from here on the descriptor means the process that was looked at.
+        // Checked after opening: from here on the descriptor means the checked process.
         if start_of(self.pid) != Some(self.started) {
             return true;
         }
         if ends_within(keeper.as_fd(), GRACE) {
             return true;
         }
-        // It can only fail because it has ended, or because it is somebody else's.
+        // It can fail only if the process has ended, or belongs to another user.
         pidfd_send_signal(&keeper, Signal::KILL).ok();
         ends_within(keeper.as_fd(), GRACE)
     }
@@ -60,10 +60,11 @@ fn ends_within(process: BorrowedFd<'_>, time: Duration) -> bool {
     }
 }
 
-/// When a process started: clock ticks since boot, marked with the boot; `None` if there is none, or it has ended.
+/// Start time of a process: clock ticks since boot, combined with a number of the boot; `None` if there is none, or it
+/// has ended.
 fn start_of(pid: u32) -> Option<u64> {
     let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
-    // The second field is the program's name in parentheses and may itself hold spaces and parentheses.
+    // The second field is the program's name in parentheses and may itself contain spaces and parentheses.
     let name_end = stat.iter().rposition(|&byte| byte == b')')?;
     let mut fields = std::str::from_utf8(&stat[name_end + 1..]).ok()?.split_ascii_whitespace();
     // A zombie has ended; only its parent has not noticed yet.
@@ -73,7 +74,7 @@ fn start_of(pid: u32) -> Option<u64> {
     (!has_ended).then(|| ticks ^ boot())
 }
 
-/// A number for this run of the kernel: ticks begin anew with each one.
+/// A number for this boot: ticks restart with each one.
 fn boot() -> u64 {
     let id = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let digits: String = id.chars().filter(char::is_ascii_hexdigit).take(12).collect();

@@ -1,4 +1,4 @@
-//! Runs this program once more, as the fork server of its keepers.
+//! Runs another instance of this program, as the fork server for its keepers.
 
 use std::ffi::OsStr;
 use std::io;
@@ -14,7 +14,7 @@ use crate::walls::SpawnError;
 
 static ENTERED: AtomicBool = AtomicBool::new(false);
 
-/// To be called before anything else in `main`. In a process that this crate has started it does what that is for, and
+/// Must be called before anything else in `main`. In a process started by this crate it does that process's work and
 /// does not return.
 pub fn enter() {
     if std::env::args_os().next().is_some_and(|name| name == OsStr::new(fork_server::NAME)) {
@@ -23,12 +23,12 @@ pub fn enter() {
     ENTERED.store(true, Ordering::Relaxed);
 }
 
-/// Calls [`enter`] before `main`: for programs whose `main` is not their own, which are test harnesses.
+/// Calls [`enter`] before `main`, for programs without a `main` of their own, such as test harnesses.
 #[macro_export]
 macro_rules! enter_before_main {
     () => {
         const _: () = {
-            // SAFETY: the loader calls what stands in this section, with the C convention and before any thread is
+            // SAFETY: the loader calls the functions in this section, with the C convention and before any thread is
             // started.
             #[unsafe(link_section = ".init_array")]
             #[used]
@@ -42,8 +42,8 @@ macro_rules! enter_before_main {
     };
 }
 
-/// A program that calls [`enter`] first in its `main`. To be made once and kept: it has a process running, from the
-/// first command on until the last clone is dropped.
+/// A program that calls [`enter`] first in its `main`. Create it once and keep it: it has a process running from the
+/// first command until the last clone is dropped.
 #[derive(Debug, Clone)]
 pub struct Program {
     path: PathBuf,
@@ -51,8 +51,8 @@ pub struct Program {
 }
 
 impl Program {
-    /// This program, even if its file has been replaced since. Refused if it has not called [`enter`]: it would start
-    /// over instead of keeping anything.
+    /// This program, even if its file has been replaced since. Fails if it has not called [`enter`]: it would start
+    /// over instead of serving keepers.
     pub fn this() -> Result<Self, SpawnError> {
         if ENTERED.load(Ordering::Relaxed) {
             Ok(Self::at("/proc/self/exe".into()))
@@ -61,12 +61,12 @@ impl Program {
         }
     }
 
-    /// Another program, of which the caller knows that it does.
+    /// Another program, which the caller knows to call [`enter`].
     pub fn at(path: PathBuf) -> Self {
         Self { path, server: Arc::default() }
     }
 
-    /// Starts a keeper with nothing but these. A fork server that somebody has killed is replaced.
+    /// Starts a keeper with only these descriptors. Replaces a fork server that was killed.
     pub(super) fn keeper(&self, ends: &KeeperEnds) -> io::Result<()> {
         let mut server = self.server.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(running) = &*server {

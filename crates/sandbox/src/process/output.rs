@@ -1,4 +1,4 @@
-//! The output of a command on its way: handed on as it comes, counted, and kept in a file where it is long.
+//! The output of a command in progress: passed on as it arrives, counted, and saved to a file if it is long.
 
 use std::fs::File;
 use std::io::Write;
@@ -8,37 +8,37 @@ use sortie_mutant::is_out;
 
 use crate::spill::SpillDir;
 
-/// When an output is kept in a file.
+/// Conditions for saving an output to a file.
 #[derive(Debug, Clone, Copy)]
 pub struct OutputCaps<'a> {
-    /// The bytes that an output may have without being kept.
+    /// Bytes of output that need no file.
     pub unspilled: u64,
-    /// Where one that has more is kept from its beginning, up to [`SPILLED`](Self::SPILLED) bytes.
+    /// Directory for longer outputs, which are saved from the start, up to [`SPILLED`](Self::SPILLED) bytes.
     pub spill: Option<&'a SpillDir>,
 }
 
 impl OutputCaps<'_> {
-    /// What is spilled at most; the rest is only counted.
+    /// Most bytes saved; the rest is only counted.
     pub const SPILLED: u64 = 16 << 20;
 }
 
-/// What became of an output.
+/// Summary of an output.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct OutputCount {
     /// All bytes that the command wrote.
     pub total: u64,
-    /// The file that has them, from the first; if there are more than go without one.
+    /// The file that has them from the start, if there are more than fit without one.
     pub spilled: Option<PathBuf>,
-    /// The bytes at the end that should be in a file, and are not.
+    /// Bytes at the end missing from the file.
     pub dropped: u64,
-    /// Why there is no spill file, or only the beginning of one, though there should be.
+    /// Reason why the spill file is missing or incomplete.
     pub spill_failure: Option<String>,
 }
 
 pub(super) struct Output<'a> {
     caps: OutputCaps<'a>,
     count: OutputCount,
-    /// What came so far, as long as it may have to begin a spill file.
+    /// Output so far, while it may become the start of a spill file.
     beginning: Vec<u8>,
     file: Option<(File, u64)>,
 }
@@ -69,7 +69,7 @@ impl<'a> Output<'a> {
         self.write(bytes);
     }
 
-    /// What cannot be written is counted as dropped; nothing after it is written, so that the file has no gaps.
+    /// Bytes that cannot be written count as dropped; nothing is written after them, so that the file has no gaps.
     fn write(&mut self, bytes: &[u8]) {
         let most = if is_out("output-cap") { u64::MAX } else { OutputCaps::SPILLED };
         let room = self.file.as_ref().map_or(0, |(_, written)| most.saturating_sub(*written));

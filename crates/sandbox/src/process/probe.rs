@@ -1,4 +1,4 @@
-//! Finds out which walls stand on this machine, by building them.
+//! Finds out which walls work on this machine, by building them.
 
 use std::path::Path;
 
@@ -11,12 +11,12 @@ use crate::walls::Environment;
 use crate::walls::Shell;
 use crate::walls::{Tier, Walls};
 
-/// What stands, and what does not.
+/// Walls that work, and walls that do not.
 #[derive(Debug)]
 pub struct Probe {
     /// The strongest tier in which a command has run.
     pub tier: Tier,
-    /// The version of Landlock that the kernel has; none: 0.
+    /// The kernel's version of Landlock; 0 for none.
     pub landlock: u32,
     pub missing: Vec<Missing>,
 }

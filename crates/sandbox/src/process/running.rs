@@ -1,6 +1,6 @@
-//! A command that runs, seen from outside: its output, its end, and the way to end it.
+//! A running command seen from outside: its output, its end, and the way to end it.
 //!
-//! There is no thread and no runtime here: whoever calls [`Running::finish`] moves it along.
+//! There is no thread and no runtime here: the caller of [`Running::finish`] drives it.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -26,16 +26,16 @@ use crate::walls::plan::Plan;
 use crate::walls::report::{KeeperFailure, Report};
 use crate::walls::{Tier, Walls};
 
-/// How long the walls may take to build.
+/// Time limit for building the walls.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How long a keeper that was told to end has for it before it is killed, and its command with it.
+/// Time for a keeper that was told to end before it is killed with its command.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// A command within its walls. Dropped unfinished, it is ended.
+/// A command within its walls. Dropping it unfinished ends it.
 #[derive(Debug)]
 pub struct Running {
-    /// The keeper's process, since it has reported.
+    /// The keeper's process, once it has reported.
     keeper: Option<OwnedFd>,
     /// The keeper ends everything when nobody holds this any more, for whatever reason.
     lifeline: Option<OwnedFd>,
@@ -51,7 +51,7 @@ pub struct Running {
 pub struct Stopper(Arc<OwnedFd>);
 
 impl Stopper {
-    /// For something that is about to start.
+    /// A stopper for something about to start.
     pub fn new() -> io::Result<Self> {
         Ok(Self(Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?)))
     }
@@ -67,8 +67,8 @@ impl Stopper {
     }
 }
 
-/// Starts a command. When this returns, its walls stand; whatever could not be built is an error, and nothing runs.
-/// [`Tier::None`] builds none: only on the user's express wish.
+/// Starts a command. When this returns, its walls stand; if any could not be built, it fails and nothing runs.
+/// [`Tier::None`] builds none: only on the user's explicit request.
 pub fn spawn(program: &Program, tier: Tier, walls: &Walls, shell: &Shell<'_>) -> Result<Running, SpawnError> {
     let plan = Plan::new(tier, walls, shell)?.encode();
     let mut running = start(program, shell).map_err(|source| SpawnError::Keeper { source })?;
@@ -113,19 +113,18 @@ impl Running {
         self.stop.clone()
     }
 
-    /// Its keeper, as another process can find it; `None` if it has ended.
+    /// Its keeper's mark, for other processes; `None` if it has ended.
     pub fn keeper(&self) -> Option<KeeperMark> {
         KeeperMark::of(self.keeper.as_ref()?.as_fd())
     }
 
-    /// The listener of the port that [`Network::Proxy`](crate::process::Network::Proxy) names, inside the command's
-    /// network.
+    /// The listener of the port in [`Network::Proxy`](crate::process::Network::Proxy), inside the command's network.
     pub fn listener(&mut self) -> Option<TcpListener> {
         self.listener.take()
     }
 
-    /// Waits until the command and everything that it started has ended. `show` gets all of its output and its
-    /// errors, in the order in which they were written. A command whose output nobody takes comes to a halt.
+    /// Waits until the command and everything that it started has ended. `show` gets all of its output and errors, in
+    /// the order written. If nobody reads its output, the command blocks.
     pub fn finish(mut self, caps: OutputCaps<'_>, show: &mut dyn FnMut(&[u8])) -> io::Result<Ended> {
         let mut output = Output::new(caps);
         let mut ending = Ending::default();
@@ -148,7 +147,7 @@ impl Running {
                 self.kill_keeper();
             }
         }
-        // The keeper has said its last word; what it still takes down is nobody's to wait for.
+        // The keeper has sent its last report; nobody needs to wait for the rest of its cleanup.
         self.lifeline = None;
         self.drain(&mut output, show, true)?;
         Ok(ending.ended(output))
@@ -157,12 +156,12 @@ impl Running {
     /// Kills the keeper, and the command with it.
     fn kill_keeper(&self) {
         if let Some(keeper) = &self.keeper {
-            // It can only fail because it has ended.
+            // It can fail only if it has ended.
             pidfd_send_signal(keeper, Signal::KILL).ok();
         }
     }
 
-    /// Whether everything is gone, after waiting at most this long.
+    /// Waits at most this long; true if everything is gone.
     fn is_over_within(&self, time: Duration) -> bool {
         let until = Instant::now() + time;
         while self.has_report_within(until.saturating_duration_since(Instant::now())).unwrap_or(false) {
@@ -174,7 +173,7 @@ impl Running {
         false
     }
 
-    /// Whether there is a report, or the end of all reports, after waiting at most this long.
+    /// Waits at most this long; true if there is a report, or the end of all reports.
     fn has_report_within(&self, time: Duration) -> io::Result<bool> {
         let until = Instant::now() + time;
         loop {
@@ -193,7 +192,7 @@ impl Running {
         lifeline.write_all(plan)
     }
 
-    /// Waits for something to do.
+    /// Waits for the next event.
     fn wait(&self, killed_at: Option<Instant>, ending: &Ending) -> io::Result<Woken> {
         let until = match killed_at {
             Some(since) => Some(since + GRACE),
@@ -229,7 +228,7 @@ impl Running {
         })
     }
 
-    /// Takes what there is; some of it, or all. True if there will be no more.
+    /// Reads some of the available output, or all of it. True at its end.
     fn drain(&mut self, output: &mut Output<'_>, show: &mut dyn FnMut(&[u8]), all: bool) -> io::Result<bool> {
         let mut buffer = [0; 16 << 10];
         loop {
@@ -252,8 +251,8 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // Without its lifeline the keeper ends everything, and then itself. It is waited for, so that nothing runs when
-        // this is gone, and killed if it does not come to it.
+        // Without its lifeline the keeper ends everything, and then itself. Waits for it, so that nothing runs after
+        // the drop, and kills it if it takes too long.
         if self.lifeline.take().is_some() && !self.is_over_within(GRACE) {
             self.kill_keeper();
             self.is_over_within(GRACE);
@@ -261,7 +260,7 @@ impl Drop for Running {
     }
 }
 
-/// What can wake a waiting.
+/// Source of a wakeup.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Source {
     Report,
@@ -272,11 +271,11 @@ enum Source {
 struct Woken {
     report: bool,
     output: bool,
-    /// Why it must end now.
+    /// Reason why it must end now.
     end: Option<How>,
 }
 
-/// What is known so far.
+/// Facts collected so far.
 #[derive(Default)]
 struct Ending {
     status: Option<i32>,
@@ -301,7 +300,7 @@ impl Ending {
 
     fn ended(self, output: Output<'_>) -> Ended {
         use std::os::unix::process::ExitStatusExt;
-        // A command that ended by itself did so, even if the wish to end it came a moment later.
+        // A command that ended by itself counts as such, even if a stop came a moment later.
         let how = match self.status.map(std::process::ExitStatus::from_raw) {
             Some(status) => match (status.code(), status.signal()) {
                 (Some(code), _) => How::Exited { code },

@@ -1,7 +1,6 @@
-//! A child process that gets its input, gives its output and ends within bounds of time and length. No thread is
-//! needed.
+//! A child process with bounded time and output, fed and read without threads.
 //!
-//! It has a process group of its own, which is killed when it is over, for whatever reason.
+//! It has a process group of its own, which is killed at the end, for whatever reason.
 
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -13,21 +12,21 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 
-/// What is kept of what it says beside its output.
+/// Most bytes kept of its standard error.
 const MAX_ERRORS: usize = 16 << 10;
 
-/// What a pipe holds at most, unless somebody has made it larger.
+/// The usual capacity of a pipe.
 const PIPE_SIZE: usize = 64 << 10;
 
-/// The input of a child process, and how far it may go.
+/// The input and limits of a child process.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ChildTerms<'a> {
-    /// What it reads. Nothing keeps it from leaving some of it unread.
+    /// Its standard input. It may leave some of it unread.
     pub(crate) input: &'a [u8],
     pub(crate) time: Duration,
-    /// What it may answer; `None` where nobody listens.
+    /// Most output; `None` if nobody reads it.
     pub(crate) max_output: Option<usize>,
-    /// It is ended when there is something to read here.
+    /// The child is ended when this becomes readable.
     pub(crate) stop: Option<BorrowedFd<'a>>,
 }
 
@@ -35,7 +34,7 @@ pub(crate) struct ChildTerms<'a> {
 pub(crate) struct ChildEnded {
     pub(crate) status: ExitStatus,
     pub(crate) output: Vec<u8>,
-    /// From the first; cut where it was long.
+    /// From the start, cut if long.
     pub(crate) errors: Vec<u8>,
 }
 
@@ -59,7 +58,7 @@ impl From<Errno> for ChildFailure {
     }
 }
 
-/// Runs it to its end. What it left running is ended with it.
+/// Runs it to its end. Processes it left running are ended too.
 pub(crate) fn run(mut command: Command, terms: ChildTerms<'_>) -> Result<ChildEnded, ChildFailure> {
     let deadline = Instant::now() + terms.time;
     let piped = |wanted: bool| if wanted { Stdio::piped() } else { Stdio::null() };
@@ -73,7 +72,7 @@ pub(crate) fn run(mut command: Command, terms: ChildTerms<'_>) -> Result<ChildEn
     };
     let mut has_ended = false;
     while !has_ended {
-        // Looked at before the pipes: what it wrote before it ended is there by then.
+        // Checked before the pipes, so that everything written before the end is already there.
         has_ended = wait(&process, &pipes, terms.stop, deadline)?;
         pipes.input.give();
         pipes.output.take()?;
@@ -86,7 +85,7 @@ pub(crate) fn run(mut command: Command, terms: ChildTerms<'_>) -> Result<ChildEn
     Ok(ChildEnded { status: group.end()?, output: pipes.output.kept, errors: pipes.errors.kept })
 }
 
-/// Waits for its end, or for something to read or to tell. True if it has ended.
+/// Waits for its end, or for a pipe to become ready. True if it has ended.
 fn wait(
     process: &OwnedFd,
     pipes: &Pipes<'_>,
@@ -115,7 +114,7 @@ fn wait(
     }
 }
 
-/// One end of a pipe at which nobody waits.
+/// Makes one end of a pipe non-blocking.
 fn open(pipe: Option<impl Into<OwnedFd>>) -> Result<Option<OwnedFd>, ChildFailure> {
     let pipe = pipe.map(Into::into);
     if let Some(pipe) = &pipe {
@@ -131,21 +130,21 @@ struct Pipes<'a> {
     errors: Stream,
 }
 
-/// What it has not been told yet.
+/// Input not written yet.
 struct Input<'a> {
     pipe: Option<OwnedFd>,
     left: &'a [u8],
 }
 
 impl Input<'_> {
-    /// Tells it as much as it takes in now. The pipe is closed when that was all, or when it takes no more.
+    /// Writes as much as the pipe takes now. Closes the pipe at the end, or when the child stops reading.
     fn give(&mut self) {
         while let Some(pipe) = &self.pipe {
             match rustix::io::write(pipe, self.left) {
                 Ok(length) => self.left = &self.left[length..],
                 Err(Errno::AGAIN) => return,
                 Err(Errno::INTR) => continue,
-                // It has closed its end: whether to read is its own affair.
+                // It has closed its end: reading is optional.
                 Err(_) => self.left = &[],
             }
             if self.left.is_empty() {
@@ -166,7 +165,7 @@ impl Stream {
         Ok(Self { pipe: open(pipe)?, kept: Vec::new() })
     }
 
-    /// Takes what there is, but no more than a pipe holds: who writes without end must not keep others waiting.
+    /// Reads what is available, but no more than a pipe holds: endless output must not keep others waiting.
     fn take(&mut self) -> Result<(), ChildFailure> {
         let mut buffer = [0; 16 << 10];
         let mut taken = 0;
@@ -188,8 +187,8 @@ impl Stream {
     }
 }
 
-/// A process that leads a group. As long as nobody has waited for it, the group's number is no one else's, even if the
-/// process itself has ended.
+/// A process that leads a group. Until it has been waited for, the group's number is not reused, even if the process
+/// has ended.
 #[derive(Debug)]
 pub(crate) struct Group {
     pub(crate) leader: Child,
@@ -202,10 +201,10 @@ impl Group {
         Self { leader, is_over: false }
     }
 
-    /// Kills whoever is left, and says how the leader ended.
+    /// Kills the rest of the group, and returns the leader's exit status.
     pub(crate) fn end(&mut self) -> io::Result<ExitStatus> {
         if !self.is_over {
-            // It can only fail because nobody is left.
+            // It can fail only if nobody is left.
             kill_process_group(Pid::from_child(&self.leader), Signal::KILL).ok();
             self.is_over = true;
         }
@@ -251,7 +250,7 @@ mod tests {
         assert_eq!(errors.len(), MAX_ERRORS);
     }
 
-    /// A pipe with a name, whose end tells that nobody is left who has opened it.
+    /// A named pipe that reports its end when no process has it open any more.
     struct Life {
         directory: tempfile::TempDir,
         reader: OwnedFd,
@@ -267,7 +266,7 @@ mod tests {
             Self { directory, reader }
         }
 
-        /// A script of which all processes hold the pipe.
+        /// A script whose processes all hold the pipe.
         fn script(&self, script: &str) -> Command {
             shell(&format!("exec 9> {}/life; {script}", self.directory.path().display()))
         }

@@ -1,7 +1,7 @@
 //! A program of the user's own, run as the user would run it: with all of the user's rights and without walls.
 //!
-//! Nothing that an agent, or a project that nobody trusts, has a say in may be started here; whoever calls answers for
-//! that. What it may take is bounded all the same: time, and how much of its words is kept.
+//! Nothing that an agent or an untrusted project can influence may be started here; the caller is responsible for that.
+//! Its time and the amount of kept output are limited all the same.
 
 use std::io;
 use std::os::unix::process::ExitStatusExt as _;
@@ -14,31 +14,31 @@ use crate::programs::child_process::{self, ChildFailure, ChildTerms};
 use crate::system::{Lifeline, end_group_with};
 use crate::walls::Environment;
 
-/// A program, and what it is told.
+/// A program, and how to run it.
 #[derive(Debug, Clone)]
 pub struct OwnProgram {
     /// Absolute; nothing is searched for.
     pub program: PathBuf,
     pub arguments: Vec<String>,
-    /// Where it starts.
+    /// Its working directory.
     pub directory: PathBuf,
-    /// All that it finds in its environment.
+    /// Its whole environment.
     pub environment: Environment,
-    /// What it can read.
+    /// Its standard input.
     pub input: Vec<u8>,
-    /// How long it may take.
+    /// Its time limit.
     pub time: Duration,
 }
 
-/// How it ended, in whichever way.
+/// The end of the program, of whatever kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OwnProgramEnded {
     pub how: How,
-    /// The first 16 KiB of what it wrote to its standard error; what it wrote elsewhere is not kept.
+    /// The first 16 KiB of its standard error; its standard output is not kept.
     pub errors: Vec<u8>,
 }
 
-/// Why it did not run.
+/// Reason why it did not run.
 #[derive(Debug, thiserror::Error)]
 #[error("{} cannot be run: {source}", program.display())]
 pub struct OwnProgramError {
@@ -47,8 +47,8 @@ pub struct OwnProgramError {
 }
 
 impl OwnProgram {
-    /// Runs it to its end, or until `stopper` says so. Then whatever is left of its process group is killed, and so it
-    /// is if this process goes away, for whatever reason. Blocks.
+    /// Runs it to its end, or until `stopper` stops it. The rest of its process group is then killed, and also if this
+    /// process goes away for whatever reason. Blocks.
     pub fn run(&self, stopper: &Stopper) -> Result<OwnProgramEnded, OwnProgramError> {
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).current_dir(&self.directory).env_clear().envs(self.environment.variables());
@@ -68,7 +68,7 @@ impl OwnProgram {
             }
             Err(ChildFailure::TooLate) => Ok(without_words(How::TimedOut)),
             Err(ChildFailure::Stopped) => Ok(without_words(How::Cancelled)),
-            // Nobody listens, so nothing is too long.
+            // Its output is not read, so it cannot be too long.
             Err(ChildFailure::TooLong) => Ok(without_words(How::Lost)),
             Err(ChildFailure::Io(source)) => Err(failed(source)),
         }

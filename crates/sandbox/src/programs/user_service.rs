@@ -1,8 +1,8 @@
-//! A program of the user's own that runs beside this one and is spoken with over pipes, for as long as it is needed.
+//! A program of the user's own that runs in the background for as long as needed, connected by pipes.
 //!
-//! As with [`OwnProgram`](crate::OwnProgram), nothing that an agent, or a project that nobody trusts, has a say in may
-//! be started here. All that it has started ends with it, with whoever drops it, and with this process, however that
-//! ends, also what has left its process group. What it says is the caller's to read, within the caller's bounds.
+//! As with [`OwnProgram`](crate::OwnProgram), nothing that an agent or an untrusted project can influence may be
+//! started here. Everything it starts ends with it, on drop, and with this process, however that ends; even processes
+//! that left its group. The caller reads its output, within the caller's limits.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -21,18 +21,18 @@ use crate::walls::Environment;
 /// A program, and how it is started.
 #[derive(Debug, Clone)]
 pub struct OwnService {
-    /// A path, from the directory where it starts, or a name to be looked for in the `PATH` of its environment.
+    /// A path relative to the working directory, or a name to look up in the `PATH` of its environment.
     pub program: String,
     pub arguments: Vec<String>,
-    /// Where it starts.
+    /// Its working directory.
     pub directory: PathBuf,
-    /// All that it finds in its environment.
+    /// Its whole environment.
     pub environment: Environment,
-    /// Where agents can write. A program that lies there is not started: they could say what runs. Canonical.
+    /// Directories that agents can write to. A program in one is not started: agents could choose what runs. Canonical.
     pub changeable: Vec<PathBuf>,
 }
 
-/// Why it was not started.
+/// Reason why it was not started.
 #[derive(Debug, thiserror::Error)]
 pub enum OwnServiceError {
     #[error("there is no program `{name}` in your PATH")]
@@ -43,18 +43,18 @@ pub enum OwnServiceError {
     Unstartable { path: PathBuf, source: io::Error },
 }
 
-/// The pipes of a service that runs.
+/// The pipes of a running service.
 #[derive(Debug)]
 pub struct ServicePipes {
-    /// What it reads.
+    /// Its standard input.
     pub input: OwnedFd,
-    /// What it writes.
+    /// Its standard output.
     pub output: OwnedFd,
-    /// What it writes beside that.
+    /// Its standard error.
     pub errors: OwnedFd,
 }
 
-/// A service that runs. Dropping it kills it, with all that it has started.
+/// A running service. Dropping it kills it, with everything it has started.
 #[derive(Debug)]
 pub struct RunningService {
     /// The process between this one and the service. It ends as the service does, when nothing is left.
@@ -91,19 +91,19 @@ impl OwnService {
         if is_changeable(&path) || is_changeable(&real) {
             return Err(OwnServiceError::Changeable { path });
         }
-        // By its name: some programs look at what they are called.
+        // Started by its name: some programs look at the name they are called by.
         Ok(path)
     }
 }
 
 impl RunningService {
-    /// Ends it: waits for it to end `by_itself`, then asks it to and waits for it once more, then kills it. Kills what
-    /// it has left, too. Says how it ended. Blocks.
+    /// Waits `by_itself` for it to end, then asks it to and waits `when_asked`, then kills it with everything it left
+    /// running. Returns how it ended. Blocks.
     pub fn end(mut self, by_itself: Duration, when_asked: Duration) -> How {
         if let Some(lifeline) = &self.lifeline
             && !self.ends_within(by_itself)
         {
-            // It can only fail because it has ended.
+            // It can fail only if it has ended.
             rustix::io::write(lifeline, b"?").ok();
             self.ends_within(when_asked);
         }
@@ -117,7 +117,7 @@ impl RunningService {
         }
     }
 
-    /// Has its keeper kill whatever is left, and waits for that.
+    /// Makes its keeper kill the rest, and waits for that.
     fn kill(&mut self) -> io::Result<ExitStatus> {
         self.lifeline = None;
         self.keeper.wait()
@@ -163,7 +163,7 @@ mod tests {
         shell(text).start().unwrap()
     }
 
-    /// All that there is to read until nobody is left who could write.
+    /// Reads everything until no writer is left.
     fn all_of(pipe: &OwnedFd) -> String {
         let (mut said, mut buffer) = (Vec::new(), [0; 1024]);
         loop {

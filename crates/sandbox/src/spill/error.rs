@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-/// Why a text could not be spilled to a file.
+/// Reason why a text could not be spilled to a file.
 #[derive(Debug, thiserror::Error)]
 pub enum SpillError {
     #[error("the spill directory {} could not be opened", directory.display())]

@@ -1,6 +1,7 @@
-//! A file that grows while its owner works, for people to look into meanwhile. It is bounded, and its name is known.
+//! A file that grows while its owner works, for people to look into meanwhile. Its size is limited, and its name is
+//! known.
 //!
-//! Nothing here is synced to disk: it is a display, and no record.
+//! Nothing here is synced to disk: it is for display, not a record.
 
 use std::fs::File;
 use std::io::Write as _;
@@ -10,17 +11,17 @@ use std::sync::{Mutex, PoisonError};
 use crate::spill::error::SpillError;
 use crate::spill::private_file::PrivateFile;
 
-/// Behind the name that was asked for.
+/// Appended to the requested name.
 pub(super) const ENDING: &str = ".log";
 
-/// What the file takes, and what a text at the end may take on top of it.
+/// Size limit, and extra room for a final text.
 const MAX_BYTES: u64 = 1 << 20;
 const MAX_LAST_BYTES: u64 = 64 << 10;
 
 const FULL: &str = "\n[… this file is full; all but the end is left out from here on]\n";
 const CUT: &str = "\n[… the rest is left out]\n";
 
-/// A file of mode 0600 to which texts are added. What no longer fits is left out, which the file says once.
+/// A file of mode 0600 to which texts are appended. Text that no longer fits is left out, which the file notes once.
 #[derive(Debug)]
 pub struct GrowingFile {
     path: PathBuf,
@@ -43,17 +44,17 @@ impl GrowingFile {
         &self.path
     }
 
-    /// Adds a text, or as much of it as fits.
+    /// Appends a text, or as much of it as fits.
     pub fn append(&self, text: &str) -> Result<(), SpillError> {
         self.add(text, MAX_BYTES, FULL)
     }
 
-    /// Adds a text with which its owner ends. There is room for it that no other text can take.
+    /// Appends the owner's final text. It has reserved room that no other text can take.
     pub fn append_last(&self, text: &str) -> Result<(), SpillError> {
         self.add(text, MAX_BYTES + MAX_LAST_BYTES, CUT)
     }
 
-    /// Adds what fits into `most` bytes, and a mark where that is not all. A file beyond `most` has its mark already.
+    /// Appends what fits into `most` bytes, and a mark if that is not all. A file beyond `most` already has its mark.
     fn add(&self, text: &str, most: u64, cut: &str) -> Result<(), SpillError> {
         let mut growth = self.growth.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(room) = most.checked_sub(growth.size) else { return Ok(()) };
@@ -61,7 +62,7 @@ impl GrowingFile {
         let fills = growth.size <= MAX_BYTES && growth.size + kept.len() as u64 > MAX_BYTES;
         let mark = match kept.len() < text.len() {
             true => cut,
-            // Should its owner go on after all, nothing more than another end has room.
+            // If its owner continues after all, only another final text has room.
             false if fills => FULL,
             false => "",
         };

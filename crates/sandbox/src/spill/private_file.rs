@@ -1,4 +1,4 @@
-//! A file of a known name that is checked before it is used: somebody else may have put it there.
+//! A file with a known name, which is checked before use: somebody else may have put it there.
 
 use std::fs::File;
 use std::os::fd::BorrowedFd;
@@ -10,19 +10,19 @@ use rustix::io::Errno;
 
 use crate::spill::error::SpillError;
 
-/// An own, private and ordinary file of one name.
+/// A regular, private file of this user with a single name.
 #[derive(Debug)]
 pub(super) struct PrivateFile {
     pub(super) file: File,
-    /// Its bytes when it was opened.
+    /// Its size when it was opened.
     pub(super) size: u64,
 }
 
 impl PrivateFile {
     /// Opens a file of this directory, whose name the caller vouches for; `path` is for errors. No link is followed,
-    /// and nobody waits for the other end of a pipe. `None` where there is none and none is made.
+    /// and a FIFO does not block. `None` if it is missing and not created.
     ///
-    /// What is not an own, private and ordinary file of one name is refused.
+    /// Anything but a regular, private file of this user with a single name is refused.
     pub(super) fn open(
         directory: BorrowedFd<'_>,
         name: &str,
@@ -53,7 +53,7 @@ impl PrivateFile {
     }
 }
 
-/// Whether a name is made only of what may stand in one, beside an ending of ours.
+/// True if a name consists only of characters allowed before our suffixes.
 pub(super) fn is_harmless(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
 }

@@ -1,8 +1,8 @@
-//! A spill directory: texts too long for a history, kept whole in files that only this user can read.
+//! A spill directory: texts too long for a history, kept in full in files that only this user can read.
 //!
-//! Nobody can prepare a name that will be used: names are random, and a file is only ever created, never opened. Names
-//! begin with their owner's, so that whoever removes an owner knows its files. Files whose names must be known are
-//! looked at before they are used: see [`private_file`].
+//! Nobody can prepare a name in advance: names are random, and a file is only ever created, never opened. Names begin
+//! with their owner's, so that all files of an owner can be removed. Files with known names are checked before use: see
+//! [`private_file`].
 
 use std::ffi::OsStr;
 use std::fmt::Display;
@@ -23,21 +23,21 @@ use crate::spill::private_file::{self, PrivateFile, unusable};
 
 const MAX_HINT_CHARS: usize = 40;
 
-/// Behind the random digits of every name.
+/// Follows the random digits of every name.
 const ENDING: &str = ".txt";
 const RANDOM_DIGITS: usize = 16;
 
-/// A directory of mode 0700 that takes spilled texts.
+/// A directory of mode 0700 for spilled texts.
 #[derive(Debug)]
 pub struct SpillDir {
     path: PathBuf,
     directory: Arc<File>,
-    /// Begins the names of new files, unless it is empty.
+    /// Prefix of new files' names, unless empty.
     owner: String,
 }
 
 impl SpillDir {
-    /// Opens `directory`, making it if there is none. One that others own or can enter is refused, not repaired.
+    /// Opens `directory`, creating it if missing. If others own it or can enter it, it is refused, not repaired.
     pub fn open(directory: &Path) -> Result<Self, SpillError> {
         let fail = |source: io::Error| SpillError::Open { directory: directory.to_owned(), source };
         DirBuilder::new().recursive(true).mode(0o700).create(directory).map_err(fail)?;
@@ -55,22 +55,22 @@ impl SpillDir {
         Ok(Self { path, directory: Arc::new(opened), owner: String::new() })
     }
 
-    /// The same directory for the texts of one owner: their names begin with what is harmless in its name.
+    /// This directory for texts of one owner: their names begin with the owner's, reduced to harmless characters.
     #[must_use]
     pub fn of(&self, owner: impl Display) -> Self {
         let owner = harmless(&owner.to_string());
         Self { path: self.path.clone(), directory: Arc::clone(&self.directory), owner }
     }
 
-    /// The names of all files that were spilled here or [grow](Self::growing) here, whoever owns them. What was not, by
-    /// its name, and what is no file, a link for example, is left out.
+    /// Names of all files spilled here or [grown](Self::growing) here, whoever owns them. Leaves out other names and
+    /// anything that is not a regular file, such as a link.
     pub fn names(&self) -> Result<Vec<String>, SpillError> {
         let fail = |errno: Errno| SpillError::Open { directory: self.path.clone(), source: errno.into() };
         let mut names = Vec::new();
         for entry in Dir::read_from(&self.directory).map_err(fail)? {
             let entry = entry.map_err(fail)?;
             let Some(name) = entry.file_name().to_str().ok().filter(|name| is_own(name)) else { continue };
-            // Not every file system tells with its names what they stand for.
+            // Not every file system includes file types in listings.
             let is_file = match statat(&self.directory, name, AtFlags::SYMLINK_NOFOLLOW) {
                 Ok(stat) => FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile,
                 Err(Errno::NOENT) => false,
@@ -83,7 +83,7 @@ impl SpillDir {
         Ok(names)
     }
 
-    /// Removes one of these [names](Self::names) for good. One that is gone already is fine.
+    /// Removes one of these [names](Self::names) for good. A missing file is fine.
     pub fn discard(&self, name: &str) -> Result<(), SpillError> {
         let fail = |errno: Errno| SpillError::Discard { path: self.path.join(name), source: errno.into() };
         if !is_own(name) {
@@ -96,28 +96,27 @@ impl SpillDir {
     }
 
     /// Writes `text` to a new file of mode 0600, synced to disk, and returns its absolute path. The name starts with
-    /// the owner's and what is harmless in `name_hint`.
+    /// the owner's and the harmless characters of `name_hint`.
     pub fn spill(&self, name_hint: &str, text: &str) -> Result<PathBuf, SpillError> {
         let (name, file) = self.create(name_hint)?;
         let path = self.path.join(&name);
         if let Err(source) = write_synced(file, text).and_then(|()| self.directory.sync_all()) {
-            // A half-written spill must not be mistaken for a whole one. If it cannot be removed either, the error
-            // below still keeps its path from being handed out.
+            // A half-written spill must not be mistaken for a complete one. If it cannot be removed either, the error
+            // below still keeps its path from being returned.
             unlinkat(&self.directory, &name, AtFlags::empty()).ok();
             return Err(SpillError::Write { path, source });
         }
         Ok(path)
     }
 
-    /// A new file of mode 0600 for a text that is still being written, and its absolute path.
+    /// A new file of mode 0600 for a text still being written, and its absolute path.
     pub(crate) fn create_file(&self, name_hint: &str) -> Result<(PathBuf, File), SpillError> {
         let (name, file) = self.create(name_hint)?;
         Ok((self.path.join(name), file))
     }
 
-    /// Gives a file that was created here to `change`, and puts what comes of it in its place; nothing comes of one
-    /// that can stay as it is. If that fails, the file is removed: whoever wants it changed wants nobody to see it as
-    /// it was.
+    /// Passes the content of a file created here to `change`, and replaces it with the result; `None` leaves it as it
+    /// is. If that fails, the file is removed: its old content must not be seen.
     pub fn rewrite(&self, path: &Path, change: impl FnOnce(&[u8]) -> Option<String>) -> Result<(), SpillError> {
         let name = path.file_name().unwrap_or_default();
         let rewritten = self.read(name).and_then(|bytes| match change(&bytes) {
@@ -145,14 +144,14 @@ impl SpillDir {
         })
     }
 
-    /// Opens the file of this name to add to it, or makes it. `name` must be made of ASCII letters, digits, `-` and
-    /// `_`. What stands there and is not an own, private and ordinary file is refused, and so is a link.
+    /// Opens the file of this name to append to it, or creates it. `name` must consist of ASCII letters, digits, `-`
+    /// and `_`. Anything but a regular, private file of this user with a single name is refused; so is a link.
     pub fn growing(&self, name: &str) -> Result<GrowingFile, SpillError> {
         let gone = || unusable(&self.path.join(format!("{name}{}", growing_file::ENDING)), "its directory is gone");
         self.open_growing(name, OFlags::CREATE)?.ok_or_else(gone)
     }
 
-    /// Opens like [`growing`](Self::growing), if there is such a file already.
+    /// Opens like [`growing`](Self::growing), if the file already exists.
     pub fn grown(&self, name: &str) -> Result<Option<GrowingFile>, SpillError> {
         self.open_growing(name, OFlags::empty())
     }
@@ -167,9 +166,9 @@ impl SpillDir {
         Ok(opened.map(|found| GrowingFile::new(path, found)))
     }
 
-    /// What is kept under a name; nothing, if nothing is. More than `most` bytes are an error, and so is a file that is
-    /// not an own and private one. `name` must be made of ASCII letters, digits, `-` and `_`, or be that of a spilled
-    /// file.
+    /// The content kept under a name; `None` if there is none. More than `most` bytes are an error, and so is a file
+    /// that is not private to this user. `name` must consist of ASCII letters, digits, `-` and `_`, or be that of a
+    /// spilled file.
     pub fn recall(&self, name: &str, most: u64) -> Result<Option<Vec<u8>>, SpillError> {
         let path = self.path.join(name);
         if !private_file::is_harmless(name) && !is_spilled(name) {
@@ -182,7 +181,7 @@ impl SpillDir {
         if bytes.len() as u64 > most { Err(unusable(&path, "it is too long")) } else { Ok(Some(bytes)) }
     }
 
-    /// Keeps a text under a name, in a file of mode 0600, in the place of what was kept: whole, or not at all.
+    /// Saves a text under a name, in a file of mode 0600, replacing what was kept: completely, or not at all.
     pub fn keep(&self, name: &str, text: &str) -> Result<(), SpillError> {
         let path = self.path.join(name);
         if !private_file::is_harmless(name) {
@@ -195,13 +194,12 @@ impl SpillDir {
         PrivateFile::open(self.directory(), name, how, self.path.join(name))
     }
 
-    /// The directory itself, to move something there in place of a file that was created.
+    /// The directory itself, to move something there in place of a created file.
     pub(crate) fn directory(&self) -> BorrowedFd<'_> {
         self.directory.as_fd()
     }
 
-    /// Removes a file that was created and has come to nothing. If it cannot be removed, it stays, and nobody knows of
-    /// it.
+    /// Removes a created file that came to nothing. If that fails, the file stays, unknown to anyone.
     pub(crate) fn remove(&self, path: &Path) {
         if let Some(name) = path.file_name() {
             unlinkat(&self.directory, name, AtFlags::empty()).ok();
@@ -230,7 +228,7 @@ fn random_name(owner: &str, name_hint: &str) -> Result<String, SpillError> {
     Ok(parts.collect::<Vec<_>>().join("-") + ENDING)
 }
 
-/// What of a text may stand in a name.
+/// The characters of a text that are allowed in a name.
 fn harmless(text: &str) -> String {
     text.chars().filter(|character| is_harmless(*character)).take(MAX_HINT_CHARS).collect()
 }
@@ -239,12 +237,12 @@ fn is_harmless(character: char) -> bool {
     character.is_ascii_alphanumeric() || matches!(character, '-' | '_')
 }
 
-/// Whether this has the form of a name that is made here.
+/// True for the form of all names created here.
 fn is_own(name: &str) -> bool {
     is_spilled(name) || name.strip_suffix(growing_file::ENDING).is_some_and(private_file::is_harmless)
 }
 
-/// Whether this has the form of a name that is made up for a text.
+/// True for the form of names of spilled texts.
 fn is_spilled(name: &str) -> bool {
     let Some(stem) = name.strip_suffix(ENDING) else { return false };
     let random = stem.rsplit('-').next().unwrap_or_default();

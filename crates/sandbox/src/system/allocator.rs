@@ -1,30 +1,29 @@
-//! The memory allocator of this process: few arenas, whose free memory can be given back to the system.
+//! The memory allocator of this process: few arenas, whose free memory can be returned to the system.
 //!
-//! The allocator keeps what was freed, for each of its arenas and for good, so that a process that lives long holds
-//! what its busiest moments needed, many times over.
+//! The allocator keeps freed memory in each of its arenas for good. A long-lived process would hold the memory of its
+//! busiest moments many times over.
 
-/// Arenas of the allocator. It would make eight for each core, and holes in each; what the threads of an agent allocate
-/// at the same time needs no more than these.
+/// Number of arenas. The default is eight per core, with holes in each; simultaneous allocations of an agent's threads
+/// need no more than these.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const ARENAS: libc::c_int = 4;
 
-/// Has all threads share a few arenas. To be called before there are others than the first; other allocators than
-/// glibc's have none.
+/// Makes all threads share a few arenas. Must be called while there is only one thread; allocators other than glibc's
+/// have no arenas.
 #[cfg_attr(all(target_os = "linux", target_env = "gnu"), expect(unsafe_code, reason = "only the C library can do it"))]
 pub fn share_memory() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    // SAFETY: it sets a number of the allocator's own.
+    // SAFETY: it sets a number inside the allocator.
     unsafe {
         libc::mallopt(libc::M_ARENA_MAX, ARENAS);
     }
 }
 
-/// Gives back to the system what is free. It takes a few milliseconds; other allocators than glibc's do it by
-/// themselves.
+/// Returns free memory to the system. It takes a few milliseconds; allocators other than glibc's do it by themselves.
 #[cfg_attr(all(target_os = "linux", target_env = "gnu"), expect(unsafe_code, reason = "only the C library can do it"))]
 pub fn give_memory_back() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    // SAFETY: it touches nothing but the allocator's own free memory, under the allocator's own locks.
+    // SAFETY: it touches only the allocator's own free memory, under the allocator's own locks.
     unsafe {
         libc::malloc_trim(0);
     }
@@ -41,7 +40,7 @@ mod tests {
             let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).unwrap();
             line.trim().trim_end_matches(" kB").parse().unwrap()
         };
-        // Too small to be mapped each by itself.
+        // Too small to be mapped individually.
         let mut pieces: Vec<Option<Vec<u8>>> = (0..1000).map(|_| Some(vec![1; 100_000])).collect();
         for (number, piece) in pieces.iter_mut().enumerate() {
             if number % 10 != 0 {

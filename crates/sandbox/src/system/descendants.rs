@@ -1,5 +1,5 @@
-//! Ends everything that a command started, where no namespace does it: this process adopts what loses its parent, so
-//! that all that is left is below it.
+//! Ends everything that a command started, where no namespace does it: this process adopts orphans, so that everything
+//! left is below it.
 //!
 //! It works, if slower, even for a process that may open nothing any more.
 
@@ -19,7 +19,7 @@ use rustix::process::{
 
 /// All processes below this one, from now on.
 pub(crate) struct Descendants {
-    /// `/proc`, opened in time.
+    /// `/proc`, opened in advance.
     processes: OwnedFd,
 }
 
@@ -30,8 +30,8 @@ impl Descendants {
         Ok(Self { processes: openat(CWD, "/proc", flags, Mode::empty())? })
     }
 
-    /// Kills until nothing is left. All are stopped before any is killed, so that none can run away by forking. Where
-    /// they cannot be looked at, only children are killed: theirs are the next.
+    /// Kills until nothing is left. All are stopped before any is killed, so that none can escape by forking. If they
+    /// cannot be inspected, only children are killed; their own children are adopted and come next.
     pub(crate) fn end_all(&self) -> io::Result<()> {
         loop {
             let numbers = self.numbers()?;
@@ -49,7 +49,7 @@ impl Descendants {
         }
     }
 
-    /// The numbers of all processes of the machine.
+    /// The pids of all processes of the machine.
     fn numbers(&self) -> io::Result<Vec<Pid>> {
         seek(&self.processes, SeekFrom::Start(0))?;
         let mut buffer = [MaybeUninit::uninit(); 8192];
@@ -62,7 +62,7 @@ impl Descendants {
         Ok(numbers)
     }
 
-    /// Those of these that are below this process and can be looked at, as of now, parents first.
+    /// Those of `numbers` that are currently below this process and can be inspected, parents first.
     fn below(&self, numbers: &[Pid]) -> Vec<Descendant> {
         let parent = |process: &Pid| self.parent_of(*process).map(|parent| Descendant { process: *process, parent });
         let all: Vec<Descendant> = numbers.iter().filter_map(parent).collect();
@@ -77,8 +77,8 @@ impl Descendants {
         found
     }
 
-    /// Sends a signal to one, if it is still there. Its number may be another's by now: a process is only taken for
-    /// this one if it has the same parent. What is not reached becomes a child, if it was a descendant.
+    /// Sends a signal to one, if it is still there. Its pid may have been reused, so it is reached only if its parent
+    /// is still the same. A descendant missed this way becomes a child.
     fn send(&self, descendant: Descendant, signal: Signal) {
         let Ok(process) = pidfd_open(descendant.process, PidfdFlags::empty()) else { return };
         if self.parent_of(descendant.process) == Some(descendant.parent) {
@@ -86,27 +86,27 @@ impl Descendants {
         }
     }
 
-    /// `None` if the process has ended meanwhile, or cannot be looked at.
+    /// `None` if the process has ended meanwhile, or cannot be inspected.
     fn parent_of(&self, process: Pid) -> Option<Pid> {
         let name = format!("{}/stat", process.as_raw_nonzero());
         let file = openat(&self.processes, name, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok()?;
         let mut status = Vec::new();
         File::from(file).read_to_end(&mut status).ok()?;
-        // The name may contain anything, also brackets; the last one ends it.
+        // The name may contain anything, even brackets; the last one ends it.
         let name_end = status.iter().rposition(|byte| *byte == b')')?;
         let fields = str::from_utf8(status.get(name_end + 1..)?).ok()?;
         Pid::from_raw(fields.split_whitespace().nth(1)?.parse().ok()?)
     }
 }
 
-/// A process and its parent, as they were when they were looked at.
+/// A process and its parent at the time of inspection.
 #[derive(Clone, Copy)]
 struct Descendant {
     process: Pid,
     parent: Pid,
 }
 
-/// Whether it is a child, and then it stays one until it is waited for, under this number.
+/// True for a child, which stays one under this pid until it is waited for.
 pub(super) fn is_child(process: Pid) -> bool {
     waitid(WaitId::Pid(process), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG).is_ok()
 }
@@ -115,7 +115,7 @@ fn kill(child: Pid) -> io::Result<()> {
     Ok(kill_process(child, Signal::KILL)?)
 }
 
-/// Takes the statuses of those that have ended. True if there are no children any more.
+/// Collects the statuses of ended children. True if none are left.
 fn collect() -> io::Result<bool> {
     loop {
         match wait(WaitOptions::NOHANG) {

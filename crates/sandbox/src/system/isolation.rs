@@ -17,14 +17,14 @@ pub(crate) fn unshare(flags: UnshareFlags) -> io::Result<()> {
     Ok(unsafe { rustix::thread::unshare_unsafe(flags) }?)
 }
 
-/// What to change about a mount.
+/// Changes to a mount.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct MountAttributes {
     pub(crate) read_only: bool,
     pub(crate) no_devices: bool,
 }
 
-/// Makes a tree of mounts private to this namespace and ignores set-user-id bits in it, and what else is asked for.
+/// Makes a mount tree private to this namespace, ignores set-user-id bits in it, and applies `attributes`.
 pub(crate) fn restrict_mounts(tree: BorrowedFd<'_>, path: &CStr, attributes: MountAttributes) -> io::Result<()> {
     let mut attributes_set = libc::MOUNT_ATTR_NOSUID;
     if attributes.read_only {
@@ -36,7 +36,7 @@ pub(crate) fn restrict_mounts(tree: BorrowedFd<'_>, path: &CStr, attributes: Mou
     let attributes =
         libc::mount_attr { attr_set: attributes_set, attr_clr: 0, propagation: libc::MS_PRIVATE, userns_fd: 0 };
     let flags = libc::AT_RECURSIVE | libc::AT_EMPTY_PATH;
-    // SAFETY: the path ends in NUL, and the structure outlives the call and has the size that is named.
+    // SAFETY: the path ends in NUL, and the structure outlives the call and has the size passed.
     check(unsafe {
         let size = mem::size_of_val(&attributes);
         libc::syscall(libc::SYS_mount_setattr, tree.as_raw_fd(), path.as_ptr(), flags, &raw const attributes, size)
@@ -45,7 +45,7 @@ pub(crate) fn restrict_mounts(tree: BorrowedFd<'_>, path: &CStr, attributes: Mou
 
 /// Brings up the loopback interface of this network namespace.
 pub(crate) fn raise_loopback(socket: BorrowedFd<'_>) -> io::Result<()> {
-    // SAFETY: all-zero is a value of this plain structure; it outlives the call, which reads its name and flags.
+    // SAFETY: all-zero is a valid value of this plain structure; it outlives the call, which reads its name and flags.
     check(unsafe {
         let mut request: libc::ifreq = mem::zeroed();
         request.ifr_name[0] = b'l'.cast_signed();
@@ -55,10 +55,10 @@ pub(crate) fn raise_loopback(socket: BorrowedFd<'_>) -> io::Result<()> {
     })
 }
 
-/// The version of Landlock that this kernel has; none: 0.
+/// The kernel's version of Landlock; 0 for none.
 pub(crate) fn landlock_version() -> u32 {
     const CREATE_RULESET_VERSION: u32 = 1;
-    // SAFETY: with this flag the kernel takes no structure, and only answers a number.
+    // SAFETY: with this flag the kernel takes no structure, and only returns a number.
     let version = unsafe {
         libc::syscall(libc::SYS_landlock_create_ruleset, std::ptr::null::<u8>(), 0_usize, CREATE_RULESET_VERSION)
     };

@@ -1,4 +1,4 @@
-//! Lifelines: pipes by which a program ends, with all that it has started, when this program is gone.
+//! Lifelines: pipes that end a program, with everything it has started, when this program is gone.
 
 #![expect(unsafe_code, reason = "code between fork and exec has no safe interface elsewhere")]
 
@@ -14,40 +14,40 @@ use rustix::process::{Pid, Signal, getpid, getppid, set_child_subreaper, set_par
 use crate::system::process::{exit, fork};
 use crate::system::service_keeper;
 
-/// One end of a pipe, and the other whose end it tells of.
+/// A pipe: one end reports when the other is gone.
 #[derive(Debug)]
 pub(crate) struct Lifeline {
-    /// Tells that nobody holds the other end any more.
+    /// Reports that nobody holds the other end any more.
     pub(crate) watched: OwnedFd,
-    /// Held as long as the program shall live.
+    /// Held as long as the program is to live.
     pub(crate) held: OwnedFd,
 }
 
 impl Lifeline {
     pub(crate) fn new() -> io::Result<Self> {
         let (watched, held) = pipe_with(PipeFlags::CLOEXEC)?;
-        // Above the standard ones, which a command gets anew.
+        // Above the standard descriptors, which are replaced for a command.
         Ok(Self { watched: fcntl_dupfd_cloexec(watched, 3)?, held })
     }
 }
 
-/// Has the whole process group that a command leads killed as soon as nobody holds the other end of this pipe, so that
-/// it ends with its program also where that is killed. A second process waits for that in the group. It is nobody's
-/// child whom the command would have to wait for, and it ends with the group.
+/// Kills the whole process group led by a command as soon as nobody holds the other end of this pipe, even if this
+/// program is killed. A second process in the group waits for that. It is not a child that the command would have to
+/// wait for, and it ends with the group.
 pub(crate) fn end_group_with(command: &mut Command, lifeline: OwnedFd) {
     let watched = move || match fork_raw() {
         -1 => Err(io::Error::last_os_error()),
         0 => exit(i32::from(!leave_watcher(&lifeline))),
         child => await_success(child),
     };
-    // SAFETY: between fork and exec it only makes system calls, on plain numbers: it takes no lock and allocates
+    // SAFETY: between fork and exec it only makes system calls on plain numbers: it takes no lock and allocates
     // nothing.
     unsafe { command.pre_exec(watched) };
 }
 
-/// Has a keeper of its own stand between this program and a service: what is started is the keeper, whose child the
-/// service is, the leader of a group. Whatever the service starts ends with it, and as soon as nobody holds the other
-/// end of this pipe.
+/// Puts a keeper between this program and a service: the started process is the keeper, and its child is the service,
+/// the leader of a group. Everything the service starts ends with it, and as soon as nobody holds the other end of this
+/// pipe.
 pub(crate) fn keep_service(command: &mut Command, lifeline: OwnedFd) {
     let kept = move || {
         let keeper = getpid();
@@ -55,21 +55,21 @@ pub(crate) fn keep_service(command: &mut Command, lifeline: OwnedFd) {
         if let Some(service) = fork()? {
             keep_alone(service, lifeline.as_fd());
         }
-        // This is the service, which is about to become its program.
+        // This is the service, about to execute its program.
         setpgid(None, None)?;
         set_parent_process_death_signal(Some(Signal::KILL))?;
         if getppid() == Some(keeper) { Ok(()) } else { exit(1) }
     };
-    // SAFETY: between fork and exec it only makes system calls, on plain numbers: it takes no lock and allocates
+    // SAFETY: between fork and exec it only makes system calls on plain numbers: it takes no lock and allocates
     // nothing.
     unsafe { command.pre_exec(kept) };
 }
 
-/// Is a keeper from here on, with nothing open but the lifeline. Signals that end programs are for the service to hear.
+/// Becomes the keeper, with nothing open but the lifeline. Ignores terminating signals: the service handles them.
 fn keep_alone(service: Pid, lifeline: BorrowedFd<'_>) -> ! {
     extern "C" fn wake(_: i32) {}
     let wake: extern "C" fn(i32) = wake;
-    // SAFETY: the handler does nothing; that it is called interrupts whoever waits.
+    // SAFETY: the handler does nothing; its call merely interrupts a wait.
     unsafe {
         libc::signal(libc::SIGCHLD, wake as libc::sighandler_t);
         for signal in [libc::SIGHUP, libc::SIGINT, libc::SIGTERM] {
@@ -85,7 +85,7 @@ fn keep_alone(service: Pid, lifeline: BorrowedFd<'_>) -> ! {
 /// Forks the watcher. True if it waits, with nothing open but the lifeline.
 fn leave_watcher(lifeline: &OwnedFd) -> bool {
     let lifeline = lifeline.as_raw_fd();
-    // SAFETY: neither call looks at memory.
+    // SAFETY: neither call accesses memory.
     if !close_all_but(lifeline) || unsafe { libc::getpgrp() != libc::getppid() } {
         return false;
     }
@@ -95,9 +95,9 @@ fn leave_watcher(lifeline: &OwnedFd) -> bool {
     }
 }
 
-/// For a process that was forked to watch, and uses nothing else that is open.
+/// Closes every other descriptor, in a process forked to watch.
 fn close_all_but(lifeline: i32) -> bool {
-    // SAFETY: nothing that is closed is used any more.
+    // SAFETY: none of the closed descriptors is used any more.
     unsafe {
         libc::syscall(libc::SYS_close_range, 0, lifeline - 1, 0) == 0
             && libc::syscall(libc::SYS_close_range, lifeline + 1, u32::MAX, 0) == 0
@@ -107,13 +107,13 @@ fn close_all_but(lifeline: i32) -> bool {
 fn watch(lifeline: i32) -> ! {
     let mut byte = 0_u8;
     loop {
-        // SAFETY: the byte outlives the call. A signal that was meant for all of the group interrupts it.
+        // SAFETY: the byte outlives the call. A signal to the whole group interrupts it.
         let read = unsafe { libc::read(lifeline, (&raw mut byte).cast(), 1) };
         if read == 0 || io::Error::last_os_error().raw_os_error() != Some(libc::EINTR) {
             break;
         }
     }
-    // SAFETY: this process belongs to the group, whose number is no other's as long as it lives.
+    // SAFETY: this process belongs to the group, whose number is not reused while it lives.
     unsafe { libc::kill(0, libc::SIGKILL) };
     exit(0)
 }
@@ -131,6 +131,6 @@ fn await_success(child: i32) -> io::Result<()> {
 }
 
 fn fork_raw() -> i32 {
-    // SAFETY: called where only system calls follow, in a process that has been forked and so has one thread.
+    // SAFETY: called where only system calls follow, in a forked process, which has only one thread.
     unsafe { libc::fork() }
 }

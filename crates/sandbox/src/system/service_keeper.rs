@@ -1,8 +1,7 @@
-//! The keeper of a service without walls: it adopts what loses its parent, so that all that the service has started is
-//! below it and ends with it, whatever group or session that has gone to.
+//! The keeper of a service without walls: it adopts orphans, so that everything the service has started is below it and
+//! ends with it, in whatever group or session.
 //!
-//! It was forked from a process with threads, and so it makes system calls and nothing else: it allocates nothing and
-//! takes no lock.
+//! It was forked from a process with threads, so it only makes system calls: it allocates nothing and takes no lock.
 
 use std::mem::MaybeUninit;
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -19,17 +18,17 @@ use rustix::process::{
 use crate::system::descendants::is_child;
 use crate::system::process::{end_by, exit};
 
-/// How long the end of all that is left is waited for. What cannot be killed, because it is another user's or waits for
-/// a disk, holds nobody up.
+/// Time to wait for the remaining processes to end. One that cannot be killed, because it is another user's or waits
+/// for a disk, must not block.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Keeps a service, which is a child of this process and leads a group, until it ends, or nobody holds the other end of
-/// the lifeline. A byte that comes from there asks the service to end. Then this process ends as the service did.
+/// the lifeline. A byte from there asks the service to end. Then this process ends as the service did.
 pub(super) fn keep(service: Pid, lifeline: BorrowedFd<'_>) -> ! {
     let mut kept = Kept { service, status: None };
     kept.watch(lifeline);
     if kept.status.is_none() {
-        // All of it at once, as long as its number is no one else's.
+        // The whole group at once, while its number cannot have been reused.
         kill_process_group(service, Signal::KILL).ok();
     }
     kept.end_all();
@@ -42,16 +41,16 @@ pub(super) fn keep(service: Pid, lifeline: BorrowedFd<'_>) -> ! {
 
 struct Kept {
     service: Pid,
-    /// How it ended, if it has.
+    /// Its exit status, once it has ended.
     status: Option<WaitStatus>,
 }
 
 impl Kept {
-    /// Waits for its end, or for that of the lifeline.
+    /// Waits until the service or the lifeline ends.
     fn watch(&mut self, lifeline: BorrowedFd<'_>) {
         let Ok(service) = pidfd_open(self.service, PidfdFlags::empty()) else { return };
         loop {
-            // Those that were adopted have ended by themselves, and nobody else asks for them.
+            // Adopted processes that ended by themselves; nobody else waits for them.
             let is_alone = self.collect();
             if is_alone || self.status.is_some() {
                 return;
@@ -64,14 +63,14 @@ impl Kept {
                     Err(Errno::INTR) => {}
                     _ => return,
                 },
-                // The end of a child interrupts it.
+                // Interrupted by the end of a child.
                 Err(Errno::INTR) => {}
                 Err(_) => return,
             }
         }
     }
 
-    /// Kills all that is left. Whose parent is killed becomes a child and is the next.
+    /// Kills everything left. The children of a killed process are adopted and come next.
     fn end_all(&mut self) {
         let processes = openat(CWD, c"/proc", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty());
         let deadline = Instant::now() + PATIENCE;
@@ -83,7 +82,7 @@ impl Kept {
         }
     }
 
-    /// Takes the statuses of those that have ended. True if there are no children any more.
+    /// Collects the statuses of ended children. True if none are left.
     fn collect(&mut self) -> bool {
         loop {
             match wait(WaitOptions::NOHANG) {

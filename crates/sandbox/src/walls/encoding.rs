@@ -1,15 +1,15 @@
-//! Numbers and byte strings in a row, as they pass between this program and its keeper.
+//! Numbers and byte strings in sequence, as passed between this program and its keeper.
 
 use std::ffi::OsStr;
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
-/// Writes what [`Reader`] reads, in the same order.
+/// Writes the format that [`Reader`] reads, in the same order.
 #[derive(Debug, Default)]
 pub(crate) struct Writer(Vec<u8>);
 
-/// Reads from the front. `None`: this was written by something else.
+/// Reads from the front. `None` means that something else wrote this.
 #[derive(Debug)]
 pub(crate) struct Reader<'a>(&'a [u8]);
 

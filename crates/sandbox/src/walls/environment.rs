@@ -10,11 +10,11 @@ use sortie_mutant::is_out;
 
 use crate::walls::follow_links::follow_links;
 
-/// Always searched, behind what the user has.
+/// Always searched, after the user's directories.
 const SYSTEM_PATH: [&str; 6] = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
 
-/// Taken over as they are. The categories of a locale are named one by one: people put other things behind `LC_`,
-/// because `ssh` passes it on.
+/// Copied unchanged. Locale categories are listed one by one: people use `LC_` for other things, because `ssh` passes
+/// it on.
 const KEPT: [&str; 18] = [
     "HOME",
     "LANG",
@@ -36,8 +36,8 @@ const KEPT: [&str; 18] = [
     "USER",
 ];
 
-/// Where the user's tools and their files are. Taken over if that is a place of the user's own: with one of these in
-/// its environment, a program runs or loads what lies there.
+/// Directories of the user's tools and their files. Kept only if they belong to the user alone: programs run or load
+/// what lies there.
 const PLACES: [&str; 15] = [
     "CARGO_HOME",
     "CONDA_PREFIX",
@@ -56,11 +56,11 @@ const PLACES: [&str; 15] = [
     "XDG_DATA_HOME",
 ];
 
-/// People's work lies within it, in one directory, and no program is run from there.
+/// Contains people's work, in one directory, from which no program is run.
 const GO_PATH: &str = "GOPATH";
 const GO_WORK: &str = "src";
 
-/// The same for every command. Git asks nobody, reads no configuration of the system and pages nothing.
+/// Set for every command. Git never prompts, reads no system configuration and uses no pager.
 const FIXED: [(&str, &str); 7] = [
     ("TERM", "dumb"),
     ("TMPDIR", "/tmp"),
@@ -76,9 +76,9 @@ const FIXED: [(&str, &str); 7] = [
 pub struct Environment(Vec<(OsString, OsString)>);
 
 impl Environment {
-    /// What is harmless in `variables`. Programs are searched where the user's `PATH` has them, except relative to
-    /// somewhere or in one of `untrusted`; then in the system's directories. The places of the user's tools are told
-    /// where they are absolute, lie in none of `untrusted`, and hold none.
+    /// Keeps the harmless part of `variables`. Searches programs in the user's `PATH`, except its relative and
+    /// `untrusted` entries, then in the system's directories. Tool directories are kept if they are absolute, lie in
+    /// none of `untrusted`, and contain none.
     pub fn scrubbed(variables: impl IntoIterator<Item = (OsString, OsString)>, untrusted: &[&Path]) -> Self {
         let mut kept = Vec::new();
         let mut path = Vec::new();
@@ -98,7 +98,7 @@ impl Environment {
         environment
     }
 
-    /// Adds a variable, or replaces it. What is added is the caller's responsibility.
+    /// Adds a variable, or replaces it. The caller is responsible for its content.
     pub fn set(&mut self, name: impl Into<OsString>, value: impl Into<OsString>) {
         let name = name.into();
         self.0.retain(|(known, _)| *known != name);
@@ -122,7 +122,7 @@ fn is_kept(name: &str) -> bool {
     KEPT.contains(&name) || is_out("scrubbed-environment")
 }
 
-/// Whether a variable names places of the user's own. Some of them can be several, as in a `PATH`.
+/// True if a variable names only directories of the user's own. Some variables list several, like `PATH`.
 fn is_own_place(name: &str, value: &OsStr, untrusted: &[&Path]) -> bool {
     let is_own = |place: &[u8]| {
         let place = Path::new(OsStr::from_bytes(place));
@@ -148,7 +148,7 @@ fn without_repetitions(mut path: Vec<OsString>) -> Vec<OsString> {
 fn trusted(path: &OsStr, untrusted: &[&Path]) -> Vec<OsString> {
     let is_trusted = |directory: &&[u8]| {
         let directory = Path::new(OsStr::from_bytes(directory));
-        // Where a directory really is can be asked only of one that exists; another holds no program.
+        // Only an existing directory has a real path; a missing one has no programs.
         let Ok(real) = directory.canonicalize() else { return false };
         let outside = |root: &&Path| !real.starts_with(root) && !directory.starts_with(root);
         directory.is_absolute() && (untrusted.iter().all(outside) || is_out("trusted-path"))

@@ -1,9 +1,9 @@
-//! Errors of commands that were not started.
+//! Errors of starting commands.
 
 use std::io;
 use std::path::PathBuf;
 
-/// Why a command was not started. Nothing of it has run.
+/// Reason why a command was not started. Nothing of it has run.
 #[derive(Debug, thiserror::Error)]
 pub enum SpawnError {
     #[error("the directory {} cannot be used", directory.display())]

@@ -1,4 +1,4 @@
-//! The system calls that no command makes: a filter per kind of network, compiled once.
+//! The system-call filter: one for each kind of network, compiled once.
 
 mod by_arguments;
 mod by_number;
@@ -14,8 +14,8 @@ use crate::walls::SpawnError;
 /// One instruction per number: code, jumps and operand from high to low.
 pub(crate) type FilterProgram = Vec<u64>;
 
-/// Refused whatever their arguments: what reaches other processes, changes the view of files, loads code into the
-/// kernel, or is a way round the filter.
+/// Refused whatever their arguments: they reach other processes, change the view of files, load code into the kernel,
+/// or bypass the filter.
 const REFUSED: &[c_long] = &[
     libc::SYS_acct,
     libc::SYS_add_key,
@@ -88,7 +88,7 @@ fn compile(network: Network) -> Result<FilterProgram, BackendError> {
     let architecture = TargetArch::try_from(std::env::consts::ARCH)?;
     let filter = SeccompFilter::new(rules, SeccompAction::Allow, refuse, architecture)?;
     let by_arguments: Vec<sock_filter> = filter.try_into()?;
-    // Jumps are relative, so one program can stand before another.
+    // Jumps are relative, so one program can precede another.
     Ok(pack(&[by_number, by_arguments].concat()))
 }
 

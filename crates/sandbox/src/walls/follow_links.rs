@@ -1,19 +1,19 @@
-//! Follows all links of a path, also of one that leads to what does not exist yet.
+//! Follows all links of a path, even if the target does not exist yet.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The path that a path leads to through all links, also through those that lead to what does not exist yet: a
-/// workspace can be named through a link, and so can what is protected.
+/// Resolves all links of a path, even those to targets that do not exist yet: both the workspace and a protected path
+/// may be named through a link.
 pub(crate) fn follow_links(path: &Path) -> PathBuf {
-    /// More are a circle, which leads nowhere.
+    /// More than this is a loop, which leads nowhere.
     const MAX_LINKS: usize = 40;
     let mut path = path.to_owned();
     for _ in 0..MAX_LINKS {
         let Some((existing, missing)) = split(&path) else { break };
         let mut names = missing.components();
         let Some(link) = names.next().and_then(|name| fs::read_link(existing.join(name)).ok()) else {
-            // Put together anew, without the slash that joining with nothing adds.
+            // Rebuilt to remove the slash that joining with nothing adds.
             return existing.join(missing).components().collect();
         };
         path = existing.join(link).join(names.as_path());

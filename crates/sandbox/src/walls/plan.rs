@@ -1,4 +1,4 @@
-//! The plan of a keeper: everything that it has to know, decided before it starts.
+//! The plan of a keeper: everything it has to know, decided before it starts.
 
 use std::ffi::OsString;
 use std::fs;
@@ -11,12 +11,12 @@ use crate::walls::follow_links::follow_links;
 use crate::walls::shell::{Shell, bash};
 use crate::walls::{Network, ProcessLimits, Tier, Walls};
 
-/// What a keeper is told. Paths of directories are canonical.
+/// Instructions to a keeper. Paths of directories are canonical.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Plan {
     pub(crate) tier: Tier,
     pub(crate) root: PathBuf,
-    /// None lies in another; sorted.
+    /// Sorted, and none lies in another.
     pub(crate) writable: Vec<PathBuf>,
     /// Sorted, and none lies in another.
     pub(crate) protected: Vec<PathBuf>,
@@ -28,7 +28,7 @@ pub(crate) struct Plan {
     pub(crate) bash: PathBuf,
     pub(crate) command: OsString,
     pub(crate) environment: Vec<(OsString, OsString)>,
-    /// Of system calls; empty for none.
+    /// The system-call filter; empty for none.
     pub(crate) filter: FilterProgram,
 }
 
@@ -133,7 +133,7 @@ impl Plan {
         })
     }
 
-    /// What is protected and lies in something writable, as that place and the path beneath it. The rest is read-only
+    /// The writable directory that contains a protected path, and the path beneath it. Other paths are read-only
     /// anyway.
     pub(crate) fn exposed<'a>(&'a self, path: &'a Path) -> Option<(&'a Path, &'a Path)> {
         self.writable.iter().find_map(|place| Some((place.as_path(), path.strip_prefix(place).ok()?)))
@@ -147,15 +147,15 @@ fn existing(directory: &Path) -> Result<PathBuf, SpawnError> {
     if kind.is_dir() { Ok(canonical) } else { Err(fail(rustix::io::Errno::NOTDIR.into())) }
 }
 
-/// A directory that may be written, if no link leads elsewhere on the way to it: whoever named it has looked at this
-/// place, and not at what a link there leads to by now. Only the workspace itself may be named through one.
+/// Returns a writable directory if no link on the way leads elsewhere: its name was approved for this place, not for a
+/// link's current target. Only the workspace itself may be named through a link.
 fn in_its_place(directory: &Path, walls: &Walls, root: &Path) -> Result<PathBuf, SpawnError> {
     let leads = existing(directory)?;
     let named = directory.strip_prefix(&walls.root).map_or_else(|_| directory.to_owned(), |beneath| root.join(beneath));
     if leads == named { Ok(leads) } else { Err(SpawnError::Linked { directory: directory.to_owned(), leads }) }
 }
 
-/// Without those that lie in others.
+/// Removes paths that lie in others.
 fn outermost(mut paths: Vec<PathBuf>) -> Vec<PathBuf> {
     paths.sort();
     let mut kept: Vec<PathBuf> = Vec::new();

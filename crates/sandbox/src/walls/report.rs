@@ -17,20 +17,20 @@ const MAX_BYTES: usize = 4096;
 
 #[derive(Debug)]
 pub(crate) enum Report {
-    /// The walls stand and the command runs. With the keeper's process, and the listener of the command's network if it
-    /// has one of its own.
+    /// The walls stand and the command runs. Includes the keeper's process, and the listener of the command's own
+    /// network, if any.
     Started { keeper: OwnedFd, listener: Option<OwnedFd> },
     /// The walls could not be built; nothing runs.
     Failed(KeeperFailure),
     /// The command ended, with this status of `wait`.
     Exited { status: i32 },
-    /// What it used, and all that it started.
+    /// Resources used by it and everything it started.
     Used { cpu: Duration, max_memory: u64 },
-    /// Nothing that it started runs any more, and nothing that was there for it is left.
+    /// Everything it started has ended, and everything created for it is removed.
     Over,
 }
 
-/// What the keeper could not do.
+/// The step that failed in the keeper.
 #[derive(Debug)]
 pub(crate) struct KeeperFailure {
     pub(crate) step: String,
@@ -96,7 +96,7 @@ impl Report {
         let received = loop {
             match recvmsg(socket, &mut [IoSliceMut::new(&mut bytes)], &mut ancillary, flags) {
                 Err(Errno::INTR) => {}
-                // The other end was closed with something unread in it.
+                // The other end was closed with unread data.
                 Err(Errno::CONNRESET) => return Ok(None),
                 other => break other?,
             }

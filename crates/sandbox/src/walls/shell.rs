@@ -1,4 +1,4 @@
-//! A command line to run by `bash`, without what it may touch.
+//! A command line to run with `bash`, without its walls.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -9,14 +9,14 @@ use crate::walls::Environment;
 #[derive(Debug)]
 pub struct Shell<'a> {
     pub command: &'a str,
-    /// Where it starts; an existing directory within the walls.
+    /// Its working directory: an existing directory within the walls.
     pub directory: &'a Path,
     pub environment: &'a Environment,
-    /// When it is ended if it has not by itself.
+    /// Time at which it is ended if it is still running.
     pub deadline: Option<Instant>,
 }
 
-/// The shell that runs commands, from the system's directories and from nowhere else.
+/// The shell for commands, looked up only in the system's directories.
 pub(crate) fn bash() -> Option<PathBuf> {
     const PLACES: [&str; 4] = ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", "/run/current-system/sw/bin/bash"];
     PLACES.iter().map(PathBuf::from).find(|path| path.is_file())

@@ -1,5 +1,5 @@
-//! Permissions mean nothing to root, so what they deny is tried by a process of another user when the tests run as
-//! root, and everything else is tried a second time by that user.
+//! Permission checks as another user: root ignores permissions. If the tests run as root, a process of another user
+//! tries what they deny, and everything else a second time.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown};
@@ -12,13 +12,14 @@ use sortie_sandbox::{AccessError, Expected, SpillDir, SpillError, Workspace, Wor
 use tempfile::TempDir;
 
 const NOBODY: u32 = 65_534;
-/// Where the checks find their files, in the process of the other user.
+/// Directory of the checks' files, in the process of the other user.
 const FILES: &str = "SANDBOX_TEST_FILES";
-/// No process is started while another thread writes a program: it would hold that program open, and so unable to run.
+/// No process may be started while another thread writes a program: it would hold that program open, and so unable to
+/// run.
 pub(crate) static ALONE: Mutex<()> = Mutex::new(());
 const PASSED: &str = "checked as another user";
 
-/// All tests but those of this module. An ordinary user who runs the tests runs them twice as the same user.
+/// All tests but those of this module. An ordinary user runs them twice as the same user.
 #[test]
 fn everything_holds_for_a_user_without_privileges() {
     let suite = Rerun::new();
@@ -56,7 +57,7 @@ fn what_the_file_system_denies_is_a_typed_error() {
         let output = rerun.run(&["--exact", test, "--nocapture"]);
         assert!(output.contains(PASSED), "{output}");
     } else {
-        // Nothing is foreign to an ordinary user who made all of it.
+        // An ordinary user owns everything here, so nothing is foreign.
         fs::remove_dir(files.join("foreign")).unwrap();
         fs::remove_file(files.join("open/of_another")).unwrap();
         check(&files);
@@ -92,10 +93,10 @@ fn check(files: &Path) {
     }
 }
 
-/// This program, to be run again without privileges. It is copied first: others cannot reach where it was built.
+/// This program, to be run again without privileges. It is copied first: other users cannot reach the build directory.
 struct Rerun {
     directory: TempDir,
-    /// Whom it runs as; as the same user if there is nobody less privileged to become.
+    /// User to run as; `None` if there is nobody less privileged to become.
     user: Option<u32>,
 }
 
@@ -112,7 +113,7 @@ impl Rerun {
         Self { directory, user }
     }
 
-    /// What it prints. It must succeed.
+    /// Returns its output. It must succeed.
     fn run(&self, arguments: &[&str]) -> String {
         let directory = self.directory.path();
         let mut command = Command::new(directory.join("tests"));

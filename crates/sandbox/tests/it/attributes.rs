@@ -1,4 +1,4 @@
-//! What a new version of a file keeps of the old one.
+//! Attributes that a new version of a file keeps.
 
 use std::fs::{self, File};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
@@ -78,7 +78,7 @@ fn the_owner_stays_where_this_user_can_give_files_away() {
 fn attributes_that_the_user_has_set_stay() {
     let fixture = Fixture::new();
     set_attribute(&fixture, FILE, "user.origin", b"https://example.com");
-    // More than a first guess at its size would hold, and little enough for every file system.
+    // Larger than a first buffer, and small enough for every file system.
     set_attribute(&fixture, FILE, "user.long", &[b'x'; 2000]);
     replace(&fixture).unwrap();
     assert_eq!(attribute(&fixture, FILE, "user.origin").unwrap(), b"https://example.com");

@@ -1,4 +1,4 @@
-//! Several who write the same file: nothing is overwritten that was not seen.
+//! Several writers of the same file: nothing unseen is overwritten.
 
 use std::collections::HashSet;
 use std::fs;
@@ -11,7 +11,7 @@ use crate::fixture::{Fixture, assert_nothing_left_behind, while_repeating};
 
 const FILE: &str = "sub/deep/file.txt";
 
-/// What someone else does to the file, in words and in fact.
+/// Another writer's change, as a description and an action.
 type Change = (&'static str, fn(&Fixture));
 
 #[test]
@@ -64,7 +64,7 @@ fn a_file_that_is_there_is_not_made() {
     assert_nothing_left_behind(&fixture.base);
 }
 
-/// Inodes are recycled and clocks of file systems are coarse; no two versions may look alike for all that.
+/// Inodes are recycled and file system clocks are coarse; still, no two versions may have the same stamp.
 #[test]
 fn no_two_versions_have_the_same_stamp_however_fast_they_follow() {
     let fixture = Fixture::in_memory();

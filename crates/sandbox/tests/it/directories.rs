@@ -1,4 +1,4 @@
-//! Directories added to the workspace: as good as it, by absolute paths, and nothing beside them.
+//! Directories added to the workspace: they work like it, by absolute paths, and nothing next to them does.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use sortie_sandbox::{AccessError, Expected, FileKind, Workspace, WorkspaceError}
 
 use crate::fixture::Fixture;
 
-/// `shared/deep/file.txt` beside the workspace, with links both ways.
+/// `shared/deep/file.txt` next to the workspace, with links both ways.
 struct Added {
     fixture: Fixture,
     shared: PathBuf,
@@ -33,7 +33,7 @@ impl Added {
 }
 
 impl Fixture {
-    /// The workspace with directories beside it.
+    /// The workspace with additional directories.
     fn open(&self, directories: &[&str]) -> Workspace {
         let directories: Vec<PathBuf> = directories.iter().map(|directory| self.base.join(directory)).collect();
         Workspace::open(&self.base.join("proj")).unwrap().with_directories(&directories).unwrap()

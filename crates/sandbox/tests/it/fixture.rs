@@ -28,7 +28,7 @@ impl Fixture {
         Self::within(tempfile::tempdir().unwrap())
     }
 
-    /// The same where syncing costs nothing, if there is such a place: for thousands of writes.
+    /// A fixture in memory if possible, where syncing costs nothing: for thousands of writes.
     pub(crate) fn in_memory() -> Self {
         Self::within(tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap())
     }
@@ -71,12 +71,12 @@ impl Fixture {
         self.base.join("proj").join(path)
     }
 
-    /// Writes a file of the workspace as someone else would.
+    /// Writes a file of the workspace as another program would.
     pub(crate) fn put(&self, path: &str, text: &str) {
         fs::write(self.path(path), text).unwrap();
     }
 
-    /// The expectation that fits what the file is now.
+    /// The expectation that matches the file's current state.
     pub(crate) fn as_it_is(&self, path: &str) -> Expected {
         Expected::Content { stamp: self.workspace.stamp(path).unwrap() }
     }
@@ -105,14 +105,14 @@ pub(crate) fn tree(directory: &Path) -> Vec<(PathBuf, String)> {
     entries
 }
 
-/// There are no new versions that never came into place.
+/// Asserts that there are no unfinished new versions.
 pub(crate) fn assert_nothing_left_behind(directory: &Path) {
     for (path, _) in tree(directory) {
         assert!(!path.file_name().unwrap().to_string_lossy().starts_with(".sortie-write-"), "{}", path.display());
     }
 }
 
-/// Runs `work` while another thread repeats `disturb`, also when `work` fails.
+/// Runs `work` while another thread repeats `disturb`, and stops it even if `work` fails.
 pub(crate) fn while_repeating<T>(disturb: impl Fn() + Sync, work: impl FnOnce() -> T) -> T {
     let running = AtomicBool::new(true);
     std::thread::scope(|scope| {

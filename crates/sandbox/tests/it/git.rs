@@ -1,5 +1,5 @@
-//! Git as the program itself calls it, in repositories that would have it run something. Each trap is shown to work
-//! with plain git first.
+//! Git as the program itself calls it, in repositories that try to make it run something. Each trap is first shown to
+//! work with plain git.
 
 mod bare;
 mod directory;

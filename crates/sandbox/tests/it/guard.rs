@@ -1,4 +1,4 @@
-//! A guard is asked about every place that is used, by the name that the place really has.
+//! A guard is asked about every place that is used, by its real name.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -7,7 +7,7 @@ use sortie_sandbox::{Access, AccessError, Expected, Guard, Workspace, WriteError
 
 use crate::fixture::{Fixture, INSIDE, tree, while_repeating};
 
-/// Refuses to read what lies in some directories and to write what lies in others; remembers what it was asked.
+/// Refuses reads and writes in certain directories, and records every question.
 #[derive(Debug, Default)]
 struct Watch {
     unreadable: Vec<PathBuf>,
@@ -34,7 +34,7 @@ fn without_reading(fixture: &Fixture, refused: &[&str]) -> Workspace {
     fixture.workspace.guarded(Arc::new(Watch { unreadable: paths(refused), ..Watch::default() }))
 }
 
-/// Every way to look at `path`, which a walk knows as `name`; each says whether it was refused.
+/// Tries every way to look at `path`, called `name` in a walk; each result tells whether it was refused.
 fn refusals(workspace: &Workspace, path: &str, name: &str) -> Vec<bool> {
     let is_refused = |error: Option<AccessError>| matches!(error, Some(AccessError::Refused { .. }));
     vec![
@@ -77,7 +77,7 @@ fn a_refusal_gives_the_reason_and_is_the_same_whether_or_not_something_is_there(
     assert_eq!(refusal("sub/deep/absent"), "`sub/deep/absent` may not be used: by the watch");
 }
 
-/// The name of a link means nothing; where it leads does.
+/// The name of a link does not matter; its target does.
 #[test]
 fn a_link_is_judged_by_where_it_leads() {
     let fixture = Fixture::new();
@@ -155,7 +155,7 @@ fn guards_add_up() {
     assert!(twice.open_file("plain.txt").is_err() && twice.open_file("in_file").is_err());
 }
 
-/// A link swapped in after the verdict does not help: what is opened is what was judged.
+/// A link swapped in after the check does not help: the file that is opened is the one that was judged.
 #[test]
 fn s05_what_may_not_be_read_is_never_read_while_links_to_it_come_and_go() {
     let fixture = Fixture::new();

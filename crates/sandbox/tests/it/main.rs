@@ -1,4 +1,4 @@
-//! The workspace and the spill directory, tried from outside.
+//! Tests of the workspace and the spill directory through the public API.
 //!
 //! A test whose name begins with a number such as `s05` tries the attack of that number in the catalogue of attacks.
 

@@ -1,4 +1,4 @@
-//! What must not stay is moved out of the workspace, and nothing else is touched.
+//! Files that must not stay are moved out of the workspace, and nothing else is touched.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;

@@ -1,5 +1,5 @@
-//! Commands in walls, tried by hostile commands: each wall has a test that fails without it. All of them run as root
-//! and as a user without privileges; a kernel that lacks something makes them fail.
+//! Hostile commands against the walls: each wall has a test that fails without it. All of them run as root and as a
+//! user without privileges; they fail on a kernel that lacks something.
 
 mod cell;
 mod environment;

@@ -79,8 +79,8 @@ fn s06_nothing_is_made_outside_while_a_directory_and_a_link_are_swapped() {
     assert_nothing_left_behind(&fixture.base);
 }
 
-/// Repeats `open` while `sub` is, by turns, a directory inside and a link to one outside. It says whether it got in;
-/// the race took place only if it did and did not.
+/// Repeats `open` while `sub` alternates between a directory inside and a link to one outside. `open` returns whether
+/// it got in; both answers must occur, or there was no race.
 fn while_swapping(fixture: &Fixture, mut open: impl FnMut() -> bool) {
     let (sub, link) = (fixture.base.join("proj/sub"), fixture.base.join("link"));
     symlink(fixture.base.join("proj-secret"), &link).unwrap();

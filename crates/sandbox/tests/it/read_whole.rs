@@ -1,4 +1,4 @@
-//! Files taken whole: the bytes and the stamp belong together, and there is a bound.
+//! Files read whole: bytes and stamp belong together, and the size is limited.
 
 use std::fs::{self, File};
 use std::time::{Duration, Instant};
@@ -37,7 +37,7 @@ fn a_file_that_has_more_bytes_than_it_says_is_not_given_as_empty() {
     assert!(matches!(made_up.read_whole("status", 1 << 20), Err(AccessError::Unstable { .. })));
 }
 
-/// Whoever reads while the file shrinks and grows gets one of its states, or an error. Nothing is mapped into memory.
+/// A reader of a file that shrinks and grows gets one of its states, or an error. Nothing is mapped into memory.
 #[test]
 fn s15_a_file_that_is_cut_while_it_is_read_gives_a_state_that_it_had() {
     let fixture = Fixture::in_memory();

@@ -1,4 +1,4 @@
-//! Files that are no files: refused at once, untouched.
+//! Special files: refused at once, untouched.
 
 use std::fs;
 use std::os::unix::net::UnixListener;

@@ -1,4 +1,4 @@
-//! Where a path leads decides, not how it is written.
+//! Paths are judged by where they lead, not by how they are written.
 
 use std::path::{Path, PathBuf};
 
@@ -132,7 +132,7 @@ fn a_refusal_is_the_same_whether_or_not_something_is_there() {
         let not_there = fixture.text_of(absent).unwrap_err().to_string();
         assert_eq!(there.replace(existing, "PATH"), not_there.replace(absent, "PATH"));
     }
-    // Passing through works alike, so that no detour tells what exists.
+    // All detours behave alike, so that none reveals what exists.
     for detour in ["../proj-secret/../proj", "../no-such-thing/../proj", "../proj-secret/deep/file.txt/../../../proj"] {
         assert_eq!(fixture.text_of(&format!("{detour}/sub/deep/file.txt")).unwrap(), INSIDE, "{detour}");
     }

@@ -1,4 +1,4 @@
-//! Spilled texts are whole, private, and never written through a prepared name.
+//! Spilled texts are complete, private, and never written through a prepared name.
 
 use std::collections::BTreeSet;
 use std::fs;

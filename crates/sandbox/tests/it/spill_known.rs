@@ -1,4 +1,4 @@
-//! Files of the spill directory whose names are known: bounded, private, and never somebody else's.
+//! Files of the spill directory with known names: limited, private, and never another user's.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, chown, symlink};
@@ -98,7 +98,7 @@ fn a_name_that_is_taken_by_anything_but_an_own_private_file_is_refused() {
     .unwrap();
     let mut names =
         vec!["link", "dangling", "second-name", "directory", "open", "pipe", "", "../outside", "a/b", "dot.dot"];
-    // Only root can make a file that is somebody else's.
+    // Only root can create a file of another user.
     if rustix::process::geteuid().is_root() {
         let foreign = directory.join("foreign.log");
         fs::write(&foreign, "").unwrap();

@@ -1,4 +1,4 @@
-//! A writer that has to stop, and one that was killed: what it leaves behind, and what becomes of that.
+//! Stopped and killed writers: their leftovers, and the removal of these.
 
 use std::cell::Cell;
 use std::fs::{self, File};
@@ -42,7 +42,7 @@ fn a_writer_that_has_to_stop_at_the_last_moment_writes_nothing() {
     assert!(!is_stopped(), "the new version is gone");
 }
 
-/// Puts a file as a killed writer leaves it, as old as this.
+/// Leaves a file of this age, as a killed writer does.
 fn leave(fixture: &Fixture, path: &str, age: Duration) {
     fixture.put(path, "half");
     let file = File::options().write(true).open(fixture.path(path)).unwrap();

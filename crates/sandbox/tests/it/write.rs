@@ -1,4 +1,4 @@
-//! Files made and replaced: as a whole, inside, and only what may be.
+//! Creating and replacing files: as a whole, inside, and only where allowed.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};

@@ -1,14 +1,14 @@
-//! The end of one attempt to write that came to nothing.
+//! The failure of one attempt to write.
 
 use rustix::io::Errno;
 
 use crate::files::error::WriteError;
 
-/// The reason for which one attempt came to nothing.
+/// Reason why one attempt failed.
 pub(super) enum AttemptError {
-    /// What the kernel said; some of it means that the path leads elsewhere by now.
+    /// The kernel's error; some of them mean that the path now leads elsewhere.
     Errno(Errno),
-    /// Trying again would not help.
+    /// Retrying would not help.
     Final(WriteError),
 }
 

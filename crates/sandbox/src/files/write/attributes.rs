@@ -10,12 +10,12 @@ use rustix::io::Errno;
 use crate::files::error::WriteError;
 use crate::paths::shown;
 
-/// Who else may use a file, on Linux. The group's bits of the mode mean something else where there is one.
+/// The access list on Linux. Where there is one, the mode's group bits mean something else.
 const ACCESS_LIST: &str = "system.posix_acl_access";
-/// Attributes that the system gives by its own rules: labels, capabilities.
+/// Attributes that the system assigns by its own rules: labels, capabilities.
 const OF_THE_SYSTEM: [&str; 2] = ["security.", "trusted."];
 
-/// Gives `new` what `old` has, or fails: a version that others may suddenly read, or no longer, is no replacement.
+/// Copies everything from `old` to `new`, or fails: no one may gain or lose access to the file by a replacement.
 pub(super) fn keep(old: &File, new: &File, path: &str) -> Result<(), WriteError> {
     let unkept = |what: String, source: io::Error| WriteError::Unkept { path: shown(path), what, source };
     let metadata = |file: &File| file.metadata().map_err(|source| WriteError::Io { path: shown(path), source });
@@ -63,9 +63,9 @@ fn value(file: &File, name: &str) -> rustix::io::Result<Vec<u8>> {
     grown(|buffer| fgetxattr(file, name, buffer))
 }
 
-/// Reads into a buffer that is large enough for most, and into a larger one if need be.
+/// Reads into a buffer large enough for most cases, and into a larger one if needed.
 fn grown(read: impl Fn(&mut [u8]) -> rustix::io::Result<usize>) -> rustix::io::Result<Vec<u8>> {
-    /// The kernel's bound on both lists and values.
+    /// The kernel's limit on both lists and values.
     const MAX_BYTES: usize = 64 * 1024;
     let mut buffer = vec![0; 1024];
     loop {

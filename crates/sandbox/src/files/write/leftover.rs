@@ -1,8 +1,7 @@
 //! Removes new versions that never took their place, because their writer was killed.
 //!
-//! A live writer holds the lock of the directory for as long as its new version has a name of its own. So whoever holds
-//! that lock and still finds one knows that nobody will finish it. It is removed only where nothing speaks against
-//! that.
+//! A live writer holds the lock of the directory for as long as its new version has a temporary name. So a temporary
+//! file found under that lock will never be finished. It is removed if nothing else speaks against that.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -19,24 +18,24 @@ use crate::paths::safe_open::{self, READ};
 const START: &str = ".sortie-write-";
 const END: &str = ".tmp";
 
-/// Younger ones are left alone: file systems that several machines share may not share their locks.
+/// Younger files are left alone: machines that share a file system may not share its locks.
 const LEAST_AGE: Duration = Duration::from_hours(1);
-/// Entries that are looked at. In a larger directory some may stay.
+/// Number of entries to check. In a larger directory some leftovers may stay.
 const MAX_ENTRIES: usize = 4096;
 
-/// The name of a new version, made of a random number.
+/// The name of a new version, made from a random number.
 pub(super) fn name(random: u64) -> String {
     format!("{START}{random:016x}{END}")
 }
 
-/// Whether a name is one that only new versions have.
+/// True for a name that only new versions have.
 pub(crate) fn is_name(name: &OsStr) -> bool {
     let is_digit = |byte: &u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
     let number = name.as_bytes().strip_prefix(START.as_bytes()).and_then(|rest| rest.strip_suffix(END.as_bytes()));
     number.is_some_and(|number| number.len() == 16 && number.iter().all(is_digit))
 }
 
-/// Removes what writers of this user have left in a directory that is locked. What cannot be removed stays.
+/// Removes leftovers of this user's writers from a locked directory, as far as possible.
 pub(super) fn remove(directory: BorrowedFd<'_>) {
     let Ok(entries) = Dir::read_from(directory) else { return };
     for entry in entries.take(MAX_ENTRIES).flatten() {

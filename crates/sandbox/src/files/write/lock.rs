@@ -1,4 +1,4 @@
-//! One writer at a time in a directory, in this process and in others that write through this door.
+//! One writer at a time in a directory, across this process and others that write through this crate.
 
 use std::os::fd::BorrowedFd;
 use std::sync::{Mutex, MutexGuard, TryLockError};
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::{Errno, Result};
 
-/// Held by whoever writes where directories cannot be locked.
+/// Held by writers where directories cannot be locked.
 static PROCESS: Mutex<()> = Mutex::new(());
 
 /// Held until it is dropped.
@@ -18,7 +18,7 @@ pub(super) enum Lock<'a> {
 }
 
 impl Lock<'_> {
-    /// Whether it keeps out every writer, not only those of this process.
+    /// True if it keeps out every writer, not only those of this process.
     pub(super) fn is_shared_by_all(&self) -> bool {
         matches!(self, Self::Directory(_))
     }
@@ -27,7 +27,7 @@ impl Lock<'_> {
 impl Drop for Lock<'_> {
     fn drop(&mut self) {
         if let Self::Directory(directory) = self {
-            // If this fails, the lock goes with the descriptor.
+            // If this fails, the lock ends with the descriptor.
             flock(directory, FlockOperation::Unlock).ok();
         }
     }
@@ -49,7 +49,7 @@ pub(super) fn exclusive<'a>(
         if start.elapsed() >= patience || is_stopped() {
             return Ok(None);
         }
-        // The kernel can wait for a lock, but not for a while.
+        // The kernel can wait for a lock, but not with a timeout.
         thread::sleep(pause);
         pause = (pause * 2).min(MAX_PAUSE);
     }
@@ -61,7 +61,7 @@ fn try_exclusive(directory: BorrowedFd<'_>) -> Result<Option<Lock<'_>>> {
             Ok(()) => return Ok(Some(Lock::Directory(directory))),
             Err(Errno::WOULDBLOCK) => return Ok(None),
             Err(Errno::INTR) => {}
-            // Network file systems lock only what is open for writing, which no directory is.
+            // Network file systems lock only files open for writing, which a directory never is.
             Err(Errno::BADF | Errno::NOLCK | Errno::NOTSUP | Errno::INVAL | Errno::NOSYS) => {
                 return Ok(match PROCESS.try_lock() {
                     Ok(held) => Some(Lock::Process { _held: held }),

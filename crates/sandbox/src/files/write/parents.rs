@@ -1,4 +1,4 @@
-//! The directory that a file is written in, and those that had to be made for it.
+//! The directory of a file to write, including parents created for it.
 
 use std::cell::Cell;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -9,11 +9,11 @@ use rustix::io::{Errno, Result};
 
 use crate::paths::safe_open::{self, LIST, LOOK};
 
-/// An open directory. What was made to come to it is removed with this value, unless it is kept.
+/// An open directory. Parents created for it are removed on drop, unless kept.
 pub(in crate::files) struct Parents<'a> {
     root: BorrowedFd<'a>,
     directory: OwnedFd,
-    /// Directories that were not there before, beneath the root, each before what is in it.
+    /// Directories newly created beneath the root, parents first.
     made: Vec<PathBuf>,
     is_kept: Cell<bool>,
 }
@@ -24,8 +24,8 @@ impl<'a> Parents<'a> {
         Ok(Self { root, directory, made: Vec::new(), is_kept: Cell::new(false) })
     }
 
-    /// Makes what is missing of `path`, plain names only, from directory to directory, so that each one is made in a
-    /// directory that was reached without a link.
+    /// Creates the missing parts of `path`, plain names only, level by level, so that each directory is created in one
+    /// reached without a link.
     pub(in crate::files) fn open_or_make(root: BorrowedFd<'a>, path: &Path) -> Result<Self> {
         match Self::open(root, path) {
             Err(Errno::NOENT) => {}
@@ -38,12 +38,12 @@ impl<'a> Parents<'a> {
             reached.push(name);
             parents.directory = parents.enter(Path::new(name), &reached)?;
         }
-        // Until here it was only looked at; to be locked and synced it must be open for real.
+        // So far opened only for lookup; locking and syncing need a real open.
         parents.directory = safe_open::open(parents.directory(), Path::new(""), LIST)?;
         Ok(parents)
     }
 
-    /// Opens a directory in this one, which lies at `path`; makes it first if there is none.
+    /// Opens a directory in this one, which lies at `path`; creates it first if it is missing.
     fn enter(&mut self, name: &Path, path: &Path) -> Result<OwnedFd> {
         match safe_open::open(self.directory(), name, LOOK | OFlags::DIRECTORY) {
             Err(Errno::NOENT) => {}
@@ -51,7 +51,7 @@ impl<'a> Parents<'a> {
         }
         match mkdirat(&self.directory, name, Mode::from_raw_mode(0o777)) {
             Ok(()) => self.made.push(path.to_owned()),
-            // Someone else made it at the same time: theirs is as good.
+            // Someone else created it at the same time: theirs is as good.
             Err(Errno::EXIST) => {}
             Err(errno) => return Err(errno),
         }
@@ -67,7 +67,7 @@ impl<'a> Parents<'a> {
         self.is_kept.set(true);
     }
 
-    /// Waits until the names in it, and the names of what was made, are on disk.
+    /// Syncs the names in it, and the names of newly created directories, to disk.
     pub(in crate::files) fn sync(&self) -> Result<()> {
         fsync(&self.directory)?;
         self.made.iter().try_for_each(|made| fsync(self.open_around(made, LIST)?))
@@ -87,7 +87,7 @@ impl Drop for Parents<'_> {
             let (Ok(around), Some(name)) = (self.open_around(made, LOOK | OFlags::DIRECTORY), made.file_name()) else {
                 continue;
             };
-            // Fails, as it should, where someone has put something in it in the meantime.
+            // Fails, as it should, if someone has put something in it meanwhile.
             unlinkat(around, name, AtFlags::REMOVEDIR).ok();
         }
     }

@@ -13,7 +13,7 @@ use crate::files::write::attempt_error::AttemptError;
 use crate::files::write::leftover;
 use crate::paths::shown;
 
-/// A file under a name that nobody can have prepared. It is removed with this value, unless it got another name.
+/// A file with an unpredictable name. Removed on drop, unless it got another name.
 pub(super) struct Temporary<'a> {
     directory: BorrowedFd<'a>,
     name: String,
@@ -22,7 +22,7 @@ pub(super) struct Temporary<'a> {
 }
 
 impl<'a> Temporary<'a> {
-    /// Makes one for the file that was asked for as `path`.
+    /// Creates one for the file requested as `path`.
     pub(super) fn create(directory: BorrowedFd<'a>, mode: Mode, path: &str) -> std::result::Result<Self, AttemptError> {
         const MAX_ATTEMPTS: usize = 8;
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -46,11 +46,11 @@ impl<'a> Temporary<'a> {
         self.file.write_all(content)
     }
 
-    /// Takes a name that nothing has, or fails with [`Errno::EXIST`].
+    /// Takes a free name, or fails with [`Errno::EXIST`].
     pub(super) fn appear_as(&mut self, name: &OsStr) -> Result<()> {
         match renameat_with(self.directory, &self.name, self.directory, name, RenameFlags::NOREPLACE) {
             Ok(()) => self.is_renamed = true,
-            // A file system that cannot rename so can still add a second name; the first goes with this value.
+            // A file system without this kind of rename can still add a second name; the first is removed on drop.
             Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
                 linkat(self.directory, &self.name, self.directory, name, AtFlags::empty())?;
             }
@@ -70,7 +70,7 @@ impl<'a> Temporary<'a> {
 impl Drop for Temporary<'_> {
     fn drop(&mut self) {
         if !self.is_renamed {
-            // If even this fails, its name says what it is.
+            // If even this fails, its name shows what it is.
             unlinkat(self.directory, &self.name, AtFlags::empty()).ok();
         }
     }

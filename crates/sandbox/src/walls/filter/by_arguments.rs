@@ -1,4 +1,4 @@
-//! The second part of a filter: calls that are refused for some arguments.
+//! The second part of a filter: calls refused for some arguments.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use sortie_mutant::is_out;
 
 use crate::walls::Network;
 
-/// By system call: it is refused if one of its rules holds.
+/// By system call: it is refused if one of its rules matches.
 type Rules = BTreeMap<c_long, Vec<SeccompRule>>;
 
-/// Of `clone`. What `clone3` is asked for cannot be seen.
+/// Flags of `clone`. Those of `clone3` cannot be inspected.
 const NAMESPACE_FLAGS: [i32; 7] = [
     libc::CLONE_NEWCGROUP,
     libc::CLONE_NEWIPC,
@@ -22,23 +22,22 @@ const NAMESPACE_FLAGS: [i32; 7] = [
     libc::CLONE_NEWUTS,
 ];
 
-/// Terminal input that would be read by whoever shares the terminal.
+/// Requests that insert terminal input, which other users of the terminal would read.
 const TERMINAL_REQUESTS: [u64; 2] = [0x5412, 0x541c];
 
 /// The bits of a socket's type that are not flags.
 const TYPE_BITS: u64 = 0xf;
 
-/// The bits of a mode by which a program runs as its owner, or as its group.
+/// The mode bits that run a program as its owner or its group.
 const PRIVILEGE_BITS: [u64; 2] = [0o4000, 0o2000];
 
-/// Of the flags with which a file is opened: those with which one is made, so that its mode counts. The second is what
-/// makes one without a name.
+/// Open flags that create a file, so that its mode counts. The second creates a file without a name.
 const MAKING_FLAGS: [i32; 2] = [libc::O_CREAT, libc::O_TMPFILE & !libc::O_DIRECTORY];
 
-/// The same number everywhere; not everywhere has it a name.
+/// The number is the same on all architectures, but not named on all.
 const SYS_FCHMODAT2: c_long = 452;
 
-/// Calls that give a file its mode, and which of their arguments it is.
+/// Calls that set a file's mode, and the index of the mode among their arguments.
 const MODES: &[(c_long, u8)] = &[
     (libc::SYS_fchmod, 1),
     (libc::SYS_fchmodat, 2),
@@ -52,23 +51,23 @@ const MODES: &[(c_long, u8)] = &[
     (libc::SYS_mknod, 1),
 ];
 
-/// Calls that may make a file, and which of their arguments are the flags and the mode.
+/// Calls that may create a file, and the indices of flags and mode among their arguments.
 const OPENS: &[(c_long, u8, u8)] = &[
     (libc::SYS_openat, 2, 3),
     #[cfg(target_arch = "x86_64")]
     (libc::SYS_open, 1, 2),
 ];
 
-/// Without `socket` where it is always refused.
+/// Without `socket` if it is always refused.
 pub(super) fn rules(network: Network) -> Result<Rules, BackendError> {
     let mut rules = Rules::new();
     let flags = NAMESPACE_FLAGS.map(|flag| u64::from(flag.cast_unsigned()));
     rules.insert(libc::SYS_clone, each(flags.map(|flag| rule([has(0, flag)])))?);
     let requests = TERMINAL_REQUESTS.map(|request| rule([condition(1, SeccompCmpOp::Eq, request)]));
     rules.insert(libc::SYS_ioctl, each(requests)?);
-    // Another process of the user is not limited, its keeper first of all. Who means itself says 0.
+    // A command may not limit another process of the user, above all its keeper. Pid 0 means itself.
     rules.insert(libc::SYS_prlimit64, each([rule([condition(0, SeccompCmpOp::Ne, 0)])])?);
-    // A pair of datagram sockets can be turned to any other; pairs that are connected for good cannot.
+    // A datagram socket pair can be redirected to any other socket; permanently connected pairs cannot.
     rules.insert(libc::SYS_socketpair, types_but(&[libc::SOCK_STREAM, libc::SOCK_SEQPACKET])?);
     if let Some(sockets) = sockets(network)? {
         rules.insert(libc::SYS_socket, sockets);
@@ -77,7 +76,7 @@ pub(super) fn rules(network: Network) -> Result<Rules, BackendError> {
     Ok(rules)
 }
 
-/// Within the walls such a bit counts for nothing. But the file stays when they are gone.
+/// Within the walls such a bit has no effect, but the file outlives them.
 fn without_privilege_bits() -> Result<Rules, BackendError> {
     let mut rules = Rules::new();
     for &(call, mode) in MODES {
@@ -92,7 +91,7 @@ fn without_privilege_bits() -> Result<Rules, BackendError> {
     Ok(rules)
 }
 
-/// The rules by which `socket` is refused; `None`: always.
+/// The rules that refuse `socket`; `None` refuses it always.
 fn sockets(network: Network) -> Result<Option<Vec<SeccompRule>>, BackendError> {
     let types: &[i32] = match network {
         Network::None => return Ok(None),
@@ -117,12 +116,12 @@ fn each(rules: impl IntoIterator<Item = Result<SeccompRule, BackendError>>) -> R
     rules.into_iter().collect()
 }
 
-/// Holds if all of its conditions do.
+/// Matches if all of its conditions do.
 fn rule<const N: usize>(conditions: [Result<SeccompCondition, BackendError>; N]) -> Result<SeccompRule, BackendError> {
     SeccompRule::new(conditions.into_iter().collect::<Result<_, _>>()?)
 }
 
-/// Holds if an argument has a bit.
+/// Matches if an argument has a bit.
 fn has(argument: u8, bit: u64) -> Result<SeccompCondition, BackendError> {
     condition(argument, SeccompCmpOp::MaskedEq(bit), bit)
 }

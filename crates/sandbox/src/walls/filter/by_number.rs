@@ -1,8 +1,8 @@
-//! The first part of a filter: calls that are decided by their number alone. Those that are decided by their arguments
-//! fall through to the rest.
+//! The first part of a filter: calls decided by their number alone. Those decided by their arguments fall through to
+//! the rest.
 //!
-//! When a filter is installed, the kernel tries it on each system call that it has. So the numbers are searched by
-//! halves, and most are allowed here: one after the other, they would take longer than all other walls together.
+//! On installation, the kernel tries a filter on each of its system calls. So the numbers are searched by bisection,
+//! and most calls are allowed here: a linear search would take longer than all other walls together.
 
 use libc::c_long;
 use seccompiler::sock_filter;
@@ -13,28 +13,28 @@ const JUMP_IF_EQUAL: u16 = 0x15;
 const JUMP_IF_AT_LEAST: u16 = 0x35;
 const RETURN: u16 = 0x06;
 
-/// What a call returns instead of being made, with the number of an error.
+/// Returns an error number instead of making the call.
 const ERROR: u32 = 0x0005_0000;
 const ALLOW: u32 = 0x7fff_0000;
 
-/// Where the kernel puts what a call is: its number, and the interface by which it is made.
+/// Offsets of a call's number and interface in the kernel's data.
 const NUMBER: u32 = 0;
 const INTERFACE: u32 = 4;
 
-/// From here on, on x86-64, are the calls of the x32 interface. No rule knows their numbers, so there are none of them.
+/// First call of the x32 interface on x86-64. No rule knows the numbers from here on, so all of them are refused as
+/// absent.
 const X32: u32 = 0x4000_0000;
 
-/// What these are asked for cannot be seen, so they do not exist here. The C library makes do without the first, and
-/// programs that know the second know kernels that have not got it.
+/// Their arguments cannot be inspected, so they are reported as absent. The C library manages without the first, and
+/// programs that use the second cope with kernels that lack it.
 const ABSENT: [u32; 2] = [libc::SYS_clone3 as u32, libc::SYS_openat2 as u32];
 
-/// So few are compared one after the other.
+/// Up to so many numbers are compared one after the other.
 const FEW: usize = 3;
 
-/// A step of the search. Its three ends lie behind its last step: the one that refuses, the one that allows, and the
-/// rest.
+/// A step of the search. Its three outcomes follow the last step: refuse, allow, and the rest.
 enum Step {
-    /// Skips so many steps if the number is at least this.
+    /// Skips `skipped` steps if the number is at least this.
     AtLeast {
         number: u32,
         skipped: u8,
@@ -48,8 +48,8 @@ enum Step {
     Allow,
 }
 
-/// Refuses the ones, lets the others fall through, and allows what is neither. Answers as if the kernel did not have
-/// them to what is absent and to all of x32. What is made by another interface than this machine's own falls through.
+/// Refuses `refused`, lets `by_arguments` fall through, and allows everything else. Reports absent calls and all of x32
+/// as not implemented. Calls by a foreign interface fall through.
 pub(super) fn program(refused: &[c_long], by_arguments: &[c_long]) -> Vec<sock_filter> {
     let steps = search(&known(refused, by_arguments));
     let to_the_rest = ABSENT.len() + steps.len() + 6;
@@ -80,8 +80,8 @@ pub(super) fn program(refused: &[c_long], by_arguments: &[c_long]) -> Vec<sock_f
     program
 }
 
-/// The interface of this program's own calls, as the kernel names it. On a machine without a name here, all falls
-/// through.
+/// The kernel's number for the interface of this program's own calls. On architectures not listed here, everything
+/// falls through.
 fn own_interface() -> u32 {
     match std::env::consts::ARCH {
         "x86_64" => 0xc000_003e,
@@ -123,7 +123,7 @@ fn instruction(code: u16, jt: u8, jf: u8, k: u32) -> sock_filter {
 mod tests {
     use super::*;
 
-    /// What the program answers to a call of an interface; `None` if the call falls through.
+    /// The program's verdict on a call of an interface; `None` if the call falls through.
     fn answer(program: &[sock_filter], interface: u32, number: u32) -> Option<u32> {
         let (mut at, mut loaded) = (0, 0);
         while let Some(instruction) = program.get(at) {

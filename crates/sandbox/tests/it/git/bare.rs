@@ -6,7 +6,7 @@ use sortie_sandbox::GitError;
 
 use super::repository::{Repository, git};
 
-/// A bare repository that has the whole working tree for its own, and a canary.
+/// A bare repository that claims the whole working tree, and a canary.
 fn with_nested() -> Repository {
     let repository = Repository::new();
     repository.git(&["init", "-q", "--bare", "nested"]);

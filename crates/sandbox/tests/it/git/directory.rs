@@ -10,7 +10,7 @@ fn found(root: &Path) -> GitDirectory {
     git_directory(root).unwrap().unwrap()
 }
 
-/// A repository with a further working tree, which is returned.
+/// A repository, and its second working tree.
 fn with_worktree() -> (Repository, PathBuf) {
     let repository = Repository::new();
     repository.git(&["worktree", "add", "-q", "../tree"]);

@@ -22,12 +22,12 @@ fn s26_a_git_of_the_workspace_is_never_the_one() {
         git.status(&repository.top).unwrap();
     }
     assert!(!repository.has_canary_run());
-    // What a search along such a PATH finds.
+    // The result of a search along such a PATH.
     let status = Command::new("git").arg("status").env("PATH", own.parent().unwrap()).status().unwrap();
     assert!(repository.has_canary_run(), "the trap does not work: {status:?}");
 }
 
-/// Where the system has its programs; as untrusted, these leave only the user's `PATH`.
+/// The system's program directories; with these untrusted, only the user's `PATH` is left.
 const SYSTEM: [&str; 3] = ["/bin", "/sbin", "/usr"];
 
 #[test]

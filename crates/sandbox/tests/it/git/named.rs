@@ -1,4 +1,4 @@
-//! Programs under names that a repository chooses itself: nobody can pin those, so that the repository is refused.
+//! Programs under keys that a repository chooses itself: they cannot be pinned, so the repository is refused.
 
 use std::fs;
 
@@ -16,7 +16,7 @@ fn refused(prepare: impl Fn(&Repository), arguments: &[&str], setting: &str) {
     assert!(settings.contains(setting), "{settings}");
 }
 
-/// Has a file go through what is named `x`, so that git has to do so.
+/// Applies the attribute `x` to a file, so that git has to run its program.
 fn arm(repository: &Repository, attribute: &str) {
     repository.put(".git/info/attributes", &format!("file {attribute}=x\n"));
     match attribute {

@@ -1,4 +1,4 @@
-//! A repository with one commit, and a canary that a hostile configuration would have git run.
+//! A repository with one commit, and a canary that a hostile configuration makes git run.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 pub(crate) struct Repository {
     _directory: TempDir,
-    /// Beside the working tree.
+    /// Next to the working tree.
     pub(crate) outside: PathBuf,
     pub(crate) top: PathBuf,
 }
@@ -38,7 +38,7 @@ impl Repository {
         fs::write(self.path(path), text).unwrap();
     }
 
-    /// Plain git, as a person would call it who has no configuration.
+    /// Plain git, as a person without any configuration would call it.
     pub(crate) fn plain(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new("git");
         command.args(arguments).current_dir(&self.top).stdin(Stdio::null());
@@ -78,11 +78,11 @@ impl Repository {
         self.outside.join("trace")
     }
 
-    /// Has git look into a file again, which has the content that it had.
+    /// Makes git read a file again, with the same content.
     pub(crate) fn touch(&self, path: &str) {
         let path = self.path(path);
         let (bytes, before) = (fs::read(&path).unwrap(), fs::metadata(&path).unwrap().ino());
-        // Another file, so that not even a clock that stands still hides it.
+        // Another inode, so that not even a stopped clock hides it.
         let new = self.outside.join("new");
         fs::write(&new, bytes).unwrap();
         fs::rename(new, &path).unwrap();
@@ -95,8 +95,8 @@ pub(crate) fn git() -> Git {
     Git::find(None, &[]).unwrap()
 }
 
-/// Writes a program. A shell does it: this process must never have it open, or a process that another thread starts
-/// meanwhile could keep it from being run.
+/// Writes a program. A shell does it: this process must never have it open, or a process started meanwhile by another
+/// thread could keep it from being run.
 pub(crate) fn write_program(path: &Path, script: &str) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     let script = format!("#!/bin/sh\n{script}\n");

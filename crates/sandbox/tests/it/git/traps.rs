@@ -1,4 +1,4 @@
-//! Settings and files whose names git itself has: they are pinned, and git does its work without them.
+//! Settings and files whose names git itself defines: they are pinned, and git does its work without them.
 
 use std::fs::{self, File};
 use std::os::unix::process::ExitStatusExt;
@@ -9,7 +9,7 @@ use sortie_sandbox::GitError;
 
 use super::repository::{Repository, git};
 
-/// Prepares a repository twice: with plain git the canary must run, with ours it must not. What ours answers.
+/// Prepares a repository twice: with plain git the canary must run, with ours it must not. Returns the result of ours.
 pub(super) fn spring(prepare: impl Fn(&Repository), arguments: &[&str]) -> Result<String, GitError> {
     let repository = Repository::new();
     prepare(&repository);

@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_mins(1);
 
 pub(crate) struct Cell {
     _directory: TempDir,
-    /// Beside the workspace; not in `/tmp`, of which commands have their own.
+    /// Next to the workspace; not in `/tmp`, since commands have their own.
     pub(crate) outside: PathBuf,
     pub(crate) root: PathBuf,
     pub(crate) walls: Walls,
@@ -35,7 +35,7 @@ impl Cell {
         Self::within(Path::new("/var/tmp"), tier)
     }
 
-    /// The same in a directory of the caller's.
+    /// A workspace in a directory of the caller's.
     pub(crate) fn within(directory: &Path, tier: Tier) -> Self {
         let directory = tempfile::tempdir_in(directory).unwrap();
         let base = directory.path().canonicalize().unwrap();
@@ -52,7 +52,7 @@ impl Cell {
         self.root.join(path)
     }
 
-    /// Makes a file in the workspace, with its directories.
+    /// Creates a file in the workspace, with its directories.
     pub(crate) fn put(&self, path: &str, text: &str) {
         let path = self.path(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -83,21 +83,21 @@ impl Cell {
         (ended, String::from_utf8_lossy(&output).into_owned())
     }
 
-    /// What a command prints, which must end well.
+    /// The output of a command, which must succeed.
     pub(crate) fn run(&self, command: &str) -> String {
         let (ended, output) = self.end(command);
         assert_eq!(ended.how, How::Exited { code: 0 }, "{:?}: {command}\n{output}", self.tier);
         output
     }
 
-    /// What a command prints, which must fail.
+    /// The output of a command, which must fail.
     pub(crate) fn fail(&self, command: &str) -> String {
         let (ended, output) = self.end(command);
         assert!(matches!(ended.how, How::Exited { code: 1.. }), "{:?}: {:?} {command}\n{output}", self.tier, ended.how);
         output
     }
 
-    /// The error of a system call made by a command, by its number, or 0.
+    /// The error number of a system call made by a command, or 0.
     pub(crate) fn call(&self, number: i64, arguments: &str) -> i32 {
         let arguments = if arguments.is_empty() { String::new() } else { format!(", {arguments}") };
         let perl = format!("perl -e 'my $r = syscall({number}{arguments}); print $r == -1 ? $! + 0 : 0'");
@@ -114,13 +114,13 @@ pub(crate) fn program() -> &'static Program {
     PROGRAM.get_or_init(|| Program::this().unwrap())
 }
 
-/// A number of seconds to sleep that no other process of the machine sleeps.
+/// A number of seconds to sleep that no other process of the machine uses.
 pub(crate) fn marker() -> String {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     format!("8{:07}{:03}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
-/// Whether a process runs that has the marker in its command line, and is no command of the cell itself.
+/// True if a process has the marker in its command line, other than a command of the cell itself.
 pub(crate) fn is_alive(marker: &str) -> bool {
     fs::read_dir("/proc").unwrap().any(|process| {
         let command = fs::read(process.unwrap().path().join("cmdline")).unwrap_or_default();
@@ -128,7 +128,7 @@ pub(crate) fn is_alive(marker: &str) -> bool {
     })
 }
 
-/// The number of the process that sleeps the marker, and those of its parents, up to the first of all.
+/// The pid of the process that sleeps the marker, and those of its ancestors, up to the first process.
 pub(crate) fn ancestry(marker: &str) -> Vec<u32> {
     let numbers = fs::read_dir("/proc").unwrap().filter_map(|entry| entry.unwrap().file_name().to_str()?.parse().ok());
     let sleeps = |number: &u32| {
@@ -148,7 +148,7 @@ pub(crate) fn parent(number: u32) -> Option<u32> {
     (parent != 0).then_some(parent)
 }
 
-/// Waits until something holds, and fails after two seconds, which is what is promised.
+/// Waits until something holds, and fails after two seconds, the promised limit.
 pub(crate) fn within_two_seconds(what: &str, mut holds: impl FnMut() -> bool) {
     let began = Instant::now();
     while !holds() {

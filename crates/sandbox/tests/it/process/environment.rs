@@ -8,7 +8,7 @@ use sortie_sandbox::process::{Environment, Tier};
 
 use super::cell::{Cell, WALLED};
 
-/// What a command finds in its environment, given what this program has.
+/// The environment of a command, given this program's variables.
 fn seen(cell: &mut Cell, variables: &[(&str, &str)], untrusted: &[&Path]) -> BTreeMap<String, String> {
     let variables = variables.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
     cell.environment = Environment::scrubbed(variables, untrusted);

@@ -1,6 +1,6 @@
-//! A command that takes all there is comes to its wall, while another command and this program go on.
+//! A command that exhausts a resource hits its limit, while another command and this program continue.
 //!
-//! Each attack says itself when it is at the wall, stays there while the others are looked at, and is stopped then.
+//! Each attack reports when it is at the limit, stays there while the others are checked, and is then stopped.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -15,12 +15,11 @@ use sortie_sandbox::process::{Ended, How, OutputCaps, SpawnError, Stopper, Tier}
 use super::cell::{CAPS, Cell, WALLED, is_alive, marker};
 use crate::another_user::ALONE;
 
-/// Where the test of a full disk finds the disk, in a process that has one.
+/// Directory of the small disk, in a process that has one.
 const DISK: &str = "SANDBOX_TEST_DISK";
 
-/// Makes an attack until `at_the_wall` knows by its output that it has come to the wall. Then another command goes on
-/// that was there before, a new one runs, and so does a program of this process. The attack must not have ended by
-/// then.
+/// Runs an attack until `at_the_wall` sees in its output that it has hit the limit. Then an earlier command must
+/// continue, a new one must run, and so must a program of this process. The attack must not have ended by then.
 fn attack(cell: &Cell, command: &str, mut at_the_wall: impl FnMut(&[u8]) -> bool + Send) -> Ended {
     let sibling = Cell::new(cell.tier);
     let waiting = sibling.spawn("until [ -e go ]; do sleep 0.01; done; echo went on").unwrap();
@@ -51,7 +50,7 @@ fn attack(cell: &Cell, command: &str, mut at_the_wall: impl FnMut(&[u8]) -> bool
     ended
 }
 
-/// Stops an attack when it is dropped, also by a panic.
+/// Stops an attack on drop, even after a panic.
 struct Stopped(Stopper);
 
 impl Drop for Stopped {
@@ -60,7 +59,7 @@ impl Drop for Stopped {
     }
 }
 
-/// Whether the text that has come so far says this.
+/// True once the output so far contains this text.
 fn says(text: &'static str) -> impl FnMut(&[u8]) -> bool {
     let mut so_far = Vec::new();
     move |bytes| {
@@ -74,7 +73,7 @@ fn s31_a_fork_bomb_hits_its_wall_and_the_others_go_on() {
     let mut cell = Cell::new(Tier::Namespaces);
     cell.walls.limits.processes = 301;
     let marker = marker();
-    // Every process forks until it cannot any more. Where there is no wall, numbers get high, and that ends it.
+    // Every process forks until it no longer can. Without a wall, pids get high, and that ends it.
     let bomb = "perl -e 'while ($$ < 5000) { next if defined fork; warn $!; last } sleep 600'";
     attack(&cell, &format!("{bomb} & sleep {marker}"), says("Resource temporarily unavailable"));
     assert!(!is_alive(&marker));
@@ -108,7 +107,7 @@ fn s31_output_without_end_is_taken_and_the_others_go_on() {
     }
 }
 
-/// The disk of the workspace is so small that filling it harms nobody. Only a mount namespace of its own can have it.
+/// The disk of the workspace is so small that filling it harms nobody. This needs a mount namespace of its own.
 #[test]
 fn s31_a_full_disk_is_the_trouble_of_those_who_need_it() {
     let Some(disk) = std::env::var_os(DISK).map(PathBuf::from) else {
@@ -125,7 +124,7 @@ fn s31_a_full_disk_is_the_trouble_of_those_who_need_it() {
     }
 }
 
-/// Commands run, though they cannot write, and where an output cannot be kept, that is told.
+/// Commands run, though they cannot write, and an output that cannot be saved is reported.
 fn assert_bytes_are_refused(cell: &Cell, disk: &Path) {
     let said = cell.fail("cat /etc/passwd > /dev/null && echo something > more");
     assert!(said.contains("No space left on device"), "{said}");
@@ -138,7 +137,7 @@ fn assert_bytes_are_refused(cell: &Cell, disk: &Path) {
     assert!(failure.contains("No space left on device"), "{failure}");
 }
 
-/// Commands run, unless a wall would need room for a file: better none than one without it.
+/// Commands run, unless a wall needs room for a file: better no command than one without its walls.
 fn assert_files_are_refused(mut cell: Cell) {
     let error = fs::write(cell.path("another"), "").unwrap_err();
     assert_eq!(error.kind(), ErrorKind::StorageFull, "{error}");
@@ -155,7 +154,7 @@ fn assert_files_are_refused(mut cell: Cell) {
     cell.run("find . -name 'file*' -delete && echo there is room again > another");
 }
 
-/// Runs a test again with a small disk, in a mount namespace of its own; whoever may not have one is root in a user
+/// Runs a test again with a small disk, in a mount namespace of its own; without the privilege, as root of a user
 /// namespace. The disk goes away with the last process that sees it.
 fn run_on_a_small_disk(test: &str) {
     const MOUNT: &str =

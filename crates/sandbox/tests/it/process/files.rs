@@ -172,7 +172,7 @@ fn devices_are_the_harmless_ones() {
     }
 }
 
-/// Each of these walls has others behind it, so it is looked at and not run against.
+/// Each of these walls has others behind it, so it is inspected rather than attacked.
 #[test]
 fn everything_is_mounted_without_privileges_and_all_but_its_own_read_only() {
     let mut cell = Cell::new(Tier::Namespaces);
@@ -193,7 +193,7 @@ fn everything_is_mounted_without_privileges_and_all_but_its_own_read_only() {
     }
 }
 
-/// The private `/dev` could be written, were it not for Landlock.
+/// Without Landlock, the private `/dev` would be writable.
 #[test]
 fn landlock_stands_behind_the_view() {
     let cell = Cell::new(Tier::Namespaces);

@@ -1,4 +1,4 @@
-//! What cannot be read, by whatever name and by whichever command after the first.
+//! Hidden paths cannot be read, under any name and by any later command.
 
 use std::os::unix::fs::symlink;
 

@@ -1,4 +1,4 @@
-//! System calls that no command makes, and privileges that no command has.
+//! System calls that no command may make, and privileges that no command has.
 
 use std::process::{Child, Command};
 
@@ -6,7 +6,7 @@ use sortie_sandbox::process::{How, Tier, probe};
 
 use super::cell::{Cell, WALLED, is_alive, marker, program};
 
-/// Each with arguments for which it fails otherwise than by permission, or not at all, where it is not walled.
+/// Each with arguments that succeed or fail with another error than "not permitted" if there is no wall.
 const REFUSED: &[(i64, &str)] = &[
     (libc::SYS_ptrace, "0, 0, 0, 0"),
     (libc::SYS_unshare, "0"),
@@ -62,7 +62,7 @@ fn dangerous_system_calls_are_refused_in_the_walls_and_not_by_chance() {
             assert_eq!(cell.call(number, "0, 0, 0, 0, 0"), libc::EPERM, "{tier:?} {number}");
         }
     }
-    // The new namespaces of `clone` make a process, which has to end.
+    // With these flags `clone` creates a process, which has to end.
     for &(number, arguments) in REFUSED.iter().filter(|(number, _)| *number != libc::SYS_clone) {
         assert_ne!(free.call(number, arguments), libc::EPERM, "{number}");
     }
@@ -122,7 +122,7 @@ fn other_processes_are_neither_seen_nor_killed() {
     assert!(is_alive(&marker));
 }
 
-/// A process of the test's own; it ends with the test, also if that fails.
+/// A process of the test's own; it ends with the test, even if that fails.
 struct Sleeping(Child);
 
 impl Drop for Sleeping {

@@ -15,7 +15,7 @@ use crate::another_user::ALONE;
 
 const ALL: [Tier; 3] = [Tier::Namespaces, Tier::Landlock, Tier::None];
 
-/// Ways to leave the shell behind, with the marker as the time to sleep.
+/// Ways to escape the shell, with the marker as the time to sleep.
 fn escapes(marker: &str) -> [String; 6] {
     [
         format!("sleep {marker} &"),
@@ -23,7 +23,7 @@ fn escapes(marker: &str) -> [String; 6] {
         format!("(setsid setsid sh -c 'sleep {marker} & sleep {marker}' &) &"),
         format!("perl -e 'fork and exit; fork and exit; exec \"setsid\", \"sleep\", \"{marker}\"'"),
         format!("sh -c 'trap \"\" TERM INT HUP; setsid sleep {marker}' &"),
-        // A name that is no text.
+        // A name that is not valid UTF-8.
         format!("ln -s /bin/sleep $'\\xff'; (setsid ./$'\\xff' {marker} &)"),
     ]
 }
@@ -138,7 +138,7 @@ fn a_keeper_that_is_killed_takes_its_command_along() {
     let command = format!("trap '' TERM; setsid sleep {marker} & sleep {marker}; true");
     let running = cell.spawn(&command).unwrap();
     within_two_seconds("it starts", || ancestry(&marker).len() > 4);
-    // The command's parent is process 1 of its namespace, and that one's the keeper.
+    // The command's parent is process 1 of its namespace, whose parent is the keeper.
     let ancestry = ancestry(&marker);
     let fork_server = ancestry.iter().position(|number| parent(*number) == Some(std::process::id())).unwrap();
     send(ancestry[fork_server - 1], Signal::KILL);
@@ -146,7 +146,7 @@ fn a_keeper_that_is_killed_takes_its_command_along() {
     within_two_seconds("it ends", || !is_alive(&marker));
 }
 
-/// A process that may open nothing can also wait for nothing that it has open.
+/// A process that may open nothing cannot wait on its open descriptors either.
 #[test]
 fn a_keeper_that_can_open_nothing_still_ends_everything() {
     for tier in ALL {

@@ -1,4 +1,4 @@
-//! A command that takes all it can get takes what it may.
+//! A greedy command gets no more than its limits.
 
 use std::time::Duration;
 
@@ -44,7 +44,7 @@ fn the_private_directories_are_limited() {
     cell.walls.limits.temporary = 1 << 20;
     cell.fail("head -c 3000000 /dev/zero > /tmp/big");
     cell.fail("head -c 3000000 /dev/zero > /dev/shm/big");
-    // Files without content take memory too, though none of what is counted in bytes.
+    // Empty files take memory too, though byte limits do not count it.
     for directory in ["/tmp", "/dev/shm"] {
         cell.fail(&format!("cd {directory} && perl -e 'for (1 .. 2000) {{ open(F, \">\", $_) or die $! }}'"));
     }

@@ -1,4 +1,4 @@
-//! Others change the workspace while walls are built in it. What must never happen is looked for while it is tried.
+//! Others change the workspace while walls are built in it; the forbidden result is watched for during each attempt.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -11,10 +11,10 @@ use sortie_sandbox::process::{SpawnError, Tier};
 
 use super::cell::{CAPS, Cell, WALLED};
 
-/// As often as a command is started beside someone who changes things.
+/// Number of commands started while something else makes changes.
 const ROUNDS: usize = 40;
 
-/// Does something again and again, from before `attempt` begins until it is over.
+/// Repeats a change from before `attempt` begins until it is over.
 fn beside(change: impl Fn() + Sync, attempt: impl FnOnce()) {
     struct Over<'a>(&'a AtomicBool);
     impl Drop for Over<'_> {
@@ -69,7 +69,7 @@ fn what_comes_and_goes_is_no_reason_to_refuse_a_command() {
         cell.walls.hidden = vec![place.join("secret"), place.join("token")];
         cell.walls.protected = vec![place.join("hooks"), place.join("config"), place.join("deep/hooks")];
         let change = || {
-            // Another command's placeholder may stand here, which is no place to make anything in.
+            // Another command's placeholder may be here, in which nothing may be created.
             fs::create_dir_all(place.join("secret")).ok();
             fs::create_dir_all(place.join("deep")).ok();
             fs::write(place.join("token"), "secret").ok();
@@ -95,7 +95,7 @@ fn a_place_that_has_to_be_held_in_the_last_moment_is_let_go_in_the_end() {
     let shift = |from: &Path, to: &Path| renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE).ok();
     for _ in 0..ROUNDS {
         let mut started = None;
-        // What stands in its place when it is to come back stays there.
+        // If something else has taken its place when it is to come back, that stays.
         let move_away_and_back = || {
             shift(&place, &aside);
             shift(&aside, &place);
@@ -158,7 +158,7 @@ fn a_closed_directory_of_the_users_with_something_in_it_is_no_placeholder() {
     fs::set_permissions(cell.path("closed"), fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-/// Makes a directory in one that is closed to its owner, and closes that again.
+/// Creates a directory in one that is closed to its owner, and closes that again.
 fn put_into_closed(directory: &Path, name: &str) {
     let closed = fs::metadata(directory).unwrap().permissions();
     fs::set_permissions(directory, fs::Permissions::from_mode(0o755)).unwrap();

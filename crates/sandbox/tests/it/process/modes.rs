@@ -1,4 +1,4 @@
-//! No command leaves a program behind that runs as its owner or its group: once the walls are gone, its bits count.
+//! No command leaves a set-user-id or set-group-id program behind: its bits would count once the walls are gone.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -7,7 +7,7 @@ use sortie_sandbox::process::Tier;
 
 use super::cell::{Cell, WALLED};
 
-/// Ways to make such a program of `file`, or another beside it; the mode follows.
+/// Ways to make such a program of `file`, or another next to it; the mode follows.
 const WAYS: &[&str] = &[
     "chmod MODE file",
     "perl -e 'open(F, \"<\", \"file\"); chmod(MODE, *F) or exit 1'",
@@ -19,7 +19,7 @@ const WAYS: &[&str] = &[
     "perl -e '$f = \"new\"; exit 1 if syscall(MKNODAT, -100, $f, 0100000 | MODE, 0) == -1'",
 ];
 
-/// The same by calls that only this machine has.
+/// Ways by calls that only this architecture has.
 #[cfg(target_arch = "x86_64")]
 const OLD_WAYS: &[&str] = &[
     "perl -e '$f = \"file\"; exit 1 if syscall(90, $f, MODE) == -1'",
@@ -62,7 +62,7 @@ fn no_program_with_privileges_is_left_behind() {
     }
 }
 
-/// Without the bits, each of the ways is open; without the walls, also with them.
+/// Each of the ways is open without the bits, and even with them if there are no walls.
 #[test]
 fn files_get_every_other_mode() {
     let modes = [(Tier::Namespaces, "01755"), (Tier::Landlock, "0755"), (Tier::None, "04755")];

@@ -8,7 +8,7 @@ use sortie_sandbox::process::{How, Network, SpawnError, Tier};
 
 use super::cell::{CAPS, Cell, WALLED, marker};
 
-/// Prints 0, or the number of the error, for a socket of a family and type.
+/// Prints 0, or the error number, for a socket of a family and type.
 fn socket(family: i32, kind: i32) -> String {
     format!("perl -MSocket -e 'print socket(my $s, {family}, {kind}, 0) ? 0 : $! + 0'")
 }

@@ -1,4 +1,4 @@
-//! What stays as it is although it lies in a writable workspace.
+//! Protected paths that stay unchanged in a writable workspace.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -7,7 +7,7 @@ use sortie_sandbox::process::Tier;
 
 use super::cell::{CAPS, Cell, WALLED, text_of};
 
-/// A repository whose hooks and configuration are protected.
+/// A repository with protected hooks and configuration.
 fn repository(tier: Tier) -> Cell {
     let mut cell = Cell::new(tier);
     cell.put(".git/hooks/pre-commit", "as it was");
@@ -94,7 +94,7 @@ fn commands_at_the_same_time_share_placeholders() {
     cell.protect(".sortie");
     let make = "mkdir -p .sortie/agents 2> /dev/null || echo walled";
     let first = format!("read line < go; {make}");
-    // The first waits in a file that the second fills after a third has come and gone.
+    // The first waits on a FIFO that the second writes to after a third has come and gone.
     rustix::fs::mknodat(rustix::fs::CWD, cell.path("go"), rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
     let waiting = cell.spawn(&first).unwrap();
     assert_eq!(cell.run(make), "walled\n");

@@ -1,5 +1,5 @@
-//! This program in other roles, which begin before its `main`: as a keeper, and as one that starts a command and is
-//! killed. The test harness has a `main` of its own, in which nothing of ours could come first.
+//! This program in other roles, which begin before its `main`: as a keeper, and as a program that starts a command and
+//! is killed. The test harness has a `main` of its own, which cannot call ours first.
 
 #![expect(unsafe_code, reason = "there is no other place before the harness")]
 
@@ -10,7 +10,7 @@ use sortie_sandbox::process::{Environment, OutputCaps, Program, Shell, Tier, Wal
 
 pub(crate) const NAME: &str = "sandbox-test-victim";
 
-// SAFETY: the loader calls what stands in this section, with the C convention and before any thread is started.
+// SAFETY: the loader calls the functions in this section, with the C convention and before any thread is started.
 #[unsafe(link_section = ".init_array")]
 #[used]
 static BEFORE_MAIN: extern "C" fn() = before_main;
@@ -27,7 +27,7 @@ extern "C" fn before_main() {
     }
 }
 
-/// Passes on what a command prints, until someone kills this process.
+/// Passes on the output of a command, until this process is killed.
 fn be_killed(root: &Path, tier: Tier, command: &str) {
     let walls = Walls::writing(root.to_owned());
     let environment = Environment::scrubbed([], &[]);
