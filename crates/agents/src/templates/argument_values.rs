@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_come_first_and_words_behind_them() {
+    fn values_come_first_and_words_after_them() {
         let given = Given::from_words(&["path=src/a.rs", "style=", "make", "sure", "x=5"]).unwrap();
         assert_eq!((given.value("path"), given.value("style")), (Some("src/a.rs"), Some("")));
         assert_eq!(given.input, "make sure x=5");
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_said_twice() {
+    fn no_value_is_given_twice() {
         let twice = |name: &str| Err(TemplateError::Twice { name: name.to_owned() });
         assert_eq!(Given::from_words(&["path=a", "path=b"]), twice("path"));
         assert_eq!(Given::from_words(&["input=a", "b"]), twice("input"));

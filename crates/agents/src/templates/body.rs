@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_names_in_double_braces_and_nothing_else_is() {
+    fn placeholders_are_names_in_double_braces_and_nothing_else_is() {
         for (text, expected) in [
             ("test {{path}} now", "test <path> now"),
             ("{{path}}{{ path }}{{\tpath}}", "<path><path><path>"),
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn places_know_their_lines() {
+    fn placeholders_know_their_lines() {
         let body = Body::parse("one {{a}}\n\n\\{{b}}\n{{c}} {{a}}");
         assert_eq!(body.places().collect::<Vec<_>>(), [("a", 0), ("c", 3), ("a", 3)]);
     }

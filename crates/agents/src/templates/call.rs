@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_quoted_as_in_shells_and_nothing_else_is_a_shells() {
+    fn values_are_quoted_as_in_shells_and_no_other_shell_syntax_applies() {
         for (text, value, input) in [
             ("path=src/a.rs", "src/a.rs", ""),
             ("path='my file.rs' then words", "my file.rs", "then words"),
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quote_that_is_not_closed_is_told_by_the_name_of_its_value() {
+    fn an_unclosed_quote_is_reported_by_the_name_of_its_value() {
         let open = TemplateError::OpenQuote { name: "path".to_owned() };
         assert_eq!(given("path='src/a.rs and more"), Err(open.clone()));
         assert_eq!(given("path=a\"'"), Err(open));

@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_that_look_alike_are_told() {
+    fn names_that_look_alike_are_detected() {
         for (name, like) in [
             ("Explore", "explore"),
             ("ex-plore", "explore"),
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_mix_scripts_are_told() {
+    fn names_that_mix_scripts_are_detected() {
         for (name, mixed) in [
             ("pаypal", Some(("Latin", "Cyrillic"))),
             ("Ελλάδα x", Some(("Greek", "Latin"))),

@@ -16,7 +16,7 @@ fn reading(text: String) -> sortie_agents::Reading {
 }
 
 #[test]
-fn the_draft_is_an_agent_as_it_stands() {
+fn the_draft_is_a_valid_agent_as_it_is() {
     let reading = reading(draft("fact-checker"));
     assert_eq!(reading.findings, []);
     let definition = reading.definition.expect("a definition");
@@ -25,7 +25,7 @@ fn the_draft_is_an_agent_as_it_stands() {
 }
 
 #[test]
-fn every_line_that_the_draft_leaves_out_can_be_taken_in() {
+fn every_line_commented_out_in_the_draft_can_be_used() {
     let text = draft("fact-checker");
     let lines: Vec<&str> = text.lines().map(taken_in).collect();
     let reading = reading(lines.join("\n"));

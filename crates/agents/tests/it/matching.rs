@@ -56,7 +56,7 @@ fn the_agent_that_a_text_is_about_is_chosen() {
 }
 
 #[test]
-fn too_few_shared_words_choose_nobody_and_say_why() {
+fn too_few_shared_words_choose_no_agent_and_give_the_reason() {
     let team = team();
     let why = |text| rank(&team, text).why_none.expect("nobody");
     expect!["no agent shares a word with the text"].assert_eq(&why("bake a chocolate cake"));
@@ -108,7 +108,7 @@ fn the_choice_explains_itself() {
 }
 
 #[test]
-fn a_word_in_camel_case_counts_once_where_it_is_known_as_one() {
+fn a_camel_case_word_counts_once_if_it_is_known_as_a_whole() {
     let team = team();
     assert_eq!(rank(&team, "TypeScript").words, ["typescript"]);
     assert_eq!(rank(&team, "codeReviewer").words, ["code", "reviewer"]);
@@ -118,7 +118,7 @@ fn a_word_in_camel_case_counts_once_where_it_is_known_as_one() {
 }
 
 #[test]
-fn of_equals_the_nearer_one_is_chosen_and_then_the_first_by_name() {
+fn ties_go_to_the_nearer_agent_and_then_to_the_first_by_name() {
     let same = "Sorts stamps";
     let registry = assemble(vec![
         described("sorter-b", same, Scope::User),
@@ -131,7 +131,7 @@ fn of_equals_the_nearer_one_is_chosen_and_then_the_first_by_name() {
 }
 
 #[test]
-fn contractions_say_nothing_and_do_not_split_words() {
+fn contractions_have_no_content_and_do_not_split_words() {
     let team = team();
     for text in ["I don't have what's there", "it’s what we’d like", "you're there, they'll be", "CAN'T"] {
         assert_eq!(rank(&team, text).words, [""; 0], "{text}");
@@ -181,7 +181,7 @@ fn scripts_without_spaces_are_matched_in_pairs() {
 }
 
 #[test]
-fn a_letter_is_the_same_with_and_without_its_mark_however_it_is_encoded() {
+fn a_letter_with_a_mark_matches_the_plain_one_in_any_encoding() {
     let registry = registry(&[("relecteur", "Vérifie les détails du résumé"), ("viet", "Kiểm tra tiếng Việt")]);
     for (text, chosen) in [
         ("verifie details", "relecteur"),
@@ -195,7 +195,7 @@ fn a_letter_is_the_same_with_and_without_its_mark_however_it_is_encoded() {
 }
 
 #[test]
-fn the_time_goes_by_the_words_that_are_shared() {
+fn matching_time_depends_on_the_shared_words() {
     let registry = assemble((0..1_000).map(|n| described(&format!("agent-{n}"), &long(40, n), Scope::User)).collect());
     // The longer one shares no more words: reading it may take longer, but not once for each agent.
     let (short, longer) = (long(1_100, 0), long(22_000, 0));

@@ -14,7 +14,7 @@ fn said_of(line: &str) -> String {
 }
 
 #[test]
-fn names_are_found_exactly_then_by_alias_and_without_regard_to_case() {
+fn names_are_found_exactly_then_by_alias_ignoring_case() {
     let registry = Registry::builtin();
     for (asked, found) in [
         ("explore", "explore"),
@@ -29,7 +29,7 @@ fn names_are_found_exactly_then_by_alias_and_without_regard_to_case() {
 }
 
 #[test]
-fn an_unknown_agent_is_named_with_those_that_there_are() {
+fn the_error_for_an_unknown_agent_lists_the_known_ones() {
     let error = Registry::builtin().get_delegable("wizard").expect_err("there is no wizard");
     expect!["unknown agent `wizard`; there are general-purpose, explore, plan, summary, bash"]
         .assert_eq(&error.to_string());
@@ -42,14 +42,14 @@ fn nobody_delegates_to_the_main_agent() {
 }
 
 #[test]
-fn those_that_may_have_been_meant_come_first() {
+fn likely_matches_come_first() {
     let error = Registry::builtin().get("summry").expect_err("misspelt");
     expect!["unknown agent `summry`; there are summary, main, general-purpose, explore, plan, bash"]
         .assert_eq(&error.to_string());
 }
 
 #[test]
-fn who_asks_for_an_agent_whose_file_is_broken_is_told_where_and_why() {
+fn the_error_for_an_agent_with_a_broken_file_says_where_and_why() {
     let mut broken = file(".sortie/agents/wizard.md", Scope::Project, "wizard");
     broken.bytes = b"---\nname: wizard\ndescription: Conjures\ntools: Wand\n---\nConjure.\n".to_vec();
     let error = assemble(vec![broken]).get_delegable("Wizard").expect_err("it is broken");
@@ -57,7 +57,7 @@ fn who_asks_for_an_agent_whose_file_is_broken_is_told_where_and_why() {
 }
 
 #[test]
-fn a_broken_file_that_does_not_say_its_name_is_known_by_the_name_of_the_file() {
+fn a_broken_file_without_a_name_is_known_by_its_file_name() {
     let mut broken = file(".sortie/agents/deep/wizard.md", Scope::Project, "wizard");
     broken.bytes = b"Conjure.\n".to_vec();
     let error = assemble(vec![broken]).get_delegable("wizard").expect_err("it is broken");
@@ -65,7 +65,7 @@ fn a_broken_file_that_does_not_say_its_name_is_known_by_the_name_of_the_file() {
 }
 
 #[test]
-fn a_long_list_of_names_is_cut_and_says_so() {
+fn a_long_list_of_names_is_cut_with_a_note() {
     let name = |number: usize| format!("agent-{number:03}");
     let files = (0..40).map(|number| file(&format!("{number:03}.md"), Scope::User, &name(number))).collect();
     let error = assemble(files).get_delegable("zzz").expect_err("unknown");
@@ -74,7 +74,7 @@ fn a_long_list_of_names_is_cut_and_says_so() {
 }
 
 #[test]
-fn a_rule_about_an_agent_that_there_is_not_is_a_warning() {
+fn a_rule_about_an_unknown_agent_is_a_warning() {
     let said =
         ["tools: Read, Task(explorer)", "disallowedTools: Task(wizard)"].map(|line| said_of(line) + "\n").concat();
     expect![[r#"

@@ -12,14 +12,14 @@ fn get<'a>(registry: &'a Registry, name: &str) -> &'a AgentDefinition {
 }
 
 #[test]
-fn without_files_there_are_the_built_in_agents() {
+fn without_files_there_are_only_the_built_in_agents() {
     let registry = assemble(Vec::new());
     assert_eq!(registry.all(), Registry::builtin().all());
     assert_eq!(findings(&registry), "");
 }
 
 #[test]
-fn agents_of_files_stand_behind_the_built_in_ones_in_the_order_of_their_names() {
+fn agents_from_files_follow_the_built_in_ones_in_order_of_name() {
     let registry = assemble(vec![
         file(".sortie/agents/z.md", Scope::Project, "alpha"),
         file(".claude/agents/a.md", Scope::Project, "zulu"),
@@ -32,7 +32,7 @@ fn agents_of_files_stand_behind_the_built_in_ones_in_the_order_of_their_names() 
 }
 
 #[test]
-fn a_project_wins_over_a_user_without_a_word_where_it_is_trusted() {
+fn a_trusted_project_silently_wins_over_a_user() {
     let user = file("agents/reviewer.md", Scope::User, "reviewer");
     let project = file(".claude/agents/reviewer.md", Scope::Project, "Reviewer");
     for project in [project.clone(), trusted(project)] {
@@ -49,7 +49,7 @@ fn a_project_wins_over_a_user_without_a_word_where_it_is_trusted() {
 }
 
 #[test]
-fn a_users_agent_that_a_project_displaces_is_known_and_weighs_most_where_nobody_vouched_for_the_project() {
+fn an_untrusted_project_that_displaces_a_users_agent_is_prominently_reported() {
     let user = || file("agents/reviewer.md", Scope::User, "reviewer");
     for (project, weight) in [
         (file(".sortie/agents/a.md", Scope::Project, "reviewer"), Some(Weight::Displacing)),
@@ -69,7 +69,7 @@ fn a_users_agent_that_a_project_displaces_is_known_and_weighs_most_where_nobody_
 }
 
 #[test]
-fn within_a_project_our_file_wins_and_the_other_is_named() {
+fn within_a_project_our_dialect_wins_and_the_other_file_is_named() {
     let registry = assemble(vec![
         file(".claude/agents/reviewer.md", Scope::Project, "reviewer"),
         file(".sortie/agents/reviewer.md", Scope::Project, "reviewer"),
@@ -81,7 +81,7 @@ fn within_a_project_our_file_wins_and_the_other_is_named() {
 }
 
 #[test]
-fn of_two_in_one_folder_the_first_by_path_wins_and_the_other_is_an_error() {
+fn the_first_of_two_files_in_a_folder_wins_and_the_other_is_an_error() {
     let registry = assemble(vec![
         file(".sortie/agents/b.md", Scope::Project, "reviewer"),
         file(".sortie/agents/a/z.md", Scope::Project, "reviewer"),
@@ -117,7 +117,7 @@ fn a_project_cannot_take_a_built_in_agents_name_or_alias_unless_it_is_trusted() 
 }
 
 #[test]
-fn an_agent_in_a_built_in_ones_place_keeps_its_aliases_and_whether_it_is_delegable() {
+fn a_replaced_built_in_agent_keeps_its_aliases_and_whether_it_is_delegable() {
     let registry = assemble(vec![
         file("agents/main.md", Scope::User, "main"),
         file("agents/general.md", Scope::User, "general-purpose"),
@@ -129,7 +129,7 @@ fn an_agent_in_a_built_in_ones_place_keeps_its_aliases_and_whether_it_is_delegab
 }
 
 #[test]
-fn an_untrusted_file_does_not_stand_in_the_way_of_the_users() {
+fn an_untrusted_file_does_not_block_the_users() {
     let registry = assemble(vec![
         file(".sortie/agents/explore.md", Scope::Project, "explore"),
         file("agents/explore.md", Scope::User, "explore"),
@@ -143,7 +143,7 @@ fn broken(path: &str, scope: Scope, name: &str) -> AgentFile {
 }
 
 #[test]
-fn nothing_further_away_stands_in_for_a_broken_file() {
+fn no_file_further_away_replaces_a_broken_one() {
     let registry = assemble(vec![
         broken(".sortie/agents/a.md", Scope::Project, "reviewer"),
         file(".sortie/agents/b.md", Scope::Project, "reviewer"),
@@ -176,14 +176,14 @@ fn nothing_further_away_stands_in_for_a_broken_file() {
 }
 
 #[test]
-fn an_alias_does_not_stand_in_for_a_broken_file_either() {
+fn an_alias_does_not_replace_a_broken_file_either() {
     let registry = assemble(vec![broken("agents/general.md", Scope::User, "general")]);
     assert!(registry.get("general").is_err());
     assert!(registry.get("general-purpose").is_ok());
 }
 
 #[test]
-fn a_broken_file_further_away_is_in_nobodys_way() {
+fn a_broken_file_further_away_blocks_nothing() {
     let registry = assemble(vec![
         file(".sortie/agents/reviewer.md", Scope::Project, "reviewer"),
         broken("agents/reviewer.md", Scope::User, "reviewer"),
@@ -202,7 +202,7 @@ fn a_file_that_cannot_be_read_still_blocks_the_name_that_it_claims() {
 }
 
 #[test]
-fn what_no_one_vouched_for_never_takes_a_built_in_agent_away() {
+fn an_untrusted_file_never_removes_a_built_in_agent() {
     let names = ["explore", "general", "Plan", "ex\u{200b}plore"];
     let files = names.into_iter().map(|name| broken(&format!(".claude/agents/{name}.md"), Scope::Project, name));
     let registry = assemble(files.collect());
@@ -213,7 +213,7 @@ fn what_no_one_vouched_for_never_takes_a_built_in_agent_away() {
 }
 
 #[test]
-fn a_name_that_looks_like_a_built_in_ones_is_set_aside_unless_it_is_trusted() {
+fn a_name_like_a_built_in_ones_is_set_aside_unless_it_is_trusted() {
     for name in ["General_Purpose", "general purpose", "p1an", "expIore", "ΜΑΙΝ", "Plán"] {
         let project = file(".claude/agents/a.md", Scope::Project, name);
         let registry = assemble(vec![project.clone()]);
@@ -226,7 +226,7 @@ fn a_name_that_looks_like_a_built_in_ones_is_set_aside_unless_it_is_trusted() {
 }
 
 #[test]
-fn only_a_file_that_nobody_vouched_for_has_its_turns_capped() {
+fn only_an_untrusted_file_has_its_turns_capped() {
     let long = |scope| {
         let text = b"---\nname: stayer\ndescription: Stays\nmaxTurns: 10000\n---\nStay.\n";
         AgentFile { bytes: text.to_vec(), ..file("agents/stayer.md", scope, "stayer") }
@@ -239,7 +239,7 @@ fn only_a_file_that_nobody_vouched_for_has_its_turns_capped() {
 }
 
 #[test]
-fn a_text_in_a_foreign_folder_is_no_agent_and_blocks_none() {
+fn a_text_in_a_foreign_folder_is_not_an_agent_and_blocks_none() {
     let note = AgentFile { bytes: b"# Plan\n".to_vec(), ..file(".claude/agents/plan.md", Scope::User, "plan") };
     let registry = assemble(vec![note]);
     assert!(registry.get("plan").is_ok());

@@ -61,7 +61,7 @@ fn a_projects_prompt_counts_when_it_is_trusted_and_then_before_the_users() {
 }
 
 #[test]
-fn a_prompt_that_cannot_be_used_is_named_and_the_built_in_one_stays() {
+fn an_unusable_prompt_is_reported_and_the_built_in_one_stays() {
     let latin = PromptFile { bytes: vec![b'a', 0xe9], ..prompt("c/subagent_plan_prompt.md", Scope::User, "") };
     let registry = assemble(vec![
         prompt("a/subagent_plan_prompt.md", Scope::User, " \n"),
@@ -81,7 +81,7 @@ fn a_prompt_that_cannot_be_used_is_named_and_the_built_in_one_stays() {
 }
 
 #[test]
-fn a_prompt_for_an_agent_that_a_file_defines_anew_is_said_to_be_without_effect() {
+fn a_prompt_for_an_agent_redefined_in_a_file_is_reported_as_without_effect() {
     let explore = trusted(file(".sortie/agents/explore.md", Scope::Project, "explore"));
     let unused = prompt("prompts/subagent_explore_prompt.md", Scope::User, "Unused.");
     let registry = Registry::assemble(vec![explore], vec![unused], &tools());

@@ -114,7 +114,7 @@ proptest! {
     }
 
     #[test]
-    fn a_definition_comes_without_errors_and_findings_point_into_the_file(text in text()) {
+    fn a_definition_has_no_errors_and_findings_point_into_the_file(text in text()) {
         for dialect in [Dialect::Ours, Dialect::Foreign] {
             let bytes = text.clone().into_bytes();
             check(&read(&file(dialect, bytes.clone()), &tools()), &bytes)?;
@@ -129,7 +129,7 @@ proptest! {
     }
 
     #[test]
-    fn what_our_dialect_accepts_the_foreign_one_reads_in_the_same_way(text in text()) {
+    fn the_foreign_dialect_reads_whatever_ours_accepts_in_the_same_way(text in text()) {
         let ours = read(&file(Dialect::Ours, text.clone().into_bytes()), &tools());
         let foreign = read(&file(Dialect::Foreign, text.into_bytes()), &tools());
         if let Some(ours) = ours.definition {
@@ -139,7 +139,7 @@ proptest! {
     }
 
     #[test]
-    fn a_ranking_is_in_order_and_its_best_has_enough_words(text in "[a-zA-Z ]{0,80}") {
+    fn a_ranking_is_in_order_and_its_best_agent_has_enough_words(text in "[a-zA-Z ]{0,80}") {
         let registry = Registry::builtin();
         let ranking = rank(&registry, &text);
         prop_assert!(ranking.best().is_none_or(|best| best.words.len() >= ranking.needed));

@@ -68,7 +68,7 @@ fn turns(max: u32) -> Limits {
 }
 
 #[test]
-fn a_definition_tightens_what_holds_and_only_its_turns_are_its_own_number() {
+fn a_definition_tightens_the_defaults_and_only_sets_its_own_turns() {
     let registry = Registry::builtin();
     let bounded = |own: Limits, usual: Limits| {
         let explore = registry.get("explore").expect("built in").clone();
@@ -107,7 +107,7 @@ fn restricted(tools: Option<&[&str]>, disallowed: &[&str]) -> AgentDefinition {
 }
 
 #[test]
-fn what_a_definition_forbids_is_taken_from_what_it_allows_or_inherits() {
+fn denied_tools_are_removed_from_allowed_or_inherited_ones() {
     let tools = |definition: &AgentDefinition| config(definition, None, Limits::default()).tools.join(" ");
     let edits = "Write Edit MultiEdit WebFetch";
     assert_eq!(
@@ -123,7 +123,7 @@ fn what_a_definition_forbids_is_taken_from_what_it_allows_or_inherits() {
 }
 
 #[test]
-fn a_bare_name_is_one_tool_and_a_name_with_a_star_is_those_that_it_matches() {
+fn a_bare_name_is_one_tool_and_a_star_matches_several() {
     let tools = |definition: &AgentDefinition| config(definition, None, Limits::default()).tools.join(" ");
     let (read, edit) = (restricted(None, &["Read"]), restricted(None, &["Edit"]));
     assert_eq!(tools(&read), "LS Glob Grep Write Edit MultiEdit WebFetch TodoWrite Bash BashOutput KillShell Task");
@@ -137,7 +137,7 @@ fn a_bare_name_is_one_tool_and_a_name_with_a_star_is_those_that_it_matches() {
 }
 
 #[test]
-fn what_a_parent_is_forbidden_its_child_is_forbidden_too() {
+fn a_child_is_denied_whatever_its_parent_is_denied() {
     let parent = config(&restricted(None, &["Grep"]), None, Limits::default());
     let child = config(&restricted(Some(&["Read", "Grep"]), &["LS"]), Some(&parent), Limits::default());
     assert_eq!(child.tools, ["Read"]);
@@ -152,7 +152,7 @@ fn decision(config: &AgentConfig, tool: &str, path: &str) -> Decision {
 }
 
 #[test]
-fn patterns_hold_for_arguments() {
+fn patterns_apply_to_arguments() {
     let definition = restricted(Some(&["Read", "Edit(docs/**)"]), &["Edit(docs/secret/**)"]);
     let config = config(&definition, None, Limits::default());
     assert_eq!(config.tools.join(" "), "Read Write Edit MultiEdit");
@@ -169,7 +169,7 @@ fn settings(mode: Mode, allow: &[&str]) -> Vec<GrantLayer> {
 }
 
 #[test]
-fn a_mode_of_a_definition_only_narrows_and_leaves_allow_rules_alone() {
+fn a_definitions_mode_only_narrows_and_leaves_allow_rules_alone() {
     let in_mode = |root: &[GrantLayer], mode: Mode| {
         let definition = AgentDefinition { mode: Some(mode), ..restricted(None, &[]) };
         let config = below(root, &definition, None, Limits::default());
@@ -188,7 +188,7 @@ fn a_mode_of_a_definition_only_narrows_and_leaves_allow_rules_alone() {
 }
 
 #[test]
-fn who_never_asks_is_refused_what_would_be_asked() {
+fn an_agent_that_never_asks_is_refused_calls_that_need_approval() {
     let definition = AgentDefinition { never_asks: true, ..restricted(None, &[]) };
     let config = below(&settings(Mode::Default, &["Edit(docs/**)"]), &definition, None, Limits::default());
     assert_eq!(decision(&config, "Edit", "docs/a.md"), Decision::Allow);
@@ -197,7 +197,7 @@ fn who_never_asks_is_refused_what_would_be_asked() {
 }
 
 #[test]
-fn whose_reads_are_approved_is_not_asked_and_is_still_denied() {
+fn approved_reads_need_no_question_and_can_still_be_denied() {
     let definition = AgentDefinition { approves_reads: true, ..restricted(None, &[]) };
     let mut root = settings(Mode::Default, &[]);
     root[0].ask = vec!["Read".to_owned()];
@@ -209,7 +209,7 @@ fn whose_reads_are_approved_is_not_asked_and_is_still_denied() {
 }
 
 #[test]
-fn a_stored_grant_is_narrowed_by_what_its_definition_says_now_and_by_nothing_else() {
+fn a_stored_grant_is_narrowed_only_by_its_current_definition() {
     let registry = Registry::builtin();
     let before = registry.get("explore").expect("built in");
     let stored = config(before, None, Limits::default()).grant;

@@ -35,7 +35,7 @@ fn a_server_is_a_program_or_an_address() {
 }
 
 #[test]
-fn what_makes_no_sense_is_told() {
+fn invalid_servers_are_reported() {
     let faults = [
         fault("db", &json!("npx db")),
         fault("db", &json!({})),
@@ -72,7 +72,7 @@ fn what_makes_no_sense_is_told() {
 }
 
 #[test]
-fn keys_without_a_meaning_are_named() {
+fn keys_without_a_meaning_are_reported() {
     let reading = ServerDefinition::read("db", &json!({ "command": "a", "arg": [], "headers": {}, "watch": 1 }));
     expect![[r#"
         there is no `arg`; did you mean `args`?
@@ -82,7 +82,7 @@ fn keys_without_a_meaning_are_named() {
 }
 
 #[test]
-fn a_server_is_switched_off_in_the_words_of_either_kind_of_program() {
+fn a_server_can_be_switched_off_with_either_key() {
     for (switch, is_off) in [
         (json!({}), false),
         (json!({ "disabled": true }), true),
@@ -103,7 +103,7 @@ fn a_server_is_switched_off_in_the_words_of_either_kind_of_program() {
 }
 
 #[test]
-fn keys_of_others_stay_hidden_when_a_server_is_shown() {
+fn secrets_stay_hidden_when_a_server_is_shown() {
     let shown = |definition: Value| ServerDefinition::read("db", &definition).unwrap().server.to_string();
     expect![[r#"{ command = "npx", args = ["-y", "db"], env = { KEY = "********" } }"#]]
         .assert_eq(&shown(json!({ "command": "npx", "args": ["-y", "db"], "env": { "KEY": "sk-1" } })));
@@ -121,7 +121,7 @@ fn agent(front_matter: &str, trusted: bool) -> Reading {
 const OWN: &str = "tools: Read, mcp__files__list\nmcpServers:\n  - files\n  - db:\n      command: npx\n      args: [-y, db]\n  - name: web\n    url: https://web.example/mcp\n";
 
 #[test]
-fn an_agent_asks_for_servers_by_name_and_brings_its_own_if_it_is_trusted() {
+fn an_agent_names_servers_and_defines_its_own_only_if_trusted() {
     let definition = agent(OWN, true).definition.unwrap();
     let names: Vec<&str> = definition.servers.iter().map(ServerUse::name).collect();
     assert_eq!(names, ["files", "db", "web"]);

@@ -15,7 +15,7 @@ fn granted(lines: &str, tools: &[&str]) -> Option<Vec<String>> {
 }
 
 #[test]
-fn who_may_run_commands_may_look_after_them() {
+fn an_agent_that_may_run_commands_may_manage_them() {
     let all = ["Read", "Bash", "BashOutput", "KillShell", "WebFetch"];
     let granted = |lines: &str| granted(lines, &all).expect("it has a list").join(" ");
     assert_eq!(granted("tools: Bash, Read"), "Bash Read BashOutput KillShell");
@@ -29,7 +29,7 @@ fn who_may_run_commands_may_look_after_them() {
 }
 
 #[test]
-fn nothing_is_granted_that_does_not_exist() {
+fn no_missing_tool_is_granted() {
     assert_eq!(granted("tools: Bash", &["Read", "Bash"]), Some(vec!["Bash".to_owned()]));
     assert_eq!(granted("model: opus", &["Read", "Bash", "KillShell"]), None, "it has what its parent has");
 }

@@ -44,7 +44,7 @@ fn expanded(template: &Template, words: &[&str]) -> String {
 }
 
 #[test]
-fn a_file_is_a_template_of_its_own_name() {
+fn a_template_is_named_after_its_file() {
     let template = template(
         "agent: explore\nmodel: light\narguments:\n  - path\n  - name: style\n    default: plain\n",
         "\nTest {{path}} in a {{style}} style.\n\n{{input}}\n",
@@ -56,7 +56,7 @@ fn a_file_is_a_template_of_its_own_name() {
 }
 
 #[test]
-fn values_defaults_and_words_take_their_places() {
+fn values_defaults_and_words_fill_their_placeholders() {
     let template = template(
         "arguments: [path, {name: style, default: plain}]\n",
         "Test {{path}} ({{ path }}) in a {{style}} style.\n{{input}}",
@@ -76,14 +76,14 @@ fn values_defaults_and_words_take_their_places() {
 }
 
 #[test]
-fn words_without_a_place_go_to_the_end() {
+fn words_without_a_placeholder_go_to_the_end() {
     let template = template("", "Do it.");
     assert_eq!(expanded(&template, &["and", "more"]), "Do it.\n\nand more");
     assert_eq!(expanded(&template, &[]), "Do it.");
 }
 
 #[test]
-fn what_does_not_fit_is_told_with_what_would() {
+fn a_call_that_does_not_fit_is_answered_with_the_usage() {
     let template = template("arguments: [path, style, {name: depth, default: '1'}]\n", "{{path}} {{style}} {{depth}}");
     let tries: [&[&str]; 6] =
         [&["pth=a"], &["path=a", "style=b", "colour=red"], &[], &["path=a"], &["path=a", "path=b"], &["PATH=a"]];
@@ -100,7 +100,7 @@ fn what_does_not_fit_is_told_with_what_would() {
 }
 
 #[test]
-fn a_text_that_would_grow_without_bound_is_not_made() {
+fn an_expansion_that_would_be_too_long_is_refused() {
     let template = template("arguments: [x]\n", &"{{x}}".repeat(10_000));
     let given = Given::from_words(&[format!("x={}", "y".repeat(1 << 20))]).expect("it fits");
     let error = template.expand(&given, MOST).expect_err("ten gigabytes");
@@ -113,7 +113,7 @@ fn a_text_that_would_grow_without_bound_is_not_made() {
 }
 
 #[test]
-fn what_is_wrong_with_a_file_is_said_with_its_line() {
+fn faults_of_a_file_are_reported_with_their_line() {
     let front = |keys: &str, text: &str| format!("---\ndescription: d\n{keys}---\n{text}\n");
     let said: String = [
         ("task-status.md", front("", "Do.")),
@@ -171,7 +171,7 @@ fn what_is_wrong_with_a_file_is_said_with_its_line() {
 }
 
 #[test]
-fn a_projects_template_takes_the_place_of_a_users_only_when_it_is_trusted() {
+fn a_projects_template_replaces_a_users_only_if_it_is_trusted() {
     let (users, projects) =
         (plain("/own/t/review.md", Scope::User), plain(".sortie/templates/review.md", Scope::Project));
     let of = |files: [&TemplateFile; 2]| {
@@ -193,7 +193,7 @@ fn a_projects_template_takes_the_place_of_a_users_only_when_it_is_trusted() {
 }
 
 #[test]
-fn a_name_is_had_once_and_a_broken_file_keeps_it() {
+fn a_name_belongs_to_one_file_and_a_broken_file_keeps_it() {
     let (templates, findings) =
         Templates::assemble(vec![plain("t/b/review.md", Scope::Project), plain("t/a/review.md", Scope::Project)]);
     assert_eq!(templates.get("review").expect("the first").description, "from t/a/review.md");
@@ -208,7 +208,7 @@ fn a_name_is_had_once_and_a_broken_file_keeps_it() {
 }
 
 #[test]
-fn an_unknown_name_is_told_with_those_that_may_be_meant() {
+fn the_error_for_an_unknown_template_lists_likely_ones() {
     let (templates, _) = Templates::assemble(
         ["add-docs", "review", "test-file"].map(|name| plain(&format!("t/{name}.md"), Scope::Project)).to_vec(),
     );
@@ -244,7 +244,7 @@ fn a_prompt_that_calls_a_template_becomes_its_text() {
 }
 
 #[test]
-fn what_a_request_says_itself_is_stronger_than_its_template() {
+fn a_request_overrides_its_template() {
     // The default agent can be named like any other.
     for agent in ["plan", "general-purpose"] {
         let (agent_is_usual, model) = (false, Some("main".to_owned()));
@@ -255,7 +255,7 @@ fn what_a_request_says_itself_is_stronger_than_its_template() {
 }
 
 #[test]
-fn a_name_that_is_almost_a_templates_is_told_of() {
+fn a_name_close_to_a_templates_gets_a_notice() {
     let mistaken = request("/tst-file path=a");
     let applied = shelf().applied(mistaken.clone(), MOST).expect("it is a prompt like any other");
     assert_eq!((applied.prompt, applied.agent), (mistaken.prompt, mistaken.agent));
@@ -264,7 +264,7 @@ fn a_name_that_is_almost_a_templates_is_told_of() {
 }
 
 #[test]
-fn a_template_whose_agent_nobody_is_is_told_of() {
+fn a_template_with_an_unknown_agent_is_reported() {
     let of = |agent: &str| {
         let text = format!("---\ndescription: d\nagent: {agent}\n---\nDo it.\n");
         let registry = Registry::builtin().with_templates(vec![file(PLACE, Scope::Project, &text)]);
@@ -302,7 +302,7 @@ fn a_call_that_does_not_fit_is_refused_with_a_code() {
 }
 
 #[test]
-fn agents_are_told_of_templates_in_bounded_lines() {
+fn agents_get_templates_in_bounded_lines() {
     assert!(template_lines(&Templates::default()).is_empty());
     let text =
         "---\ndescription: |\n  Write\n  tests\narguments: [path, {name: style, default: x}]\n---\n{{path}}{{style}}\n";

@@ -53,7 +53,7 @@ const TABLE: &[(&str, &[Standing])] = &[
     ("s03", &[Here]),
     ("s04", &[Here]),
     ("s05", &[Here, At(RACE, "s05_outside_bytes_are_never_read_while_a_directory_and_a_link_are_swapped")]),
-    ("s06", &[Here, At(RACE, "s06_nothing_is_made_outside_while_a_directory_and_a_link_are_swapped")]),
+    ("s06", &[Here, At(RACE, "s06_nothing_is_created_outside_while_a_directory_and_a_link_are_swapped")]),
     ("s07", &[Here]),
     ("s09", &[Here]),
     ("s10", &[Here]),
@@ -86,7 +86,7 @@ const TABLE: &[(&str, &[Standing])] = &[
             Waits("worktrees"),
         ],
     ),
-    ("s34", &[Here, At(BARE, "s34_a_nested_bare_repository_is_no_repository")]),
+    ("s34", &[Here, At(BARE, "s34_a_nested_bare_repository_does_not_count")]),
     ("s35", &[Here]),
     ("s37", &[Waits("worktrees")]),
     // Configuration and trust.

@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_wide_while_many_write_and_narrow_again_soon_after() {
+    fn the_cache_grows_while_many_write_and_shrinks_soon_after() {
         let connection = Connection::open_in_memory().unwrap();
         let mut cache = PageCache::new();
         let begun = Instant::now();

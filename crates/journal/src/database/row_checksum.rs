@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_change_of_any_bit_changes_the_mark() {
+    fn a_change_of_any_bit_changes_the_checksum() {
         let text = *b"agent-abcdefghijkl, and some more of it";
         let whole = RowChecksum::of_command(1, "abc", std::str::from_utf8(&text).unwrap());
         for bit in 0..64 {

@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_of_another_program_is_told_from_an_empty_one_and_from_ours() {
+    fn a_foreign_file_is_distinguished_from_an_empty_one_and_from_ours() {
         let mut connection = Connection::open_in_memory().unwrap();
         assert_eq!(format(&connection).unwrap(), Format::Empty);
         migrate(&mut connection, STEPS).unwrap();

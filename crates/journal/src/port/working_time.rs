@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn work_is_counted_over_processes_and_neither_waiting_nor_lying_still() {
+    fn work_is_counted_over_processes_without_waiting_and_idle_time() {
         let mut worked = Worked::begin(Timestamp(0));
         assert_eq!(worked.possibly_in_last_process(Timestamp(9_000)), Duration::ZERO, "it has not begun");
         heard(&mut worked, &Fact::TaskAdmitted, 5);
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn legs_are_counted_together_and_not_what_is_between_them() {
+    fn legs_are_added_up_without_the_time_between_them() {
         let mut worked = Worked::begin(Timestamp(0));
         for (start, told) in [(0, secs(7)), (1_000_000, secs(14))] {
             heard(&mut worked, &Fact::TaskAdmitted, start);
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn word_of_a_child_that_was_stopped_later_is_no_work() {
+    fn the_later_end_of_a_stopped_child_is_not_work() {
         let mut worked = Worked::begin(Timestamp(0));
         heard(&mut worked, &Fact::TaskAdmitted, 0);
         heard(

@@ -170,7 +170,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn who_cannot_be_looked_up_counts_as_running_unless_the_machine_was_started_since() {
+    fn an_invisible_process_counts_as_running_unless_the_machine_rebooted() {
         let here = Owner::current();
         let elsewhere = Owner { pid: here.pid + 1, space: here.space + 1, ..here };
         assert_eq!(elsewhere.life(), Life::OutOfSight);

@@ -172,7 +172,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn word_of_a_child_reaches_a_task_that_nobody_runs_and_leaves_it_nobodys() {
+    fn the_end_of_a_child_reaches_a_task_without_an_owner_and_gives_it_none() {
         let task_id = TaskId::from_random([1; 12]);
         let fact =
             Fact::ChildEnded { call: CallId("call".to_owned()), child: TaskId::from_random([2; 12]), child_leg: 1 };

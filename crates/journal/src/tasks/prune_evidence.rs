@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tree_of_which_a_task_is_open_and_not_seen_to_run_is_named_once_it_is_old() {
+    fn an_old_tree_with_an_open_task_that_nobody_visibly_runs_is_named() {
         let unseen = Holder::OutOfSight { pid: 7 };
         let root = standing(1, TaskState::Ended(Status::Completed), Holder::Nobody);
         let below = [standing(2, TaskState::Running, unseen), standing(3, TaskState::Running, unseen)];

@@ -37,8 +37,8 @@ fn id(round: u64, writer: u64) -> TaskId {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_was_acknowledged_survives_a_kill_at_any_instant() {
-    let test = "crash::what_was_acknowledged_survives_a_kill_at_any_instant";
+async fn acknowledged_events_survive_a_kill_at_any_instant() {
+    let test = "crash::acknowledged_events_survive_a_kill_at_any_instant";
     if let Some(role) = role() {
         let (round, path) = role.split_once(' ').unwrap();
         return write_until_killed(Path::new(path), round.parse().unwrap()).await;

@@ -185,7 +185,7 @@ async fn a_lost_row_of_a_task_is_found() {
 }
 
 #[tokio::test]
-async fn a_change_in_any_column_of_a_task_is_found_by_every_question_about_it() {
+async fn a_change_in_any_column_of_a_task_is_found_by_every_query_about_it() {
     for change in [
         "number = 20",
         "parent = NULL",
@@ -232,7 +232,7 @@ async fn a_change_in_any_column_of_a_task_is_found_by_every_question_about_it() 
 }
 
 #[tokio::test]
-async fn a_row_of_a_task_that_makes_no_sense_is_damage() {
+async fn an_implausible_row_of_a_task_is_damage() {
     for change in ["status = 'jubilant'", "root = 'somewhere'", "log_sum = x'00'", "depth = -1"] {
         let place = damaged_by(&format!("UPDATE tasks SET {change} WHERE task = 'aaaaaaaaaaaa'")).await;
         let found = place.open().read(task('a'));
@@ -241,7 +241,7 @@ async fn a_row_of_a_task_that_makes_no_sense_is_damage() {
 }
 
 #[tokio::test]
-async fn a_task_that_a_list_would_miss_is_found_to_be_missing() {
+async fn a_list_notices_a_missing_task() {
     let place = damaged_by("DELETE FROM tasks WHERE task = 'bbbbbbbbbbbb'").await;
     let journal = place.open();
     for list in [journal.tasks(1), journal.find("a")] {
@@ -304,7 +304,7 @@ async fn an_old_tree_that_is_damaged_is_named_and_not_pruned() {
 
 /// Written as a later version would write it, by the documented rule for checksums and without the journal's own code.
 #[tokio::test]
-async fn a_fact_of_a_later_version_is_kept_and_passed_over() {
+async fn a_fact_of_a_later_version_is_kept_and_skipped() {
     let place = Place::new();
     let a = task('a');
     append(&place.open(), [started(a)]).await.unwrap();

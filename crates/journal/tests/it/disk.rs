@@ -11,8 +11,8 @@ use crate::support::{Place, again, append, noticed, passes, resumed, role, start
 
 /// In a mount namespace of its own, which ends with the process, so that nothing stays mounted.
 #[tokio::test]
-async fn on_a_full_disk_nothing_is_acknowledged_and_with_room_again_it_goes_on() {
-    let test = "disk::on_a_full_disk_nothing_is_acknowledged_and_with_room_again_it_goes_on";
+async fn a_full_disk_acknowledges_nothing_and_writing_resumes_when_there_is_room() {
+    let test = "disk::a_full_disk_acknowledges_nothing_and_writing_resumes_when_there_is_room";
     if let Some(directory) = role() {
         return fill_up(Path::new(&directory)).await;
     }
@@ -83,8 +83,8 @@ const BROKEN_SYNC: &str = r#"
 "#;
 
 #[tokio::test]
-async fn after_a_sync_that_failed_nothing_more_is_acknowledged() {
-    let test = "disk::after_a_sync_that_failed_nothing_more_is_acknowledged";
+async fn after_a_failed_sync_nothing_more_is_acknowledged() {
+    let test = "disk::after_a_failed_sync_nothing_more_is_acknowledged";
     if let Some(directory) = role() {
         return fail_to_sync(Path::new(&directory)).await;
     }

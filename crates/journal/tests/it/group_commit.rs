@@ -17,7 +17,7 @@ fn hold_the_write_lock(place: &Place) -> rusqlite::Connection {
 }
 
 #[tokio::test]
-async fn a_thousand_synced_appends_that_come_together_share_a_few_commits() {
+async fn a_thousand_simultaneous_synced_appends_share_a_few_commits() {
     let place = Place::new();
     let journal = place.open();
     append(&journal, [started(task('a'))]).await.unwrap();
@@ -88,7 +88,7 @@ async fn an_ordered_append_does_not_wait_for_its_commit_until_the_queue_is_full(
 }
 
 #[tokio::test]
-async fn an_attempt_that_lost_an_ordered_append_is_told_so_from_then_on() {
+async fn an_attempt_that_lost_an_ordered_append_gets_errors_from_then_on() {
     let place = Place::new();
     let journal = place.open();
     append(&journal, [started(task('a')), started(task('b'))]).await.unwrap();
@@ -132,7 +132,7 @@ async fn after_a_failed_write_nothing_more_is_acknowledged() {
 }
 
 #[tokio::test]
-async fn another_programs_lock_costs_only_those_who_wrote_meanwhile() {
+async fn another_programs_lock_fails_only_simultaneous_writes() {
     let place = Place::new();
     let journal = SqliteJournal::open_with_patience(&place.path(), Duration::from_millis(50)).unwrap();
     append(&journal, [started(task('a')), started(task('b'))]).await.unwrap();
@@ -153,7 +153,7 @@ async fn another_programs_lock_costs_only_those_who_wrote_meanwhile() {
 }
 
 #[tokio::test]
-async fn a_task_that_its_attempt_has_forsaken_is_interrupted_until_another_goes_on() {
+async fn a_task_forsaken_by_its_attempt_is_interrupted_until_it_is_resumed() {
     let place = Place::new();
     let journal = place.open();
     append(&journal, [started(task('a'))]).await.unwrap();
@@ -183,7 +183,7 @@ async fn dropping_the_journal_writes_what_is_queued() {
 }
 
 #[tokio::test]
-async fn an_append_that_nobody_waits_for_any_more_stands_all_the_same() {
+async fn an_append_that_nobody_waits_for_any_more_still_counts() {
     let place = Place::new();
     let journal = place.open();
     append(&journal, [started(task('a'))]).await.unwrap();

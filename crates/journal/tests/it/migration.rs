@@ -29,7 +29,7 @@ fn list(journal: &dyn Journal) -> String {
 }
 
 #[tokio::test]
-async fn a_journal_of_version_1_keeps_all_that_it_held_and_is_written_on() {
+async fn a_journal_of_version_1_keeps_its_content_and_accepts_more() {
     let place = version_1();
     let journal = place.open();
     assert_eq!(journal.format_version().unwrap(), 4);
@@ -74,7 +74,7 @@ fn a_reader_migrates_it_too() {
 }
 
 #[tokio::test]
-async fn a_journal_of_version_2_learns_how_long_its_tasks_have_worked() {
+async fn a_journal_of_version_2_gets_the_working_time_of_its_tasks() {
     let place = version_2();
     let journal = place.open();
     let worked = |header: TaskHeader| format!("{} {:?} {:?}\n", header.task_id, header.state, header.worked.known());
@@ -90,7 +90,7 @@ async fn a_journal_of_version_2_learns_how_long_its_tasks_have_worked() {
 }
 
 #[test]
-fn what_was_damaged_in_version_2_is_damaged_afterwards() {
+fn damage_in_version_2_is_still_damage_afterwards() {
     let place = version_2();
     place.sql().execute("UPDATE tasks SET title = 'Look at it' WHERE task = 'bbbbbbbbbbbb'", ()).unwrap();
     let refused = place.open().tasks(10).unwrap_err();
@@ -100,7 +100,7 @@ fn what_was_damaged_in_version_2_is_damaged_afterwards() {
 /// A program of an older version that has the file open while a newer one migrates it would write rows with wrong
 /// checksums.
 #[test]
-fn a_program_that_only_knows_an_older_version_cannot_write_on_in_a_migrated_file() {
+fn a_program_of_an_older_version_cannot_keep_writing_to_a_migrated_file() {
     for (place, column) in [(version_1(), "last_sum = zeroblob(16)"), (version_2(), "mark = 7")] {
         let older = place.sql();
         let update = format!("UPDATE tasks SET leg = 3, last_seq = 9, {column} WHERE task = 'aaaaaaaaaaaa'");

@@ -20,7 +20,7 @@ fn close_to(path: &Path, mode: u32) {
 }
 
 #[tokio::test]
-async fn the_directory_and_all_files_are_made_for_their_owner_alone() {
+async fn the_directory_and_all_files_are_private_to_their_owner() {
     let place = Place::new();
     let directory = place.directory.path().join("state/sortie");
     let journal = SqliteJournal::open(&directory.join("journal.db")).unwrap();
@@ -49,7 +49,7 @@ fn reading_a_missing_journal_finds_it_empty_and_creates_nothing() {
 }
 
 #[test]
-fn the_version_of_the_format_can_be_asked_for() {
+fn the_format_version_can_be_read() {
     let place = Place::new();
     assert_eq!(place.open().format_version().unwrap(), 4);
     assert_eq!(SqliteJournal::open_read_only(&place.path()).unwrap().format_version().unwrap(), 4);
@@ -87,7 +87,7 @@ async fn a_journal_is_the_same_after_it_is_opened_again() {
 }
 
 #[test]
-fn many_may_make_the_same_journal_at_once() {
+fn many_threads_may_create_the_same_journal_at_once() {
     let place = Place::new();
     let path = place.path();
     std::thread::scope(|scope| {
@@ -126,7 +126,7 @@ fn a_database_of_another_program_is_refused_and_left_as_it_is() {
 }
 
 #[test]
-fn a_file_that_is_no_database_is_damaged() {
+fn a_file_that_is_not_a_database_is_damaged() {
     let place = Place::new();
     fs::write(place.path(), "Dear diary, ".repeat(1000)).unwrap();
     for refused in [SqliteJournal::open(&place.path()), SqliteJournal::open_read_only(&place.path())] {
@@ -153,7 +153,7 @@ async fn pages_of_garbage_are_damage_to_readers_and_to_the_writer() {
 }
 
 #[test]
-fn a_place_that_can_hold_no_file_is_named() {
+fn a_path_that_cannot_hold_a_file_is_named() {
     let place = Place::new();
     let refused = SqliteJournal::open(place.directory.path()).unwrap_err();
     assert!(matches!(refused, JournalError::Open { .. }), "{refused:?}");
@@ -166,7 +166,7 @@ fn a_place_that_can_hold_no_file_is_named() {
 const IMPATIENT: Duration = Duration::from_millis(50);
 
 #[tokio::test]
-async fn a_journal_that_another_program_keeps_to_itself_is_locked() {
+async fn a_journal_locked_exclusively_by_another_program_is_reported() {
     let place = Place::new();
     append(&place.open(), [started(task('a'))]).await.unwrap();
     let other = place.sql();
@@ -178,7 +178,7 @@ async fn a_journal_that_another_program_keeps_to_itself_is_locked() {
 }
 
 #[tokio::test]
-async fn a_write_lock_that_is_not_given_back_in_time_is_told_and_the_next_write_is_tried() {
+async fn a_lock_timeout_fails_the_write_and_the_next_one_is_tried() {
     let place = Place::new();
     let journal = SqliteJournal::open_with_patience(&place.path(), IMPATIENT).unwrap();
     append(&journal, [started(task('a'))]).await.unwrap();
@@ -194,8 +194,8 @@ async fn a_write_lock_that_is_not_given_back_in_time_is_told_and_the_next_write_
 
 /// Root may write everywhere, so an unprivileged process tries to open the journal.
 #[tokio::test]
-async fn what_may_not_be_written_is_read_only() {
-    let test = "opening::what_may_not_be_written_is_read_only";
+async fn an_unwritable_journal_is_read_only() {
+    let test = "opening::an_unwritable_journal_is_read_only";
     if let Some(directory) = role() {
         return try_the_closed_places(Path::new(&directory));
     }

@@ -26,7 +26,7 @@ async fn check_moved(journal: &SqliteJournal) {
 }
 
 #[tokio::test]
-async fn what_is_written_to_a_directory_that_was_removed_is_not_acknowledged() {
+async fn a_write_to_a_removed_directory_is_not_acknowledged() {
     let place = Place::new();
     let directory = place.directory.path().join("state");
     let journal = journal_in(&directory).await;
@@ -39,7 +39,7 @@ async fn what_is_written_to_a_directory_that_was_removed_is_not_acknowledged() {
 }
 
 #[tokio::test]
-async fn what_is_written_past_a_link_in_place_of_the_directory_is_not_acknowledged() {
+async fn a_write_past_a_link_in_place_of_the_directory_is_not_acknowledged() {
     let place = Place::new();
     let (directory, other) = (place.directory.path().join("state"), place.directory.path().join("other"));
     let journal = journal_in(&directory).await;
@@ -52,7 +52,7 @@ async fn what_is_written_past_a_link_in_place_of_the_directory_is_not_acknowledg
 }
 
 #[tokio::test]
-async fn what_is_written_to_a_log_that_was_removed_is_not_acknowledged() {
+async fn a_write_to_a_removed_log_is_not_acknowledged() {
     let place = Place::new();
     let journal = journal_in(place.directory.path()).await;
     fs::remove_file(place.directory.path().join("journal.db-wal")).unwrap();
@@ -60,7 +60,7 @@ async fn what_is_written_to_a_log_that_was_removed_is_not_acknowledged() {
 }
 
 #[tokio::test]
-async fn a_link_in_place_of_the_file_is_refused_and_not_followed() {
+async fn a_link_in_place_of_the_file_is_refused_not_followed() {
     let place = Place::new();
     let elsewhere = Place::new();
     append(&elsewhere.open(), [started(task('a'))]).await.unwrap();

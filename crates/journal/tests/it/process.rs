@@ -168,8 +168,8 @@ fn wait_until_stopped(process: &Child) {
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn an_owner_that_was_stopped_and_taken_over_from_writes_nothing_when_it_wakes_up() {
-    let test = "process::an_owner_that_was_stopped_and_taken_over_from_writes_nothing_when_it_wakes_up";
+async fn a_paused_owner_writes_nothing_after_a_takeover() {
+    let test = "process::a_paused_owner_writes_nothing_after_a_takeover";
     if let Some(path) = role() {
         let journal = SqliteJournal::open(Path::new(&path)).unwrap();
         append(&journal, [started(task('a'))]).await.unwrap();
@@ -254,7 +254,7 @@ async fn a_command_reaches_the_process_that_runs_the_task() {
 }
 
 #[tokio::test]
-async fn of_two_that_prune_at_once_each_tells_of_what_it_has_removed_itself() {
+async fn two_simultaneous_prunings_each_report_what_they_removed() {
     let place = Place::new();
     let (first, second) = (place.open(), place.open());
     append(&first, [started(task('a')), ended(task('a'), Status::Completed)]).await.unwrap();
@@ -268,8 +268,8 @@ async fn of_two_that_prune_at_once_each_tells_of_what_it_has_removed_itself() {
 }
 
 #[tokio::test]
-async fn a_pruning_that_was_killed_half_way_is_finished_by_the_next() {
-    let test = "process::a_pruning_that_was_killed_half_way_is_finished_by_the_next";
+async fn a_killed_pruning_is_finished_by_the_next() {
+    let test = "process::a_killed_pruning_is_finished_by_the_next";
     if let Some(path) = role() {
         let journal = SqliteJournal::open(Path::new(&path)).unwrap();
         drop(journal.prune(Timestamp(2_000), &mut |_| std::process::abort()));
@@ -296,7 +296,7 @@ async fn a_pruning_that_was_killed_half_way_is_finished_by_the_next() {
 
 /// A process that reads a long log for a resume notices another's takeover before the end of the log.
 #[test]
-fn a_takeover_shows_while_a_long_log_is_read() {
+fn a_takeover_is_noticed_while_a_long_log_is_read() {
     let (place, a) = (Place::new(), task('a'));
     let (reader, other) = (place.open(), place.open());
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();

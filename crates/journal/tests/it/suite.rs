@@ -33,26 +33,26 @@ mod resuming;
 
 over_every_journal![
     events_are_numbered_within_their_task_without_gaps,
-    what_was_appended_is_read_back_whole,
+    appended_events_are_read_back_unchanged,
     ordered_appends_keep_their_order,
-    an_append_over_two_tasks_is_all_or_nothing,
+    an_append_to_two_tasks_is_all_or_nothing,
     a_task_that_never_started_has_no_facts,
     a_task_starts_once,
     a_lower_attempt_is_shut_out_by_a_higher_one,
-    an_append_of_nothing_does_nothing,
+    an_empty_append_does_nothing,
     headers_follow_the_task_from_start_to_end,
     a_new_leg_opens_an_ended_task_again,
-    a_leg_ends_once_and_nothing_but_a_childs_end_follows_it,
+    a_leg_ends_once_and_only_the_end_of_a_child_follows_it,
     the_newest_ending_is_read_alone,
     newest_tasks_are_listed_first,
-    a_tree_lists_parents_before_children_in_order_of_starting,
+    a_tree_lists_parents_before_children_in_order_of_start,
     a_task_is_found_by_the_beginning_of_its_id,
     an_unknown_task_is_an_error_not_an_empty_log,
     the_log_is_followed_page_by_page_over_all_tasks,
     one_tree_can_be_followed_alone,
     waiting_ends_when_something_is_written,
-    waiting_ends_when_the_time_is_over,
-    facts_of_an_unknown_kind_are_kept_and_can_be_passed_over,
+    waiting_ends_when_the_time_is_up,
+    unknown_facts_are_kept_and_can_be_skipped,
 ];
 
 async fn events_are_numbered_within_their_task_without_gaps(journal: &dyn Journal) {
@@ -70,7 +70,7 @@ async fn events_are_numbered_within_their_task_without_gaps(journal: &dyn Journa
     .assert_eq(&render(&both));
 }
 
-async fn what_was_appended_is_read_back_whole(journal: &dyn Journal) {
+async fn appended_events_are_read_back_unchanged(journal: &dyn Journal) {
     let (parent, child) = (task('a'), task('b'));
     let entries = [started(parent), started_by(parent, child, parent), ended(child, Status::Partial)];
     append(journal, entries.clone()).await.unwrap();
@@ -98,7 +98,7 @@ async fn ordered_appends_keep_their_order(journal: &dyn Journal) {
     assert_eq!(journal.read(a).unwrap().len(), 101);
 }
 
-async fn an_append_over_two_tasks_is_all_or_nothing(journal: &dyn Journal) {
+async fn an_append_to_two_tasks_is_all_or_nothing(journal: &dyn Journal) {
     let (a, b, c) = (task('a'), task('b'), task('c'));
     append(journal, [started(a)]).await.unwrap();
     let before = journal.end().unwrap();
@@ -149,7 +149,7 @@ async fn a_lower_attempt_is_shut_out_by_a_higher_one(journal: &dyn Journal) {
     .assert_eq(&render(&both));
 }
 
-async fn an_append_of_nothing_does_nothing(journal: &dyn Journal) {
+async fn an_empty_append_does_nothing(journal: &dyn Journal) {
     append(journal, []).await.unwrap();
     journal.append(Vec::new(), Durability::Ordered).await.unwrap();
     assert_eq!(journal.end().unwrap(), Position(0));
@@ -226,7 +226,7 @@ async fn newest_tasks_are_listed_first(journal: &dyn Journal) {
     assert_eq!(journal.tasks(usize::MAX).unwrap().len(), 3);
 }
 
-async fn a_tree_lists_parents_before_children_in_order_of_starting(journal: &dyn Journal) {
+async fn a_tree_lists_parents_before_children_in_order_of_start(journal: &dyn Journal) {
     let (root, stranger) = (task('m'), task('s'));
     append(journal, [started(root), started(stranger)]).await.unwrap();
     append(journal, [started_by(root, task('z'), root), started_by(root, task('b'), root)]).await.unwrap();
@@ -255,7 +255,7 @@ async fn a_task_is_found_by_the_beginning_of_its_id(journal: &dyn Journal) {
     }
 }
 
-async fn a_leg_ends_once_and_nothing_but_a_childs_end_follows_it(journal: &dyn Journal) {
+async fn a_leg_ends_once_and_only_the_end_of_a_child_follows_it(journal: &dyn Journal) {
     let (a, b) = (task('a'), task('b'));
     append(journal, [started(a), started_by(a, b, a), ended(a, Status::Failed)]).await.unwrap();
     for late in [noticed(a, "late"), ended(a, Status::Completed)] {
@@ -335,14 +335,14 @@ async fn waiting_ends_when_something_is_written(journal: &dyn Journal) {
     assert!(begun.elapsed() < FOREVER / 2);
 }
 
-async fn waiting_ends_when_the_time_is_over(journal: &dyn Journal) {
+async fn waiting_ends_when_the_time_is_up(journal: &dyn Journal) {
     append(journal, [started(task('a'))]).await.unwrap();
     let begun = Instant::now();
     journal.wait_beyond(journal.end().unwrap(), Duration::from_millis(20));
     assert!(begun.elapsed() >= Duration::from_millis(20));
 }
 
-async fn facts_of_an_unknown_kind_are_kept_and_can_be_passed_over(journal: &dyn Journal) {
+async fn unknown_facts_are_kept_and_can_be_skipped(journal: &dyn Journal) {
     let a = task('a');
     append(journal, [started(a), entry(a, Fact::Unknown), noticed(a, "after")]).await.unwrap();
     expect![[r"

@@ -16,7 +16,7 @@ fn a_command_is_written_as_its_golden_file_says_and_reads_back() {
 }
 
 #[test]
-fn a_command_of_a_later_version_is_passed_over_not_an_error() {
+fn a_command_of_a_later_version_is_skipped_not_an_error() {
     let command: Command = serde_json::from_str(r#"{"type":"dance","task":"agent-bbbbbbbbbbbb"}"#).expect("it is read");
     assert_eq!(command, Command::Unknown);
     assert_eq!(command.task(), None);

@@ -244,7 +244,7 @@ fn every_event_is_written_as_its_golden_file_says_and_reads_back() {
 }
 
 #[test]
-fn a_retry_tells_what_the_broken_try_used_where_that_is_known() {
+fn a_retry_records_the_known_usage_of_the_failed_call() {
     let retried = |usage| Fact::ModelRetried {
         turn: 1,
         attempt: 1,
@@ -262,7 +262,7 @@ fn a_retry_tells_what_the_broken_try_used_where_that_is_known() {
 }
 
 #[test]
-fn what_is_kept_of_servers_tools_reads_back_and_is_not_written_where_there_is_none() {
+fn server_tools_read_back_and_are_omitted_if_empty() {
     let started = |server_tools| {
         let job = job();
         Fact::TaskStarted { job: Box::new(Job { config: AgentConfig { server_tools, ..job.config.clone() }, ..job }) }
@@ -279,7 +279,7 @@ fn what_is_kept_of_servers_tools_reads_back_and_is_not_written_where_there_is_no
 }
 
 #[test]
-fn questions_that_a_task_was_reminded_of_read_back() {
+fn reminded_questions_read_back() {
     let questions = vec![QuestionMark { task: task(1), call: CallId::from("call_1") }];
     let reminded = Fact::Reminded { text: "They wait.".to_owned(), lost_shells: Vec::new(), questions };
     let written = serde_json::to_value(&reminded).expect("facts are plain data");
@@ -288,7 +288,7 @@ fn questions_that_a_task_was_reminded_of_read_back() {
 }
 
 #[test]
-fn how_a_model_was_known_to_count_reads_back_and_is_not_written_where_nobody_knew() {
+fn the_counted_percentage_reads_back_and_is_omitted_if_unknown() {
     let started = |counted_percent| Fact::TaskStarted { job: Box::new(Job { counted_percent, ..job() }) };
     let written = |known| serde_json::to_value(started(known)).expect("facts are plain data");
     assert_eq!(written(Some(280))["job"]["counted_percent"], 280);
@@ -307,7 +307,7 @@ fn the_stored_kind_is_the_type_that_readers_see() {
 }
 
 #[test]
-fn an_event_of_an_unknown_kind_is_passed_over_not_an_error() {
+fn an_unknown_event_is_skipped_not_an_error() {
     let text = r#"{"v":2,"seq":1,"task_id":"agent-bbbbbbbbbbbb","depth":0,"leg":1,
         "time":"2026-01-31T12:00:00.000Z","type":"moon_landed","where":"mare"}"#;
     let event: Event = serde_json::from_str(text).expect("a newer event still has its frame");

@@ -17,7 +17,7 @@ fn a_layer_of_an_older_journal_means_what_it_meant() {
 }
 
 #[test]
-fn a_layer_keeps_all_it_says_and_writes_nothing_that_it_does_not_say() {
+fn a_layer_keeps_its_fields_and_omits_empty_ones() {
     let plain = GrantLayer::new("agent main");
     assert_eq!(serde_json::to_string(&plain).unwrap(), r#"{"owner":"agent main"}"#);
     let rules = |rule: &str| vec![rule.to_owned()];
@@ -42,7 +42,7 @@ fn a_layer_keeps_all_it_says_and_writes_nothing_that_it_does_not_say() {
 }
 
 #[test]
-fn a_layer_that_says_more_than_is_understood_is_not_read() {
+fn a_layer_with_unknown_fields_is_refused() {
     for text in [r#"{"owner":"a","forbid":["Bash"]}"#, r#"{"owner":"a","mode":"strict"}"#, r#"{"tools":[]}"#] {
         assert!(serde_json::from_str::<GrantLayer>(text).is_err(), "{text}");
     }

@@ -21,7 +21,7 @@ fn a_name_in_another_style_or_slightly_misspelt_is_recognised() {
 }
 
 #[test]
-fn several_names_come_nearest_first_and_the_name_itself_is_none_of_them() {
+fn suggestions_come_nearest_first_without_the_name_itself() {
     let known = ["main", "light", "haiku", "sonnet", "claude-sonnet-4-5", "claude-opus-4-5", "gpt-5", "gpt-5-mini"];
     for (asked, expected) in [
         ("mian", &["main"][..]),

@@ -33,7 +33,7 @@ fn a_limit_can_only_be_tightened() {
 }
 
 #[test]
-fn absurd_spending_saturates_instead_of_wrapping_to_nothing() {
+fn huge_usage_saturates_instead_of_wrapping() {
     let mut usage = Usage { input_tokens: u64::MAX, output_tokens: 1, ..Usage::default() };
     assert_eq!(usage.total_tokens(), u64::MAX);
     usage += Usage { input_tokens: 5, ..Usage::default() };
@@ -41,7 +41,7 @@ fn absurd_spending_saturates_instead_of_wrapping_to_nothing() {
 }
 
 #[test]
-fn a_compaction_says_how_much_it_was() {
+fn a_compaction_describes_its_extent() {
     let stub = |n: usize| Stub { call: CallId(format!("call_{n}")), text: "[left out]".to_owned() };
     let summary = |turns| Some(Summary { messages: 2 * turns, turns, text: "In short.".to_owned() });
     let told = |n_stubs, summary| Compaction { stubs: (0..n_stubs).map(stub).collect(), summary }.to_string();

@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_git_said_is_told_in_our_words_where_its_advice_would_not_help() {
+    fn a_git_error_is_reworded_if_its_advice_would_not_help() {
         let told = |errors: &str| GitError::refused(Path::new("/w"), "status".into(), errors.as_bytes()).to_string();
         let foreign = "fatal: detected dubious ownership in repository at '/w'\nTo add an exception, call:\n";
         assert_eq!(

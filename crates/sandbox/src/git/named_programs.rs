@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn programs_are_found_by_any_name_and_pins_are_not_counted() {
+    fn programs_are_found_under_any_key_and_pins_are_ignored() {
         let listed = "local\0core.bare\nfalse\0local\0filter.a.b.clean\nx\0local\0filter.x.required\ntrue\0\
                       worktree\0merge.A.b.driver\n!x\0local\0includeif.onbranch:x.path\ny\0local\0filter.valueless.smudge\0\
                       command\0diff.x.textconv\ncat\0local\0hook.x.command\nx\0";

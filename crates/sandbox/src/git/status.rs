@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_that_was_renamed_counts_once_whatever_it_was_called() {
+    fn a_renamed_file_counts_once_whatever_its_old_name() {
         let output = b"# branch.oid 1234\0# branch.head main\0# stash 3\0\
             1 .M N... 100644 100644 100644 a b changed\0\
             2 R. N... 100644 100644 100644 a b R100 new\0? old\0\

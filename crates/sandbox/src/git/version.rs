@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn versions_are_read_with_what_distributions_add() {
+    fn versions_are_read_with_distribution_suffixes() {
         for (words, version) in [
             ("git version 2.47.3\n", GitVersion::new(2, 47, 3)),
             ("git version 2.39.5 (Apple Git-154)", GitVersion::new(2, 39, 5)),
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn each_line_has_a_version_that_mends_it() {
+    fn each_release_line_has_a_fixed_version() {
         for (version, mended) in [
             ((2, 39, 5), Some((2, 43, 7))),
             ((2, 43, 6), Some((2, 43, 7))),

@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn what_another_process_held_is_taken_away_when_nobody_holds_it_any_more() {
+    fn another_process_can_remove_a_placeholder_that_nobody_holds() {
         let (directory, plan) = workspace("gone/hooks");
         let held = hold(&plan.root, Path::new("gone/hooks")).unwrap().unwrap();
         take_away_all(&plan);
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_made_only_to_be_taken_away() {
+    fn removal_creates_nothing_of_its_own() {
         let (directory, plan) = workspace("gone/hooks");
         take_away_all(&plan);
         fs::create_dir(directory.path().join("gone")).unwrap();
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_of_several_takes_it_away() {
+    fn the_last_of_several_holders_removes_it() {
         let (directory, plan) = workspace("gone");
         let (first, second) = (hold_all(&plan).unwrap(), hold_all(&plan).unwrap());
         drop(first);

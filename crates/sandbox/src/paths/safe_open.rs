@@ -107,7 +107,7 @@ mod tests {
 
     /// The kernel's way and the portable way must not differ in what they open.
     #[test]
-    fn both_ways_open_what_is_beneath_and_follow_no_link() {
+    fn both_ways_open_paths_beneath_and_follow_no_link() {
         let temporary = tempfile::tempdir().unwrap();
         let root = temporary.path();
         fs::create_dir_all(root.join("a/b")).unwrap();

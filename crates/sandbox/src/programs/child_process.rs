@@ -238,13 +238,13 @@ mod tests {
     }
 
     #[test]
-    fn output_errors_and_code_come_back_and_there_is_no_input() {
+    fn output_errors_and_code_are_returned_and_there_is_no_input() {
         let ended = run(shell("cat; echo out; echo err >&2; exit 3"), terms(LONG, 100)).unwrap();
         assert_eq!((ended.status.code(), ended.output, ended.errors), (Some(3), b"out\n".to_vec(), b"err\n".to_vec()));
     }
 
     #[test]
-    fn an_output_without_end_is_ended() {
+    fn a_child_with_endless_output_is_ended() {
         assert!(matches!(run(shell("yes"), terms(LONG, 100_000)), Err(ChildFailure::TooLong)));
         let errors = run(shell("yes | head -c 100000 >&2"), terms(LONG, 10)).unwrap().errors;
         assert_eq!(errors.len(), MAX_ERRORS);
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn what_never_ends_is_ended_with_all_of_its_group() {
+    fn a_child_that_never_ends_is_killed_with_its_group() {
         let life = Life::new();
         let script = life.script("sleep 1000 & yes >&2");
         assert!(matches!(run(script, terms(Duration::from_millis(300), 100)), Err(ChildFailure::TooLate)));
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_running_is_ended_also_if_too_much_was_said() {
+    fn processes_left_running_are_killed_even_after_too_much_output() {
         let life = Life::new();
         assert!(matches!(
             run(life.script("sleep 1000 & echo more than that"), terms(LONG, 5)),
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_running_in_the_background_is_ended_and_not_waited_for() {
+    fn processes_left_in_the_background_are_killed_not_waited_for() {
         let life = Life::new();
         let ended = run(life.script("sleep 1000 & echo done"), terms(LONG, 100)).unwrap();
         assert_eq!(ended.output, b"done\n");
@@ -304,28 +304,28 @@ mod tests {
     }
 
     #[test]
-    fn it_is_told_all_of_a_long_input_also_while_it_answers() {
+    fn a_long_input_is_written_while_the_child_answers() {
         let input = vec![b'x'; 1 << 20];
         let ended = run(shell("cat"), ChildTerms { input: &input, ..terms(LONG, 2 << 20) }).unwrap();
         assert_eq!(ended.output, input);
     }
 
     #[test]
-    fn what_it_does_not_read_holds_nobody() {
+    fn unread_input_blocks_nobody() {
         let input = vec![b'x'; 1 << 20];
         let ended = run(shell("exec <&-; echo done"), ChildTerms { input: &input, ..terms(LONG, 100) }).unwrap();
         assert_eq!((ended.status.code(), ended.output), (Some(0), b"done\n".to_vec()));
     }
 
     #[test]
-    fn where_nobody_listens_it_may_say_as_much_as_it_likes() {
+    fn output_that_nobody_reads_has_no_limit() {
         let silent = ChildTerms { max_output: None, ..terms(LONG, 0) };
         let ended = run(shell("yes | head -c 1000000; echo err >&2"), silent).unwrap();
         assert_eq!((ended.output, ended.errors), (Vec::new(), b"err\n".to_vec()));
     }
 
     #[test]
-    fn who_is_stopped_ends_with_all_of_the_group() {
+    fn a_stopped_child_is_killed_with_its_group() {
         let life = Life::new();
         let stop = life.directory.path().join("stop");
         mkfifoat(CWD, &stop, Mode::RUSR | Mode::WUSR).unwrap();

@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn it_gets_what_it_is_told_and_no_other_environment() {
+    fn a_program_gets_only_its_given_input_and_environment() {
         let ended = script("echo nobody listens; { cat; echo; pwd; echo $WHO $HOME; } >&2; exit 2");
         let ended = ended.run(&Stopper::new().unwrap()).unwrap();
         assert_eq!(ended.how, How::Exited { code: 2 });
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn each_way_to_end_is_told_apart() {
+    fn each_way_to_end_is_distinguished() {
         let stopper = Stopper::new().unwrap();
         assert_eq!(script("kill -9 $$").run(&stopper).unwrap().how, How::Signalled { signal: 9 });
         let late = OwnProgram { time: Duration::from_millis(50), ..script("sleep 1000") };

@@ -177,7 +177,7 @@ mod tests {
     const LONG: Duration = Duration::from_mins(1);
 
     #[test]
-    fn it_is_spoken_with_over_pipes_and_ends_when_nobody_speaks_any_more() {
+    fn a_service_talks_over_pipes_and_ends_when_its_input_ends() {
         let (service, pipes) = script("cat; echo done by $WHO >&2; exit 3");
         rustix::io::write(&pipes.input, b"hello\n").unwrap();
         drop(pipes.input);
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn who_does_not_listen_is_asked_and_then_killed_with_the_group() {
+    fn a_service_that_does_not_end_is_asked_and_then_killed_with_its_group() {
         let (service, pipes) = script("sleep 1000 & trap 'exit 7' TERM; echo up; while :; do wait; done");
         let mut up = [0; 3];
         rustix::io::read(&pipes.output, &mut up).unwrap();
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn what_agents_can_change_is_not_started_however_it_is_named() {
+    fn a_program_that_agents_can_change_is_not_started_under_any_name() {
         let directory = tempfile::tempdir().unwrap();
         let root = directory.path().canonicalize().unwrap();
         std::fs::copy("/bin/sh", root.join("own")).unwrap();
@@ -223,14 +223,14 @@ mod tests {
     }
 
     #[test]
-    fn who_drops_it_ends_all_of_its_group() {
+    fn dropping_a_service_kills_its_group() {
         let (service, pipes) = script("sleep 1000 & sleep 1000");
         drop(service);
         assert_eq!(all_of(&pipes.output), "");
     }
 
     #[test]
-    fn what_has_left_its_group_ends_with_it_however_it_ends() {
+    fn processes_that_left_the_group_end_with_the_service_however_it_ends() {
         let (service, pipes) = script("setsid sh -c 'sleep 1000 & echo up; sleep 1000' & read line; exit 5");
         let mut up = [0; 3];
         rustix::io::read(&pipes.output, &mut up).unwrap();
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn what_it_has_abandoned_and_has_ended_is_not_kept() {
+    fn abandoned_processes_that_ended_are_collected() {
         let children = "/proc/$PPID/task/$PPID/children";
         let alone = format!("(sleep 0.01 &); until [ \"$(cat {children})\" = \"$$ \" ]; do :; done; echo alone");
         let (service, pipes) = script(&alone);
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_signal_that_ends_it_is_told_as_such() {
+    fn a_signal_that_ends_a_service_is_reported_as_such() {
         let (service, _pipes) = script("kill -SEGV $$");
         assert_eq!(service.end(LONG, LONG), How::Signalled { signal: 11 });
         let missing = OwnService { program: "/bin".to_owned(), ..shell("") };

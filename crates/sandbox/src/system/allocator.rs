@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_freed_between_what_is_kept_goes_back_to_the_system() {
+    fn memory_freed_between_live_blocks_goes_back_to_the_system() {
         let resident_kilobytes = || -> u64 {
             let status = std::fs::read_to_string("/proc/self/status").unwrap();
             let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).unwrap();

@@ -172,7 +172,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_plan_reads_as_it_was_written_and_not_when_cut() {
+    fn a_plan_reads_back_and_a_cut_one_is_refused() {
         let plan = Plan {
             tier: Tier::Landlock,
             root: "/a".into(),
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_in_another_is_left_out() {
+    fn paths_inside_others_are_left_out() {
         let paths = ["/a/b", "/a", "/ab", "/a/b/c"].map(PathBuf::from).to_vec();
         assert_eq!(outermost(paths), ["/a", "/ab"].map(PathBuf::from));
     }

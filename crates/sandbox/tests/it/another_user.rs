@@ -31,7 +31,7 @@ fn everything_holds_for_a_user_without_privileges() {
 }
 
 #[test]
-fn what_the_file_system_denies_is_a_typed_error() {
+fn a_denial_by_the_file_system_is_a_typed_error() {
     if let Some(files) = std::env::var_os(FILES) {
         check(Path::new(&files));
         println!("{PASSED}");
@@ -53,7 +53,7 @@ fn what_the_file_system_denies_is_a_typed_error() {
     set_mode("foreign", 0o700);
     if rerun.user.is_some() {
         chown(files.join("open"), Some(NOBODY), Some(NOBODY)).unwrap();
-        let test = "another_user::what_the_file_system_denies_is_a_typed_error";
+        let test = "another_user::a_denial_by_the_file_system_is_a_typed_error";
         let output = rerun.run(&["--exact", test, "--nocapture"]);
         assert!(output.contains(PASSED), "{output}");
     } else {

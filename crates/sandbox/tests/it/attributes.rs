@@ -64,7 +64,7 @@ fn the_mode_stays_but_lends_nobody_the_owners_rights() {
 }
 
 #[test]
-fn the_owner_stays_where_this_user_can_give_files_away() {
+fn the_owner_stays_if_this_user_can_give_files_away() {
     let fixture = Fixture::new();
     let owner = if rustix::process::geteuid().is_root() { 1234 } else { rustix::process::geteuid().as_raw() };
     let group = if rustix::process::geteuid().is_root() { 4321 } else { rustix::process::getegid().as_raw() };
@@ -75,7 +75,7 @@ fn the_owner_stays_where_this_user_can_give_files_away() {
 }
 
 #[test]
-fn attributes_that_the_user_has_set_stay() {
+fn user_attributes_stay() {
     let fixture = Fixture::new();
     set_attribute(&fixture, FILE, "user.origin", b"https://example.com");
     // Larger than a first buffer, and small enough for every file system.

@@ -47,7 +47,7 @@ fn a_file_that_has_changed_since_it_was_read_is_not_replaced() {
 }
 
 #[test]
-fn a_file_whose_directory_has_gone_is_not_made_anew() {
+fn a_file_whose_directory_is_gone_is_not_created_again() {
     let fixture = Fixture::new();
     let expected = fixture.as_it_is(FILE);
     fs::remove_dir_all(fixture.path("sub")).unwrap();
@@ -56,7 +56,7 @@ fn a_file_whose_directory_has_gone_is_not_made_anew() {
 }
 
 #[test]
-fn a_file_that_is_there_is_not_made() {
+fn an_existing_file_is_not_created() {
     let fixture = Fixture::new();
     let error = fixture.workspace.write(FILE, b"new", Expected::Absent).unwrap_err();
     assert!(matches!(error, WriteError::Exists { .. }), "{error:?}");
@@ -66,7 +66,7 @@ fn a_file_that_is_there_is_not_made() {
 
 /// Inodes are recycled and file system clocks are coarse; still, no two versions may have the same stamp.
 #[test]
-fn no_two_versions_have_the_same_stamp_however_fast_they_follow() {
+fn no_two_versions_have_the_same_stamp_however_fast_they_are_written() {
     let fixture = Fixture::in_memory();
     let mut expected = fixture.as_it_is(FILE);
     let mut stamps = HashSet::new();
@@ -80,7 +80,7 @@ fn no_two_versions_have_the_same_stamp_however_fast_they_follow() {
 }
 
 #[test]
-fn of_many_writers_at_the_same_time_each_succeeds_or_hears_of_the_conflict() {
+fn each_of_many_simultaneous_writers_succeeds_or_gets_a_conflict() {
     const THREADS: usize = 8;
     const TRIES: usize = 200;
     let fixture = Fixture::in_memory();
@@ -110,7 +110,7 @@ fn of_many_writers_at_the_same_time_each_succeeds_or_hears_of_the_conflict() {
 }
 
 #[test]
-fn of_many_who_make_the_same_file_exactly_one_succeeds() {
+fn exactly_one_of_many_creators_of_the_same_file_succeeds() {
     const THREADS: usize = 8;
     let fixture = Fixture::in_memory();
     for round in 0..50 {

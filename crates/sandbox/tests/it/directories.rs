@@ -45,7 +45,7 @@ fn text_of(workspace: &Workspace, path: &str) -> Result<String, AccessError> {
 }
 
 #[test]
-fn what_was_added_is_reached_in_every_spelling_and_named_by_its_absolute_path() {
+fn an_added_directory_is_reached_in_every_spelling_and_named_absolutely() {
     let added = Added::new();
     let absolute = added.absolute("deep/file.txt");
     for path in [
@@ -66,7 +66,7 @@ fn what_was_added_is_reached_in_every_spelling_and_named_by_its_absolute_path() 
 }
 
 #[test]
-fn a_walk_goes_through_what_was_added_by_absolute_paths() {
+fn a_walk_of_an_added_directory_uses_absolute_paths() {
     let added = Added::new();
     let entries = added.workspace.read_dir(&added.shared).unwrap().map(Result::unwrap);
     let mut entries: Vec<_> = entries.map(|entry| (entry.name.into_string().unwrap(), entry.kind)).collect();
@@ -104,7 +104,7 @@ fn links_lead_from_one_to_the_other_and_nowhere_else() {
 }
 
 #[test]
-fn what_was_added_can_be_written() {
+fn an_added_directory_can_be_written() {
     let added = Added::new();
     let written = added.workspace.write("to_shared/new/file.txt", b"new", Expected::Absent).unwrap();
     assert_eq!(written.path, added.shared.join("new/file.txt"));
@@ -148,7 +148,7 @@ fn an_added_directory_stays_the_one_that_was_added() {
 }
 
 #[test]
-fn what_is_no_directory_cannot_be_added() {
+fn only_a_directory_can_be_added() {
     let fixture = Fixture::new();
     let add = |path: &str| {
         let workspace = Workspace::open(&fixture.base.join("proj")).unwrap();
@@ -159,7 +159,7 @@ fn what_is_no_directory_cannot_be_added() {
 }
 
 #[test]
-fn a_directory_is_made_with_those_on_the_way_and_by_way_of_no_link() {
+fn a_directory_is_created_with_its_parents_and_through_no_link() {
     let Added { fixture, shared, workspace } = Added::new();
     for path in [Path::new("new/deep"), Path::new("sub"), &shared.join("new/deep")] {
         workspace.make_directory(path).unwrap();

@@ -49,7 +49,7 @@ fn refusals(workspace: &Workspace, path: &str, name: &str) -> Vec<bool> {
 }
 
 #[test]
-fn what_may_not_be_read_is_refused_by_every_way_and_in_every_spelling() {
+fn an_unreadable_path_is_refused_in_every_way_and_spelling() {
     let fixture = Fixture::new();
     let workspace = without_reading(&fixture, &["sub/deep"]);
     for spelling in ["sub/deep", "./sub//deep", "in_relative/deep", "sub/x/../deep", "../proj/in_absolute/deep"] {
@@ -69,7 +69,7 @@ fn what_may_not_be_read_is_refused_by_every_way_and_in_every_spelling() {
 }
 
 #[test]
-fn a_refusal_gives_the_reason_and_is_the_same_whether_or_not_something_is_there() {
+fn a_guards_refusal_gives_the_reason_and_does_not_reveal_what_exists() {
     let fixture = Fixture::new();
     let workspace = without_reading(&fixture, &["sub/deep"]);
     let refusal = |path: &str| workspace.open_file(path).unwrap_err().to_string();
@@ -86,7 +86,7 @@ fn a_link_is_judged_by_where_it_leads() {
 }
 
 #[test]
-fn a_listing_does_not_name_what_may_not_be_read() {
+fn a_listing_does_not_name_unreadable_entries() {
     let fixture = Fixture::new();
     fixture.put("sub/plain.txt", "");
     let workspace = without_reading(&fixture, &["sub/deep", "sub/out_below"]);
@@ -105,7 +105,7 @@ fn a_listing_does_not_name_what_may_not_be_read() {
 }
 
 #[test]
-fn what_may_not_be_written_is_refused_and_nothing_is_made_for_it() {
+fn a_refused_write_creates_nothing() {
     let fixture = Fixture::new();
     let unwritable = paths(&["sub/deep", "new"]);
     let workspace = fixture.workspace.guarded(Arc::new(Watch { unwritable, ..Watch::default() }));
@@ -122,7 +122,7 @@ fn what_may_not_be_written_is_refused_and_nothing_is_made_for_it() {
 }
 
 #[test]
-fn the_guard_hears_the_resolved_name_and_what_is_to_be_done() {
+fn the_guard_gets_the_resolved_name_and_the_access() {
     let fixture = Fixture::new();
     let watch = Arc::new(Watch::default());
     let added = fixture.base.join("proj-secret");
@@ -157,7 +157,7 @@ fn guards_add_up() {
 
 /// A link swapped in after the check does not help: the file that is opened is the one that was judged.
 #[test]
-fn s05_what_may_not_be_read_is_never_read_while_links_to_it_come_and_go() {
+fn s05_an_unreadable_file_is_never_read_while_links_to_it_come_and_go() {
     let fixture = Fixture::new();
     fixture.put("hidden.txt", "hidden");
     fixture.put("shown.txt", "shown");

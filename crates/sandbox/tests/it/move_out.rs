@@ -34,7 +34,7 @@ fn a_file_is_moved_with_its_content_its_name_and_its_mode() {
 }
 
 #[test]
-fn a_link_is_taken_itself() {
+fn a_link_is_moved_itself() {
     let fixture = Fixture::new();
     let before = tree(&fixture.base.join("proj-secret"));
     for (spill, elsewhere) in spills(&fixture) {
@@ -51,7 +51,7 @@ fn a_link_is_taken_itself() {
 }
 
 #[test]
-fn a_special_file_is_taken_without_being_opened() {
+fn a_special_file_is_moved_without_being_opened() {
     let fixture = Fixture::new();
     for (spill, _elsewhere) in spills(&fixture) {
         fixture.fifo("made");
@@ -61,7 +61,7 @@ fn a_special_file_is_taken_without_being_opened() {
 }
 
 #[test]
-fn what_cannot_be_taken_is_an_error_and_leaves_nothing() {
+fn a_failed_move_is_an_error_and_leaves_nothing() {
     let fixture = Fixture::new();
     for (spill, elsewhere) in spills(&fixture) {
         let take = |path: &str| fixture.workspace.take_away(Path::new(path), &spill);
@@ -80,7 +80,7 @@ fn what_cannot_be_taken_is_an_error_and_leaves_nothing() {
 }
 
 #[test]
-fn a_listing_tells_what_its_entries_look_like_without_following_links() {
+fn a_listing_stamps_its_entries_without_following_links() {
     let fixture = Fixture::new();
     let entries = fixture.workspace.read_dir(&PathBuf::new()).unwrap();
     assert_eq!(entries.stamp("out_file".as_ref()).unwrap().kind, FileKind::Symlink);

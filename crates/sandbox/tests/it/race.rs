@@ -66,7 +66,7 @@ fn s05_nothing_outside_is_replaced_while_a_directory_and_a_link_are_swapped() {
 }
 
 #[test]
-fn s06_nothing_is_made_outside_while_a_directory_and_a_link_are_swapped() {
+fn s06_nothing_is_created_outside_while_a_directory_and_a_link_are_swapped() {
     let fixture = Fixture::in_memory();
     let outside = tree(&fixture.base.join("proj-secret"));
     let mut n_written = 0;

@@ -8,7 +8,7 @@ use sortie_sandbox::{AccessError, Expected, Workspace};
 use crate::fixture::{Fixture, INSIDE, while_repeating};
 
 #[test]
-fn a_file_comes_with_the_stamp_that_it_has() {
+fn a_file_is_read_with_its_current_stamp() {
     let fixture = Fixture::new();
     let (bytes, stamp) = fixture.workspace.read_whole("in_file", 6).unwrap();
     assert_eq!(bytes, INSIDE.as_bytes());
@@ -18,7 +18,7 @@ fn a_file_comes_with_the_stamp_that_it_has() {
 }
 
 #[test]
-fn s14_more_than_the_bound_is_refused_before_it_is_read() {
+fn s14_a_file_over_the_limit_is_refused_before_it_is_read() {
     let fixture = Fixture::new();
     File::create(fixture.path("huge")).unwrap().set_len(1 << 40).unwrap();
     let start = Instant::now();
@@ -32,14 +32,14 @@ fn s14_more_than_the_bound_is_refused_before_it_is_read() {
 }
 
 #[test]
-fn a_file_that_has_more_bytes_than_it_says_is_not_given_as_empty() {
+fn a_file_with_more_bytes_than_it_reports_is_not_read_as_empty() {
     let made_up = Workspace::open("/proc/self".as_ref()).unwrap();
     assert!(matches!(made_up.read_whole("status", 1 << 20), Err(AccessError::Unstable { .. })));
 }
 
 /// A reader of a file that shrinks and grows gets one of its states, or an error. Nothing is mapped into memory.
 #[test]
-fn s15_a_file_that_is_cut_while_it_is_read_gives_a_state_that_it_had() {
+fn s15_a_file_truncated_during_a_read_gives_one_of_its_states() {
     let fixture = Fixture::in_memory();
     let path = fixture.path("file");
     let change = || {
@@ -70,7 +70,7 @@ fn s15_a_file_that_is_cut_while_it_is_read_gives_a_state_that_it_had() {
 }
 
 #[test]
-fn a_stamp_no_longer_fits_once_anyone_has_touched_the_file() {
+fn a_stamp_no_longer_matches_once_the_file_was_touched() {
     let fixture = Fixture::new();
     let (_, stamp) = fixture.workspace.read_whole("sub/deep/file.txt", 100).unwrap();
     fixture.put("sub/deep/file.txt", INSIDE);

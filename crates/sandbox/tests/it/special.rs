@@ -34,7 +34,7 @@ fn s13_pipes_sockets_and_devices_are_refused_at_once() {
 }
 
 #[test]
-fn s13_what_has_become_a_pipe_or_a_device_since_it_was_listed_is_refused_at_once() {
+fn s13_a_file_replaced_by_a_pipe_or_device_after_listing_is_refused_at_once() {
     let fixture = Fixture::new();
     fixture.fifo("pipe");
     let devices = Workspace::open("/dev".as_ref()).unwrap();

@@ -118,7 +118,7 @@ fn s03_s04_single_links_to_the_outside_are_refused_as_leaf_and_as_parent() {
 }
 
 #[test]
-fn a_refusal_is_the_same_whether_or_not_something_is_there() {
+fn a_refusal_does_not_reveal_what_exists() {
     let fixture = Fixture::new();
     for (existing, absent) in [
         ("../proj-secret", "../proj-secre2"),
@@ -139,7 +139,7 @@ fn a_refusal_is_the_same_whether_or_not_something_is_there() {
 }
 
 #[test]
-fn what_is_no_path_is_refused_as_such() {
+fn an_invalid_path_is_refused_as_such() {
     let fixture = Fixture::new();
     for path in ["", "sub\0", "sub/deep/file.txt\0/../../../../etc/passwd", "\0", &"x/".repeat(3000), &"y".repeat(300)]
     {
@@ -170,7 +170,7 @@ fn s02_nothing_is_decoded_or_trimmed() {
 }
 
 #[test]
-fn errors_name_the_path_and_what_is_near() {
+fn errors_name_the_path_and_the_nearest_directory() {
     let fixture = Fixture::new();
     let nearest = |path: &str| match fixture.workspace.resolve(path) {
         Err(AccessError::NotFound { nearest, .. }) => nearest,
@@ -192,7 +192,7 @@ fn errors_name_the_path_and_what_is_near() {
 }
 
 #[test]
-fn a_walk_opens_only_what_is_really_there() {
+fn a_walk_opens_only_plain_names() {
     let fixture = Fixture::new();
     assert!(fixture.workspace.open_relative(Path::new("sub/deep/file.txt")).is_ok());
     assert!(fixture.workspace.open_listed(Path::new("sub/deep/file.txt")).is_ok());
@@ -217,7 +217,7 @@ fn a_walk_opens_only_what_is_really_there() {
 }
 
 #[test]
-fn the_root_is_canonical_however_it_was_named_and_stays_the_same_directory() {
+fn the_root_is_canonical_under_any_name_and_stays_the_same_directory() {
     let fixture = Fixture::new();
     let through_link = Workspace::open(&fixture.base.join("other-name")).unwrap();
     assert_eq!(through_link.root(), fixture.base.join("proj"));
@@ -229,7 +229,7 @@ fn the_root_is_canonical_however_it_was_named_and_stays_the_same_directory() {
 }
 
 #[test]
-fn a_root_that_is_no_directory_is_refused() {
+fn a_root_that_is_not_a_directory_is_refused() {
     let fixture = Fixture::new();
     let open = |path: &str| Workspace::open(&fixture.base.join(path)).unwrap_err();
     assert!(matches!(open("absent"), WorkspaceError::NotFound { .. }));

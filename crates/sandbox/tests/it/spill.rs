@@ -12,7 +12,7 @@ fn mode(path: &Path) -> u32 {
 }
 
 #[test]
-fn a_text_is_spilled_whole_to_a_private_file_in_a_private_directory() {
+fn a_text_is_spilled_completely_to_a_private_file_in_a_private_directory() {
     let temporary = tempfile::tempdir().unwrap();
     let directory = temporary.path().join("state/spill");
     let text = "line\n".repeat(100_000);
@@ -23,7 +23,7 @@ fn a_text_is_spilled_whole_to_a_private_file_in_a_private_directory() {
 }
 
 #[test]
-fn names_are_unguessable_and_made_of_harmless_characters() {
+fn names_are_unguessable_and_use_only_harmless_characters() {
     let temporary = tempfile::tempdir().unwrap();
     let spill = SpillDir::open(&temporary.path().join("spill")).unwrap();
     let hints = ["", "../../etc/passwd", "a/b\0c\n", &"x".repeat(500), "agent-abc"];
@@ -70,7 +70,7 @@ fn a_file_is_rewritten_under_its_name_or_left_as_it_is() {
 }
 
 #[test]
-fn a_file_that_cannot_be_rewritten_is_not_left_there() {
+fn a_file_that_cannot_be_rewritten_is_removed() {
     let temporary = tempfile::tempdir().unwrap();
     let spill = SpillDir::open(&temporary.path().join("spill")).unwrap();
     let path = spill.spill("output", "a secret").unwrap();
@@ -82,7 +82,7 @@ fn a_file_that_cannot_be_rewritten_is_not_left_there() {
 }
 
 #[test]
-fn files_bear_their_owners_name_and_are_told_from_what_others_laid_there() {
+fn files_carry_their_owners_name_and_foreign_ones_are_ignored() {
     let temporary = tempfile::tempdir().unwrap();
     let directory = temporary.path().join("spill");
     let spill = SpillDir::open(&directory).unwrap();

@@ -22,7 +22,7 @@ fn mode(path: &Path) -> u32 {
 }
 
 #[test]
-fn a_growing_file_is_private_and_goes_on_where_it_ended() {
+fn a_growing_file_is_private_and_continues_where_it_ended() {
     let (temporary, spill) = fresh();
     let file = spill.growing("agent-abc-output").unwrap();
     assert_eq!(file.path(), temporary.path().canonicalize().unwrap().join("spill/agent-abc-output.log"));
@@ -35,7 +35,7 @@ fn a_growing_file_is_private_and_goes_on_where_it_ended() {
 }
 
 #[test]
-fn what_no_longer_fits_is_left_out_and_the_end_is_not() {
+fn text_that_no_longer_fits_is_left_out_but_not_the_end() {
     let (_temporary, spill) = fresh();
     let file = spill.growing("output").unwrap();
     file.append(&"x".repeat(MIB - 3)).unwrap();
@@ -48,7 +48,7 @@ fn what_no_longer_fits_is_left_out_and_the_end_is_not() {
 }
 
 #[test]
-fn a_file_that_is_exactly_full_says_so_when_something_is_left_out() {
+fn an_exactly_full_file_notes_what_is_left_out() {
     let (_temporary, spill) = fresh();
     let file = spill.growing("output").unwrap();
     file.append(&"x".repeat(MIB)).unwrap();
@@ -58,7 +58,7 @@ fn a_file_that_is_exactly_full_says_so_when_something_is_left_out() {
 }
 
 #[test]
-fn an_end_that_fills_the_file_says_so_and_a_later_end_has_what_room_is_left() {
+fn an_end_that_fills_the_file_is_noted_and_a_later_end_gets_the_rest() {
     let (_temporary, spill) = fresh();
     let file = spill.growing("output").unwrap();
     file.append(&"x".repeat(MIB - 1)).unwrap();
@@ -76,7 +76,7 @@ fn an_end_that_fills_the_file_says_so_and_a_later_end_has_what_room_is_left() {
 }
 
 #[test]
-fn a_name_that_is_taken_by_anything_but_an_own_private_file_is_refused() {
+fn a_name_taken_by_anything_but_our_own_private_file_is_refused() {
     let (temporary, spill) = fresh();
     let directory = temporary.path().join("spill");
     let outside = temporary.path().join("outside");
@@ -127,7 +127,7 @@ fn a_small_text_is_kept_under_its_name_one_version_at_a_time() {
 }
 
 #[test]
-fn a_kept_text_is_not_read_through_a_link_and_takes_the_links_place() {
+fn a_kept_text_is_not_read_through_a_link_and_replaces_the_link() {
     let (temporary, spill) = fresh();
     let outside = temporary.path().join("outside");
     fs::write(&outside, "mine").unwrap();

@@ -14,7 +14,7 @@ const LEFTOVER: &str = "sub/deep/.sortie-write-0123456789abcdef.tmp";
 const LONG_AGO: Duration = Duration::from_hours(2);
 
 #[test]
-fn a_writer_that_waits_for_others_stops_when_it_has_to_and_leaves_nothing() {
+fn a_waiting_writer_stops_on_request_and_leaves_nothing() {
     let fixture = Fixture::new();
     let other = File::open(fixture.path("sub/deep")).unwrap();
     flock(&other, FlockOperation::LockExclusive).unwrap();
@@ -30,7 +30,7 @@ fn a_writer_that_waits_for_others_stops_when_it_has_to_and_leaves_nothing() {
 }
 
 #[test]
-fn a_writer_that_has_to_stop_at_the_last_moment_writes_nothing() {
+fn a_writer_stopped_at_the_last_moment_writes_nothing() {
     let fixture = Fixture::new();
     let is_stopped = || {
         let names = fs::read_dir(fixture.path("sub/deep")).unwrap();
@@ -50,7 +50,7 @@ fn leave(fixture: &Fixture, path: &str, age: Duration) {
 }
 
 #[test]
-fn what_a_killed_writer_left_is_removed_by_the_next_write_beside_it() {
+fn the_next_write_removes_what_a_killed_writer_left() {
     let fixture = Fixture::new();
     leave(&fixture, LEFTOVER, LONG_AGO);
     leave(&fixture, ".sortie-write-0123456789abcdef.tmp", LONG_AGO);
@@ -60,7 +60,7 @@ fn what_a_killed_writer_left_is_removed_by_the_next_write_beside_it() {
 }
 
 #[test]
-fn what_might_be_somebody_elses_is_left_alone() {
+fn files_that_may_belong_to_others_are_left_alone() {
     let fixture = Fixture::new();
     leave(&fixture, LEFTOVER, Duration::from_mins(5));
     let others =
@@ -80,7 +80,7 @@ fn what_might_be_somebody_elses_is_left_alone() {
 }
 
 #[test]
-fn a_new_version_is_known_by_its_name() {
+fn a_new_version_is_recognised_by_its_name() {
     let fixture = Fixture::new();
     fixture.put(LEFTOVER, "half");
     let mut names: Vec<(String, bool)> = fixture

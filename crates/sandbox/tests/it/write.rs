@@ -12,7 +12,7 @@ use crate::fixture::{Fixture, INSIDE, SECRET, assert_nothing_left_behind, tree};
 const NEW: &[u8] = b"new";
 
 #[test]
-fn a_new_file_gets_its_directories_and_the_modes_that_new_things_get() {
+fn a_new_file_gets_its_directories_and_default_modes() {
     let fixture = Fixture::new();
     let Written { path, created, stamp_after } =
         fixture.workspace.write("./new/a/../b/file.txt", NEW, Expected::Absent).unwrap();
@@ -29,7 +29,7 @@ fn a_new_file_gets_its_directories_and_the_modes_that_new_things_get() {
 }
 
 #[test]
-fn a_file_is_replaced_as_a_whole_and_its_new_stamp_fits_the_next_write() {
+fn a_file_is_replaced_as_a_whole_and_its_new_stamp_allows_the_next_write() {
     let fixture = Fixture::new();
     let mut expected = fixture.as_it_is("sub/deep/file.txt");
     for content in ["longer than before", "", "x"] {
@@ -88,7 +88,7 @@ fn a_link_that_leads_inside_stays_a_link() {
 
 /// A sibling, a leaf link, a link above, and missing directories behind each of them.
 #[test]
-fn s01_s03_s04_s06_nothing_is_written_or_made_outside() {
+fn s01_s03_s04_s06_nothing_is_written_or_created_outside() {
     let fixture = Fixture::new();
     fixture.link("../proj-secret/not-yet", "out_dangling");
     fixture.link("../proj-secret/not/yet", "out_dangling_deep");
@@ -118,7 +118,7 @@ fn s01_s03_s04_s06_nothing_is_written_or_made_outside() {
 }
 
 #[test]
-fn s13_what_is_no_regular_file_is_not_replaced() {
+fn s13_only_a_regular_file_is_replaced() {
     let fixture = Fixture::new();
     fixture.fifo("pipe");
     let _socket = UnixListener::bind(fixture.path("socket")).unwrap();
@@ -171,7 +171,7 @@ fn a_file_or_directory_that_this_user_may_not_write_is_left_alone() {
 }
 
 #[test]
-fn directories_that_were_made_for_nothing_are_removed() {
+fn directories_created_for_a_failed_write_are_removed() {
     let fixture = Fixture::new();
     let before = tree(&fixture.path("."));
     let too_long = format!("new/a/b/{}", "x".repeat(300));

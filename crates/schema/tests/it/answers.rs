@@ -38,7 +38,7 @@ fn the_whole_answer_may_be_any_value() {
 }
 
 #[test]
-fn what_is_wrong_is_said() {
+fn problems_are_named() {
     let told = |text: &str| find(text).unwrap_err().to_string();
     expect!["it has no JSON value (expected value at line 1 column 1)"].assert_eq(&told("Nothing was found."));
     expect!["it has no JSON value (EOF while parsing a value at line 1 column 0)"].assert_eq(&told(""));
@@ -50,7 +50,7 @@ fn what_is_wrong_is_said() {
 }
 
 #[test]
-fn what_stands_within_a_broken_value_is_not_the_answer() {
+fn a_value_nested_in_a_broken_one_is_not_the_answer() {
     for text in [
         r#"{"results": {"n": 1}, oops}"#,
         r#"{"list": [1, 2,], "inner": {"n": 1}}"#,
@@ -63,7 +63,7 @@ fn what_stands_within_a_broken_value_is_not_the_answer() {
 }
 
 #[test]
-fn a_whole_number_that_would_become_another_one_is_sent_back() {
+fn a_whole_number_that_parsing_would_change_is_refused() {
     let inexact = [
         "123456789012345678901234567890",
         "-9223372036854775809",
@@ -85,7 +85,7 @@ fn a_whole_number_that_would_become_another_one_is_sent_back() {
 }
 
 #[test]
-fn numbers_that_stay_what_they_are_fit_however_they_are_written() {
+fn exact_numbers_fit_in_any_notation() {
     let exact = [
         "18446744073709551615",
         "-9223372036854775808",

@@ -9,7 +9,7 @@ fn nested(levels: usize) -> Value {
 }
 
 #[test]
-fn a_schema_has_a_size_and_a_depth() {
+fn the_size_and_depth_of_a_schema_are_limited() {
     let long = json!({"description": "x".repeat(33 * 1024)});
     assert!(matches!(Schema::read(&long), Err(SchemaError::TooLarge { .. })));
     assert!(Schema::read(&nested(32)).is_ok());
@@ -22,7 +22,7 @@ fn a_schema_has_a_size_and_a_depth() {
 }
 
 #[test]
-fn a_schema_that_leads_in_circles_is_refused() {
+fn circular_references_are_refused() {
     let told = Schema::read(&json!({"$ref": "#"})).unwrap_err().to_string();
     expect![
         "`$ref` at the top leads back to itself and never into the value; refer from within `properties` or `items`"
@@ -40,7 +40,7 @@ fn a_schema_that_leads_in_circles_is_refused() {
 }
 
 #[test]
-fn alternatives_that_double_at_each_step_are_given_up() {
+fn exponential_alternatives_are_given_up() {
     let step = |at: usize| {
         let next = json!({"$ref": format!("#/$defs/d{}", at + 1)});
         (format!("d{at}"), json!({"anyOf": [next.clone(), next]}))
@@ -52,7 +52,7 @@ fn alternatives_that_double_at_each_step_are_given_up() {
 }
 
 #[test]
-fn a_long_value_is_checked_whole_and_told_in_short() {
+fn a_long_value_is_checked_in_full_and_shown_shortened() {
     let schema = Schema::read(&json!({"items": {"type": "string"}, "uniqueItems": true})).unwrap();
     let fine: Vec<String> = (0..20_000).map(|number| number.to_string()).collect();
     assert_eq!(schema.check(&json!(fine)), []);

@@ -10,7 +10,7 @@ fn check_refused(schema: &Value, expected: &Expect) {
 }
 
 #[test]
-fn what_nobody_would_check_is_refused_and_named() {
+fn unsupported_keywords_are_refused_by_name() {
     check_refused(
         &json!({"properties": {"when": {"type": "string", "format": "date-time"}}}),
         &expect!["`format` at `/properties/when` is not checked here; leave it out, or say it in other keywords"],
@@ -34,7 +34,7 @@ fn what_nobody_would_check_is_refused_and_named() {
 }
 
 #[test]
-fn words_for_readers_are_no_rules() {
+fn keywords_for_readers_are_not_rules() {
     let schema = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema", "title": "t", "description": "d", "$comment": "c",
         "default": 1, "examples": [1], "deprecated": true, "readOnly": false, "writeOnly": false,
@@ -43,7 +43,7 @@ fn words_for_readers_are_no_rules() {
 }
 
 #[test]
-fn keywords_with_values_that_make_no_sense_are_named() {
+fn malformed_keywords_are_named() {
     check_refused(
         &json!("object"),
         &expect!["a schema must be an object or a boolean, and at the top is something else"],

@@ -45,7 +45,7 @@ fn committed(lengths: &[usize], cut: usize) -> usize {
 }
 
 #[tokio::test]
-async fn a_log_that_is_cut_at_any_byte_is_read_up_to_the_last_commit_before_it() {
+async fn a_log_cut_at_any_byte_is_read_up_to_the_last_commit_before_it() {
     let (files, lengths) = acknowledged_events().await;
     let end = files.log.len();
     in_shares(|share| {
@@ -77,7 +77,7 @@ fn is_near_a_frame(cut: usize) -> bool {
 }
 
 #[tokio::test]
-async fn behind_a_cut_the_next_append_starts_clean() {
+async fn the_next_append_after_a_cut_starts_clean() {
     let (files, lengths) = acknowledged_events().await;
     let end = files.log.len();
     let boundaries = (0..).map(|frames| end - frames * FRAME).take_while(|cut| *cut >= end - REACH);
@@ -95,7 +95,7 @@ async fn behind_a_cut_the_next_append_starts_clean() {
 }
 
 #[tokio::test]
-async fn garbage_behind_the_log_is_neither_read_nor_fused_with_what_follows() {
+async fn garbage_after_the_log_is_neither_read_nor_mixed_with_later_events() {
     let (files, lengths) = acknowledged_events().await;
     for garbage in [vec![0; 10_000], b"Dear diary, ".repeat(1000), files.log[files.log.len() - 2 * FRAME..].to_vec()] {
         let mut damaged = files.clone();

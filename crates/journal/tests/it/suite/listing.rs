@@ -6,10 +6,10 @@ use sortie_protocol::{Fact, Status, TaskId, Timestamp};
 use crate::support::{Place, append, ended, entry, noticed, resumed, started, started_by, task};
 
 over_every_journal![
-    a_header_says_how_long_its_task_has_worked,
-    a_list_can_be_narrowed_by_state_workspace_and_place_in_the_tree,
+    a_header_has_the_working_time_of_its_task,
+    a_list_can_be_filtered_by_state_workspace_and_position_in_the_tree,
     a_list_can_be_read_page_by_page,
-    a_page_behind_a_task_that_is_unknown_is_an_error,
+    a_page_after_an_unknown_task_is_an_error,
 ];
 
 /// The first letters of the listed tasks.
@@ -26,7 +26,7 @@ fn elsewhere(task: TaskId) -> Entry {
     entry
 }
 
-async fn a_header_says_how_long_its_task_has_worked(journal: &dyn Journal) {
+async fn a_header_has_the_working_time_of_its_task(journal: &dyn Journal) {
     let a = task('a');
     let at = |seconds: u64, entry: Entry| Entry { time: Timestamp(seconds * 1_000), ..entry };
     let worked = |seconds: u64| journal.find("a").unwrap()[0].worked_by(Timestamp(seconds * 1_000)).as_secs();
@@ -43,7 +43,7 @@ async fn a_header_says_how_long_its_task_has_worked(journal: &dyn Journal) {
     assert_eq!(worked(5_000), 7, "as its outcome says");
 }
 
-async fn a_list_can_be_narrowed_by_state_workspace_and_place_in_the_tree(journal: &dyn Journal) {
+async fn a_list_can_be_filtered_by_state_workspace_and_position_in_the_tree(journal: &dyn Journal) {
     let (a, b, c, d) = (task('a'), task('b'), task('c'), task('d'));
     append(journal, [started(a), started_by(a, b, a), elsewhere(c), started(d)]).await.unwrap();
     append(journal, [ended(b, Status::Failed), ended(c, Status::Completed)]).await.unwrap();
@@ -82,7 +82,7 @@ async fn a_list_can_be_read_page_by_page(journal: &dyn Journal) {
     assert_eq!(pages, ["ed", "ba"]);
 }
 
-async fn a_page_behind_a_task_that_is_unknown_is_an_error(journal: &dyn Journal) {
+async fn a_page_after_an_unknown_task_is_an_error(journal: &dyn Journal) {
     append(journal, [started(task('a'))]).await.unwrap();
     let refused = journal.list(&TaskQuery { behind: Some(task('b')), ..TaskQuery::default() });
     assert!(matches!(refused, Err(JournalError::NoSuchTask { .. })), "{refused:?}");

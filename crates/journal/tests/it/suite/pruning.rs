@@ -11,18 +11,18 @@ use crate::support::{
 };
 
 over_every_journal![
-    an_old_tree_goes_with_all_that_belongs_to_it,
-    a_tree_stays_as_long_as_one_of_its_tasks_is_young,
+    an_old_tree_is_removed_with_everything_that_belongs_to_it,
+    a_tree_stays_while_one_of_its_tasks_is_young,
     a_tree_with_an_open_leg_stays,
-    a_tree_with_an_ending_that_nobody_collected_stays,
-    a_report_from_the_background_keeps_its_tree_until_it_has_been_read,
+    a_tree_with_an_uncollected_ending_stays,
+    a_background_report_keeps_its_tree_until_it_is_read,
     an_adopted_report_is_for_the_adopter_to_read,
-    what_nobody_waits_for_holds_nothing_back,
-    what_failed_with_the_one_above_it_holds_nothing_back,
-    what_ended_after_its_parent_had_is_owed_to_nobody,
-    what_would_go_is_told_before,
-    after_a_pruning_nothing_is_numbered_twice,
-    a_long_log_goes_in_many_steps,
+    a_result_that_nobody_waits_for_keeps_no_tree,
+    a_child_that_failed_with_its_parent_keeps_no_tree,
+    a_child_that_ended_after_its_parent_keeps_no_tree,
+    prunable_tasks_can_be_listed_first,
+    a_pruning_does_not_free_numbers_for_reuse,
+    a_long_log_is_removed_in_many_steps,
 ];
 
 /// All entries above have the time 1,000.
@@ -91,7 +91,7 @@ async fn finished_tree(journal: &dyn Journal) {
     append(journal, [call_finished(a), ended(a, Status::Completed)]).await.unwrap();
 }
 
-async fn an_old_tree_goes_with_all_that_belongs_to_it(journal: &dyn Journal) {
+async fn an_old_tree_is_removed_with_everything_that_belongs_to_it(journal: &dyn Journal) {
     let (a, b, c) = (task('a'), task('b'), task('c'));
     finished_tree(journal).await;
     append(journal, [started(c), noticed(c, "still here")]).await.unwrap();
@@ -117,7 +117,7 @@ async fn an_old_tree_goes_with_all_that_belongs_to_it(journal: &dyn Journal) {
     assert_eq!(render(all.iter().map(|(_, event)| event)), "cccc 1 task_started\ncccc 2 noticed still here\n");
 }
 
-async fn a_tree_stays_as_long_as_one_of_its_tasks_is_young(journal: &dyn Journal) {
+async fn a_tree_stays_while_one_of_its_tasks_is_young(journal: &dyn Journal) {
     finished_tree(journal).await;
     let leg = Entry { time: Timestamp(5_000), leg: 2, ..ended(task('b'), Status::Completed) };
     append(journal, [resumed(task('b'), 2), leg]).await.unwrap();
@@ -135,7 +135,7 @@ async fn a_tree_with_an_open_leg_stays(journal: &dyn Journal) {
     assert_eq!(prune(journal, LATER).0, Pruned::default());
 }
 
-async fn a_tree_with_an_ending_that_nobody_collected_stays(journal: &dyn Journal) {
+async fn a_tree_with_an_uncollected_ending_stays(journal: &dyn Journal) {
     let (a, b) = (task('a'), task('b'));
     append(journal, [started(a), started_by(a, b, a), child_started(a, b)]).await.unwrap();
     append(journal, [ended(a, Status::Completed), ended(b, Status::Completed)]).await.unwrap();
@@ -147,7 +147,7 @@ async fn a_tree_with_an_ending_that_nobody_collected_stays(journal: &dyn Journal
     assert_eq!(prune(journal, LATER).0.tasks.len(), 2);
 }
 
-async fn a_report_from_the_background_keeps_its_tree_until_it_has_been_read(journal: &dyn Journal) {
+async fn a_background_report_keeps_its_tree_until_it_is_read(journal: &dyn Journal) {
     let (a, b, c) = (task('a'), task('b'), task('c'));
     let other = |entry: Entry| with_call(entry, "call_2");
     append(journal, [started(a), started_by(a, b, a), beside(a, b)]).await.unwrap();
@@ -180,7 +180,7 @@ async fn an_adopted_report_is_for_the_adopter_to_read(journal: &dyn Journal) {
     assert_eq!(prune(journal, LATER).0.tasks.len(), 3);
 }
 
-async fn what_nobody_waits_for_holds_nothing_back(journal: &dyn Journal) {
+async fn a_result_that_nobody_waits_for_keeps_no_tree(journal: &dyn Journal) {
     finished_tree(journal).await;
     // A person resumed the child, not its parent.
     append(journal, [resumed(task('b'), 2), Entry { leg: 2, ..ended(task('b'), Status::Completed) }]).await.unwrap();
@@ -190,7 +190,7 @@ async fn what_nobody_waits_for_holds_nothing_back(journal: &dyn Journal) {
     assert_eq!(prune(journal, LATER).0.tasks.len(), 4);
 }
 
-async fn what_failed_with_the_one_above_it_holds_nothing_back(journal: &dyn Journal) {
+async fn a_child_that_failed_with_its_parent_keeps_no_tree(journal: &dyn Journal) {
     let (a, b, c) = (task('a'), task('b'), task('c'));
     append(journal, [started(a), started_by(a, b, a), child_started(a, b), started_by(b, c, a), beside(b, c)])
         .await
@@ -204,7 +204,7 @@ async fn what_failed_with_the_one_above_it_holds_nothing_back(journal: &dyn Jour
     assert_eq!(prune(journal, LATER).0.tasks.len(), 3);
 }
 
-async fn what_ended_after_its_parent_had_is_owed_to_nobody(journal: &dyn Journal) {
+async fn a_child_that_ended_after_its_parent_keeps_no_tree(journal: &dyn Journal) {
     let (a, b) = (task('a'), task('b'));
     append(journal, [started(a), started_by(a, b, a), child_started(a, b)]).await.unwrap();
     // Its parent was resumed without it, since another process had it, and ended; then the child was taken over.
@@ -216,7 +216,7 @@ async fn what_ended_after_its_parent_had_is_owed_to_nobody(journal: &dyn Journal
     assert_eq!(prune(journal, LATER).0.tasks.len(), 2);
 }
 
-async fn what_would_go_is_told_before(journal: &dyn Journal) {
+async fn prunable_tasks_can_be_listed_first(journal: &dyn Journal) {
     finished_tree(journal).await;
     append(journal, [started(task('c'))]).await.unwrap();
     let ids = |headers: Vec<TaskHeader>| headers.into_iter().map(|header| header.task_id).collect::<Vec<_>>();
@@ -227,7 +227,7 @@ async fn what_would_go_is_told_before(journal: &dyn Journal) {
     assert_eq!(ids(journal.prunable(LATER).unwrap()), []);
 }
 
-async fn after_a_pruning_nothing_is_numbered_twice(journal: &dyn Journal) {
+async fn a_pruning_does_not_free_numbers_for_reuse(journal: &dyn Journal) {
     finished_tree(journal).await;
     let end = journal.end().unwrap();
     let command = journal.send(Command::Stop { task: task('a') }).await.unwrap();
@@ -239,7 +239,7 @@ async fn after_a_pruning_nothing_is_numbered_twice(journal: &dyn Journal) {
     assert!(journal.send(Command::Stop { task: task('c') }).await.unwrap() > command);
 }
 
-async fn a_long_log_goes_in_many_steps(journal: &dyn Journal) {
+async fn a_long_log_is_removed_in_many_steps(journal: &dyn Journal) {
     let a = task('a');
     let notices = (0..2_500).map(|number| noticed(a, &number.to_string()));
     let all: Vec<_> = std::iter::once(started(a)).chain(notices).chain([ended(a, Status::Completed)]).collect();

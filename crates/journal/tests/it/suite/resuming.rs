@@ -7,21 +7,21 @@ use sortie_protocol::{Command, Status, TaskId};
 use crate::support::{Place, append, ended, noticed, render, resumed, started, task};
 
 over_every_journal![
-    a_leg_is_opened_by_a_resumption_once_the_one_before_it_has_ended,
-    a_takeover_goes_on_in_the_leg_that_is_open,
-    of_two_callers_that_go_on_with_a_task_at_once_one_has_it,
-    who_has_read_less_than_is_there_does_not_go_on,
-    the_standing_of_a_task_says_how_far_it_has_come_and_who_has_it,
-    a_task_that_runs_is_not_given_away,
-    a_log_is_read_from_any_number_on,
-    a_long_log_is_read_whole_and_the_journal_can_be_asked_meanwhile,
-    a_log_in_which_others_have_written_is_not_read_as_it_stood,
-    commands_are_read_in_the_order_of_sending,
-    a_command_for_nobody_is_refused,
-    old_commands_go_when_their_task_has_ended,
+    a_resume_opens_a_leg_once_the_previous_one_has_ended,
+    a_takeover_continues_the_open_leg,
+    one_of_two_simultaneous_resumes_gets_the_task,
+    a_resume_after_an_outdated_read_is_refused,
+    the_standing_of_a_task_shows_its_progress_and_its_holder,
+    a_running_task_cannot_be_resumed,
+    a_log_can_be_read_from_any_number_on,
+    the_journal_can_be_queried_while_a_long_log_is_read,
+    a_log_that_others_have_written_to_is_not_read_as_it_was,
+    commands_are_read_in_the_order_they_were_sent,
+    a_command_without_a_task_is_refused,
+    old_commands_are_deleted_when_their_task_has_ended,
 ];
 
-async fn a_leg_is_opened_by_a_resumption_once_the_one_before_it_has_ended(journal: &dyn Journal) {
+async fn a_resume_opens_a_leg_once_the_previous_one_has_ended(journal: &dyn Journal) {
     let a = task('a');
     append(journal, [started(a)]).await.unwrap();
     let refused = append(journal, [resumed(a, 2)]).await.unwrap_err();
@@ -38,7 +38,7 @@ async fn a_leg_is_opened_by_a_resumption_once_the_one_before_it_has_ended(journa
     assert_eq!(journal.read(a).unwrap().len(), 4);
 }
 
-async fn a_takeover_goes_on_in_the_leg_that_is_open(journal: &dyn Journal) {
+async fn a_takeover_continues_the_open_leg(journal: &dyn Journal) {
     let a = task('a');
     append(journal, [started(a)]).await.unwrap();
     append(journal, [Entry { attempt: 2, ..resumed(a, 1) }]).await.unwrap();
@@ -48,7 +48,7 @@ async fn a_takeover_goes_on_in_the_leg_that_is_open(journal: &dyn Journal) {
     assert!(matches!(fenced, Err(JournalError::Fenced { ours: 1, current: 2, .. })), "{fenced:?}");
 }
 
-async fn of_two_callers_that_go_on_with_a_task_at_once_one_has_it(journal: &dyn Journal) {
+async fn one_of_two_simultaneous_resumes_gets_the_task(journal: &dyn Journal) {
     let a = task('a');
     append(journal, [started(a), ended(a, Status::Completed)]).await.unwrap();
     let again = Entry { attempt: 2, ..resumed(a, 2) };
@@ -58,7 +58,7 @@ async fn of_two_callers_that_go_on_with_a_task_at_once_one_has_it(journal: &dyn 
     append(journal, [Entry { attempt: 2, leg: 2, ..noticed(a, "of the first") }]).await.unwrap();
 }
 
-async fn who_has_read_less_than_is_there_does_not_go_on(journal: &dyn Journal) {
+async fn a_resume_after_an_outdated_read_is_refused(journal: &dyn Journal) {
     let (a, b) = (task('a'), task('b'));
     append(journal, [started(a), started(b)]).await.unwrap();
     let read = journal.standing(a).unwrap();
@@ -76,7 +76,7 @@ async fn who_has_read_less_than_is_there_does_not_go_on(journal: &dyn Journal) {
     assert_eq!((journal.read(a).unwrap().len(), journal.read(b).unwrap().len()), (4, 1));
 }
 
-async fn the_standing_of_a_task_says_how_far_it_has_come_and_who_has_it(journal: &dyn Journal) {
+async fn the_standing_of_a_task_shows_its_progress_and_its_holder(journal: &dyn Journal) {
     let a = task('a');
     assert!(matches!(journal.standing(a), Err(JournalError::NoSuchTask { .. })));
     append(journal, [Entry { attempt: 4, ..started(a) }]).await.unwrap();
@@ -94,7 +94,7 @@ async fn the_standing_of_a_task_says_how_far_it_has_come_and_who_has_it(journal:
     assert_eq!(journal.standing(a).unwrap(), over);
 }
 
-async fn a_task_that_runs_is_not_given_away(journal: &dyn Journal) {
+async fn a_running_task_cannot_be_resumed(journal: &dyn Journal) {
     let a = task('a');
     append(journal, [started(a)]).await.unwrap();
     let refused = journal.standing(a).unwrap().next_attempt().unwrap_err();
@@ -104,7 +104,7 @@ async fn a_task_that_runs_is_not_given_away(journal: &dyn Journal) {
     assert_eq!(journal.standing(a).unwrap().next_attempt().unwrap(), 2);
 }
 
-async fn a_log_is_read_from_any_number_on(journal: &dyn Journal) {
+async fn a_log_can_be_read_from_any_number_on(journal: &dyn Journal) {
     let a = task('a');
     append(journal, [started(a), noticed(a, "two"), noticed(a, "three")]).await.unwrap();
     for (from, expected) in [
@@ -122,7 +122,7 @@ async fn a_log_is_read_from_any_number_on(journal: &dyn Journal) {
     assert!(matches!(nobody, Err(JournalError::NoSuchTask { .. })), "{nobody:?}");
 }
 
-async fn a_long_log_is_read_whole_and_the_journal_can_be_asked_meanwhile(journal: &dyn Journal) {
+async fn the_journal_can_be_queried_while_a_long_log_is_read(journal: &dyn Journal) {
     const EVENTS: u64 = 5_000;
     let a = task('a');
     let notices = (2..=EVENTS).map(|number| noticed(a, &number.to_string()));
@@ -144,7 +144,7 @@ fn stop(task: TaskId) -> Command {
     Command::Stop { task }
 }
 
-async fn a_log_in_which_others_have_written_is_not_read_as_it_stood(journal: &dyn Journal) {
+async fn a_log_that_others_have_written_to_is_not_read_as_it_was(journal: &dyn Journal) {
     let a = task('a');
     append(journal, [started(a), ended(a, Status::Completed)]).await.unwrap();
     let (standing, mut read) = (journal.standing(a).unwrap(), 0);
@@ -155,7 +155,7 @@ async fn a_log_in_which_others_have_written_is_not_read_as_it_stood(journal: &dy
     assert!(matches!(refused, Err(JournalError::Stale { read: 2, last: 3, .. })), "{refused:?}");
 }
 
-async fn commands_are_read_in_the_order_of_sending(journal: &dyn Journal) {
+async fn commands_are_read_in_the_order_they_were_sent(journal: &dyn Journal) {
     let (a, b) = (task('a'), task('b'));
     append(journal, [started(a), started(b)]).await.unwrap();
     assert_eq!(journal.newest_command().unwrap(), CommandId(0));
@@ -170,7 +170,7 @@ async fn commands_are_read_in_the_order_of_sending(journal: &dyn Journal) {
     assert_eq!(journal.read(a).unwrap().len(), 1, "a wish is no fact");
 }
 
-async fn a_command_for_nobody_is_refused(journal: &dyn Journal) {
+async fn a_command_without_a_task_is_refused(journal: &dyn Journal) {
     let refused = journal.send(stop(task('a'))).await;
     assert!(matches!(refused, Err(JournalError::NoSuchTask { .. })), "{refused:?}");
     let refused = journal.send(Command::Unknown).await;
@@ -180,7 +180,7 @@ async fn a_command_for_nobody_is_refused(journal: &dyn Journal) {
     journal.send(stop(task('a'))).await.unwrap();
 }
 
-async fn old_commands_go_when_their_task_has_ended(journal: &dyn Journal) {
+async fn old_commands_are_deleted_when_their_task_has_ended(journal: &dyn Journal) {
     let (a, b) = (task('a'), task('b'));
     append(journal, [started(a), started(b), ended(a, Status::Completed)]).await.unwrap();
     let mut sent = Vec::new();

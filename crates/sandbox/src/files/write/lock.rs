@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_has_one_writer_at_a_time_and_the_next_waits_only_so_long() {
+    fn a_directory_has_one_writer_at_a_time_and_the_next_waits_with_a_limit() {
         let directory = tempfile::tempdir().unwrap();
         let [first, second] = [0, 1].map(|_| open(directory.path(), OFlags::RDONLY));
         let held = lock(&first, Duration::ZERO).unwrap();
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_waits_stops_at_once_when_it_has_to() {
+    fn a_waiting_writer_stops_at_once_on_request() {
         let directory = tempfile::tempdir().unwrap();
         let [first, second] = [0, 1].map(|_| open(directory.path(), OFlags::RDONLY));
         let _held = lock(&first, Duration::ZERO).unwrap();

@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn exactly_what_is_refused_is_refused_and_what_has_rules_falls_through() {
+    fn exactly_the_refused_calls_are_refused_and_those_with_rules_fall_through() {
         const REFUSED: u32 = ERROR | libc::EPERM as u32;
         const NO_SUCH: u32 = ERROR | libc::ENOSYS as u32;
         let own = own_interface();

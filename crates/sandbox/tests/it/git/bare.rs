@@ -17,7 +17,7 @@ fn with_nested() -> Repository {
 }
 
 #[test]
-fn s34_a_nested_bare_repository_is_no_repository() {
+fn s34_a_nested_bare_repository_does_not_count() {
     let repository = with_nested();
     let plain = |arguments: &[&str]| -> Command {
         let mut command = repository.plain(arguments);
@@ -36,7 +36,7 @@ fn s34_a_nested_bare_repository_is_no_repository() {
 }
 
 #[test]
-fn nothing_is_looked_for_above() {
+fn no_repository_is_looked_for_above() {
     let repository = Repository::new();
     repository.put("below/file", "");
     let answer = git().run(&repository.path("below"), &["rev-parse", "--show-toplevel"]);

@@ -19,7 +19,7 @@ fn with_worktree() -> (Repository, PathBuf) {
 }
 
 #[test]
-fn a_repository_of_its_own_lies_in_the_working_tree() {
+fn a_plain_repository_lies_in_the_working_tree() {
     let repository = Repository::new();
     let own = repository.path(".git");
     let expected = GitDirectory { own: own.clone(), common: own, is_confirmed: true };
@@ -31,7 +31,7 @@ fn a_repository_of_its_own_lies_in_the_working_tree() {
 }
 
 #[test]
-fn a_further_working_tree_has_a_directory_of_its_own_and_one_in_common() {
+fn a_second_working_tree_has_its_own_directory_and_a_common_one() {
     let (repository, tree) = with_worktree();
     let own = repository.path(".git/worktrees/tree");
     assert_eq!(found(&tree), GitDirectory { own, common: repository.path(".git"), is_confirmed: true });
@@ -65,7 +65,7 @@ fn a_directory_that_claims_to_share_another_repository_is_not_confirmed() {
 }
 
 #[test]
-fn a_repository_that_was_put_elsewhere_by_hand_is_named_and_not_confirmed() {
+fn a_repository_moved_elsewhere_by_hand_is_found_but_not_confirmed() {
     let repository = Repository::new();
     repository.git(&["init", "-q", "--separate-git-dir", "../outside/repository"]);
     let own = repository.outside.join("repository");

@@ -8,7 +8,7 @@ use sortie_sandbox::{Git, GitError};
 use super::repository::{Repository, write_program};
 
 #[test]
-fn s26_a_git_of_the_workspace_is_never_the_one() {
+fn s26_a_git_in_the_workspace_is_never_used() {
     let repository = Repository::new();
     let own = repository.path("bin/git");
     repository.canary_program(&own);
@@ -31,7 +31,7 @@ fn s26_a_git_of_the_workspace_is_never_the_one() {
 const SYSTEM: [&str; 3] = ["/bin", "/sbin", "/usr"];
 
 #[test]
-fn s26_where_every_git_is_untrusted_there_is_none() {
+fn s26_if_every_git_is_untrusted_there_is_none() {
     let repository = Repository::new();
     repository.canary_program(&repository.path("bin/git"));
     symlink(repository.path("bin/git"), repository.outside.join("git")).unwrap();
@@ -60,7 +60,7 @@ fn a_git_of_the_user_is_found_and_must_be_new_enough() {
 }
 
 #[test]
-fn its_version_is_what_it_says() {
+fn the_version_is_the_one_git_prints() {
     let git = Git::find(None, &[]).unwrap();
     let output = Command::new(git.program()).arg("version").output().unwrap();
     assert!(String::from_utf8(output.stdout).unwrap().contains(&git.version().to_string()), "{git:?}");

@@ -53,7 +53,7 @@ fn s33_a_repository_that_names_programs_is_refused_wherever_they_would_run() {
 }
 
 #[test]
-fn s33_programs_are_found_in_included_files_and_in_those_of_the_working_tree() {
+fn s33_programs_are_found_in_included_and_working_tree_configuration() {
     let included = |repository: &Repository| {
         arm(repository, "filter");
         repository.put("settings", &format!("[filter \"x\"]\n\tclean = \"{}\"\n", repository.canary()));
@@ -70,7 +70,7 @@ fn s33_programs_are_found_in_included_files_and_in_those_of_the_working_tree() {
 }
 
 #[test]
-fn s33_what_is_included_only_in_a_working_tree_to_come_is_refused_before_it_is_made() {
+fn s33_an_include_for_a_future_working_tree_is_refused_before_it_is_created() {
     let later = |repository: &Repository| {
         arm(repository, "filter");
         repository.put("settings", &format!("[filter \"x\"]\n\tsmudge = \"{}\"\n", repository.canary()));
@@ -80,7 +80,7 @@ fn s33_what_is_included_only_in_a_working_tree_to_come_is_refused_before_it_is_m
 }
 
 #[test]
-fn s33_submodules_are_not_looked_into() {
+fn s33_submodules_are_ignored() {
     let submodule = |repository: &Repository| {
         repository.git(&["init", "-q", "sub"]);
         repository.put("sub/file", "first\n");
@@ -97,7 +97,7 @@ fn s33_submodules_are_not_looked_into() {
 }
 
 #[test]
-fn what_runs_nothing_is_answered_in_any_repository() {
+fn a_command_that_runs_nothing_works_in_any_repository() {
     let repository = Repository::new();
     repository.set("filter.x.clean", &repository.canary());
     assert_eq!(git().run(&repository.top, &["rev-parse", "--abbrev-ref", "HEAD"]).unwrap(), "main\n");

@@ -6,7 +6,7 @@ use sortie_sandbox::{GitError, GitStatus};
 use super::repository::{Repository, git};
 
 #[test]
-fn the_branch_the_commit_and_the_changes_are_told() {
+fn the_status_has_branch_commit_and_changes() {
     let repository = Repository::new();
     let commit = Some(repository.git(&["rev-parse", "HEAD"]));
     let clean = GitStatus { branch: Some("main".into()), commit, changed: 0, untracked: 0 };
@@ -25,7 +25,7 @@ fn the_branch_the_commit_and_the_changes_are_told() {
 }
 
 #[test]
-fn looking_changes_nothing() {
+fn a_status_changes_nothing() {
     let repository = Repository::new();
     repository.touch("file");
     let index = repository.path(".git/index");
@@ -35,7 +35,7 @@ fn looking_changes_nothing() {
 }
 
 #[test]
-fn a_working_tree_is_where_it_is_and_not_where_the_repository_says() {
+fn the_working_tree_is_the_given_one_not_the_one_in_the_configuration() {
     let repository = Repository::new();
     fs::write(repository.outside.join("secret"), "").unwrap();
     repository.set("core.worktree", repository.outside.to_str().unwrap());
@@ -45,7 +45,7 @@ fn a_working_tree_is_where_it_is_and_not_where_the_repository_says() {
 }
 
 #[test]
-fn a_further_working_tree_is_made_and_compared_like_the_first() {
+fn a_second_working_tree_is_created_and_compared_like_the_first() {
     let repository = Repository::new();
     git().run(&repository.top, &["worktree", "add", "-q", "-b", "other", "../tree"]).unwrap();
     let tree = repository.top.with_file_name("tree");
@@ -63,7 +63,7 @@ fn settings_of_the_user_do_not_count() {
 }
 
 #[test]
-fn what_is_no_repository_is_told_so() {
+fn a_directory_without_a_repository_is_reported() {
     let repository = Repository::new();
     for (directory, words) in [("outside", "is no repository of git"), ("absent", "cannot be used")] {
         let error = git().status(&repository.top.with_file_name(directory)).unwrap_err();

@@ -23,14 +23,14 @@ pub(super) fn spring(prepare: impl Fn(&Repository), arguments: &[&str]) -> Resul
 }
 
 #[test]
-fn s32_the_monitor_of_files_does_not_run() {
+fn s32_the_file_system_monitor_does_not_run() {
     let answer =
         spring(|repository| repository.set("core.fsmonitor", &repository.canary()), &["status", "--porcelain"]);
     assert_eq!(answer.unwrap(), "");
 }
 
 #[test]
-fn s32_hooks_do_not_run_wherever_they_lie() {
+fn s32_hooks_do_not_run_wherever_they_are() {
     let checkout = ["checkout", "-q", "-b", "other"];
     let hooks = |repository: &Repository| repository.canary_program(&repository.path(".git/hooks/post-checkout"));
     assert_eq!(spring(hooks, &checkout).unwrap(), "");
@@ -106,7 +106,7 @@ fn s32_a_missing_object_is_not_fetched_by_a_program_of_the_repository() {
 }
 
 #[test]
-fn s32_a_name_that_the_repository_made_up_is_no_command() {
+fn s32_an_alias_of_the_repository_is_not_a_command() {
     let alias = |repository: &Repository| repository.set("alias.st", &format!("!{}", repository.canary()));
     let error = spring(alias, &["st"]).unwrap_err();
     assert_eq!(error.to_string(), "`git st` is none of the commands that are called here");

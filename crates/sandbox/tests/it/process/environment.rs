@@ -17,7 +17,7 @@ fn seen(cell: &mut Cell, variables: &[(&str, &str)], untrusted: &[&Path]) -> BTr
 }
 
 #[test]
-fn nothing_but_what_is_named_reaches_a_command() {
+fn only_listed_variables_reach_a_command() {
     const HOSTILE: [&str; 23] = [
         "ANTHROPIC_API_KEY",
         "AWS_SECRET_ACCESS_KEY",
@@ -77,7 +77,7 @@ const PLACES: [&str; 15] = [
 ];
 
 #[test]
-fn tools_are_told_where_the_users_places_are() {
+fn tools_get_the_users_directories() {
     let mut cell = Cell::new(Tier::Namespaces);
     let (root, outside) = (cell.root.clone(), cell.outside.display().to_string());
     for value in ["/nowhere/tools".to_owned(), format!("{outside}/absent"), format!("{outside}:/nowhere")] {
@@ -90,7 +90,7 @@ fn tools_are_told_where_the_users_places_are() {
 }
 
 #[test]
-fn no_tool_is_told_to_look_into_the_workspace() {
+fn no_tool_is_directed_into_the_workspace() {
     let mut cell = Cell::new(Tier::Namespaces);
     let (root, outside) = (cell.root.clone(), cell.outside.clone());
     symlink(&root, outside.join("alias")).unwrap();
@@ -115,7 +115,7 @@ fn no_tool_is_told_to_look_into_the_workspace() {
 }
 
 #[test]
-fn people_work_within_the_path_of_go_in_one_place() {
+fn gopath_may_contain_the_workspace_only_under_src() {
     let mut cell = Cell::new(Tier::Namespaces);
     let variables = [("GOPATH", "/nowhere/go"), ("GOROOT", "/nowhere/go")];
     let seen_at = |cell: &mut Cell, root: &str| seen(cell, &variables, &[Path::new(root)]);
@@ -125,7 +125,7 @@ fn people_work_within_the_path_of_go_in_one_place() {
 }
 
 #[test]
-fn programs_are_found_where_the_user_has_them_and_never_in_the_workspace() {
+fn programs_are_found_on_the_users_path_but_never_in_the_workspace() {
     let mut cell = Cell::new(Tier::Namespaces);
     for place in ["bin", "tools"] {
         cell.put(&format!("{place}/ls"), "#!/bin/sh\necho hijacked\n");
@@ -152,14 +152,14 @@ fn startup_files_of_the_shell_are_not_read() {
 }
 
 #[test]
-fn what_is_added_is_there() {
+fn added_variables_are_set() {
     let mut cell = Cell::new(Tier::Namespaces);
     cell.environment.set("HTTPS_PROXY", "http://127.0.0.1:3128");
     assert_eq!(cell.run("echo $HTTPS_PROXY"), "http://127.0.0.1:3128\n");
 }
 
 #[test]
-fn no_state_is_kept_from_call_to_call() {
+fn no_state_is_kept_between_calls() {
     let cell = Cell::new(Tier::Namespaces);
     cell.run("export PAGER=canary; alias ls=canary; cd /; f() { :; }; export -f f; echo x > /tmp/left");
     assert_eq!(cell.run("echo $PAGER; pwd; ls /tmp; type -t f; true"), format!("cat\n{}\n", cell.root.display()));

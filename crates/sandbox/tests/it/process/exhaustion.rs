@@ -69,7 +69,7 @@ fn says(text: &'static str) -> impl FnMut(&[u8]) -> bool {
 }
 
 #[test]
-fn s31_a_fork_bomb_hits_its_wall_and_the_others_go_on() {
+fn s31_a_fork_bomb_hits_its_limit_and_others_continue() {
     let mut cell = Cell::new(Tier::Namespaces);
     cell.walls.limits.processes = 301;
     let marker = marker();
@@ -80,7 +80,7 @@ fn s31_a_fork_bomb_hits_its_wall_and_the_others_go_on() {
 }
 
 #[test]
-fn s31_memory_is_refused_at_once_and_bit_by_bit_and_the_others_go_on() {
+fn s31_memory_is_refused_at_once_or_gradually_and_others_continue() {
     const AT_ONCE: &str = "perl -e '$x = \"a\" x (10 * 1024 ** 3); print \"all of it\\n\"'";
     const BIT_BY_BIT: &str = "perl -e 'push @x, \"a\" x (16 * 1024 ** 2) for 1 .. 640; print \"all of it\\n\"'";
     for tier in WALLED {
@@ -94,7 +94,7 @@ fn s31_memory_is_refused_at_once_and_bit_by_bit_and_the_others_go_on() {
 }
 
 #[test]
-fn s31_output_without_end_is_taken_and_the_others_go_on() {
+fn s31_endless_output_is_read_and_others_continue() {
     const MUCH: u64 = 64 << 20;
     for tier in WALLED {
         let mut total = 0;
@@ -109,9 +109,9 @@ fn s31_output_without_end_is_taken_and_the_others_go_on() {
 
 /// The disk of the workspace is so small that filling it harms nobody. This needs a mount namespace of its own.
 #[test]
-fn s31_a_full_disk_is_the_trouble_of_those_who_need_it() {
+fn s31_a_full_disk_affects_only_commands_that_need_it() {
     let Some(disk) = std::env::var_os(DISK).map(PathBuf::from) else {
-        return run_on_a_small_disk("process::exhaustion::s31_a_full_disk_is_the_trouble_of_those_who_need_it");
+        return run_on_a_small_disk("process::exhaustion::s31_a_full_disk_affects_only_commands_that_need_it");
     };
     for tier in WALLED {
         let cell = Cell::within(&disk, tier);

@@ -45,7 +45,7 @@ fn nothing_outside_is_written() {
 }
 
 #[test]
-fn even_what_belongs_to_the_user_keeps_its_mode_outside() {
+fn even_the_users_own_files_outside_keep_their_mode() {
     let cell = Cell::new(Tier::Namespaces);
     let outside = cell.outside.display();
     cell.fail(&format!("chmod 777 {outside}/file"));
@@ -54,7 +54,7 @@ fn even_what_belongs_to_the_user_keeps_its_mode_outside() {
 }
 
 #[test]
-fn a_workspace_that_is_only_read_cannot_be_written() {
+fn a_read_only_workspace_cannot_be_written() {
     for tier in WALLED {
         let mut cell = Cell::new(tier);
         cell.put("file", "as it was");
@@ -86,7 +86,7 @@ fn a_writable_directory_is_named_without_links() {
 }
 
 #[test]
-fn a_workspace_can_be_named_through_a_link_with_what_lies_beneath() {
+fn a_workspace_and_paths_beneath_it_can_be_named_through_a_link() {
     for tier in WALLED {
         let mut cell = Cell::new(tier);
         fs::create_dir(cell.path("docs")).unwrap();
@@ -103,7 +103,7 @@ fn a_workspace_can_be_named_through_a_link_with_what_lies_beneath() {
 }
 
 #[test]
-fn another_writable_directory_is_written_and_its_neighbour_is_not() {
+fn another_writable_directory_can_be_written_but_not_its_neighbour() {
     for tier in WALLED {
         let mut cell = Cell::new(tier);
         fs::create_dir(cell.outside.join("granted")).unwrap();
@@ -144,7 +144,7 @@ fn a_workspace_in_the_temporary_directory_is_still_there() {
 }
 
 #[test]
-fn a_directory_of_a_workspace_in_the_temporary_directory_is_written_and_the_rest_is_not() {
+fn one_writable_directory_of_a_workspace_in_tmp_leaves_the_rest_read_only() {
     let directory = tempfile::tempdir_in("/tmp").unwrap();
     let root = directory.path().canonicalize().unwrap();
     fs::create_dir(root.join("docs")).unwrap();
@@ -174,7 +174,7 @@ fn devices_are_the_harmless_ones() {
 
 /// Each of these walls has others behind it, so it is inspected rather than attacked.
 #[test]
-fn everything_is_mounted_without_privileges_and_all_but_its_own_read_only() {
+fn every_mount_is_unprivileged_and_only_its_own_are_writable() {
     let mut cell = Cell::new(Tier::Namespaces);
     cell.put(".git/config", "");
     cell.protect(".git/config");
@@ -201,7 +201,7 @@ fn landlock_stands_behind_the_view() {
 }
 
 #[test]
-fn switches_of_the_kernel_are_not_touched() {
+fn kernel_switches_cannot_be_changed() {
     for tier in WALLED {
         let cell = Cell::new(tier);
         cell.fail("echo x > /proc/sys/kernel/core_pattern");
@@ -212,7 +212,7 @@ fn switches_of_the_kernel_are_not_touched() {
 }
 
 #[test]
-fn the_directory_must_lie_within() {
+fn the_working_directory_must_lie_within() {
     for tier in WALLED {
         let mut cell = Cell::new(tier);
         let root = std::mem::replace(&mut cell.root, cell.outside.clone());

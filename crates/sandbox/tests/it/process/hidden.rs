@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use super::cell::{Cell, WALLED, text_of};
 
 #[test]
-fn what_is_hidden_is_not_read() {
+fn hidden_paths_cannot_be_read() {
     for tier in WALLED {
         let mut cell = Cell::new(tier);
         cell.put("dir/key", "secret");
@@ -51,7 +51,7 @@ fn the_way_to_something_hidden_cannot_be_moved() {
 }
 
 #[test]
-fn what_is_protected_stays_so_with_something_hidden_in_it() {
+fn a_protected_path_stays_protected_with_something_hidden_in_it() {
     for tier in WALLED {
         let mut cell = Cell::new(tier);
         cell.put(".config/gh/hosts.yml", "secret");
@@ -66,7 +66,7 @@ fn what_is_protected_stays_so_with_something_hidden_in_it() {
 }
 
 #[test]
-fn what_is_protected_within_something_hidden_is_no_obstacle() {
+fn a_protected_path_inside_a_hidden_one_is_not_an_obstacle() {
     for tier in WALLED {
         let mut cell = Cell::new(tier);
         cell.put("dir/key", "secret");

@@ -69,7 +69,7 @@ fn dangerous_system_calls_are_refused_in_the_walls_and_not_by_chance() {
 }
 
 #[test]
-fn a_command_limits_itself_and_nobody_else() {
+fn a_command_can_limit_only_itself() {
     for tier in WALLED {
         let cell = Cell::new(tier);
         assert_eq!(cell.run("ulimit -n 64 && ulimit -n"), "64\n");
@@ -78,7 +78,7 @@ fn a_command_limits_itself_and_nobody_else() {
 }
 
 #[test]
-fn what_cannot_be_looked_into_does_not_exist() {
+fn calls_that_cannot_be_inspected_do_not_exist() {
     for tier in WALLED {
         let cell = Cell::new(tier);
         assert_eq!(cell.call(libc::SYS_clone3, "0, 0"), libc::ENOSYS);
@@ -91,7 +91,7 @@ fn what_cannot_be_looked_into_does_not_exist() {
 }
 
 #[test]
-fn there_are_no_privileges_and_no_way_to_any() {
+fn there_are_no_privileges_and_no_way_to_gain_any() {
     for tier in WALLED {
         let cell = Cell::new(tier);
         let status = cell.run("cat /proc/self/status");
@@ -133,7 +133,7 @@ impl Drop for Sleeping {
 }
 
 #[test]
-fn the_environment_of_who_started_it_is_out_of_reach() {
+fn the_environment_of_its_parents_is_out_of_reach() {
     for tier in WALLED {
         let cell = Cell::new(tier);
         cell.fail(&format!("cat /proc/{}/environ", std::process::id()));

@@ -29,7 +29,7 @@ fn escapes(marker: &str) -> [String; 6] {
 }
 
 #[test]
-fn an_ending_is_told_as_it_was() {
+fn an_ending_is_reported_as_it_was() {
     for tier in ALL {
         let cell = Cell::new(tier);
         assert_eq!(cell.end("exit 0").0.how, How::Exited { code: 0 });
@@ -42,7 +42,7 @@ fn an_ending_is_told_as_it_was() {
 }
 
 #[test]
-fn what_was_left_running_ends_with_the_command() {
+fn processes_left_running_end_with_the_command() {
     for tier in ALL {
         let cell = Cell::new(tier);
         let marker = marker();
@@ -57,7 +57,7 @@ fn what_was_left_running_ends_with_the_command() {
 }
 
 #[test]
-fn a_stop_ends_what_ignores_every_signal() {
+fn a_stop_ends_a_command_that_ignores_every_signal() {
     for tier in ALL {
         let cell = Cell::new(tier);
         let marker = marker();
@@ -96,7 +96,7 @@ fn a_deadline_ends_a_command() {
 }
 
 #[test]
-fn a_command_that_nobody_waits_for_is_ended() {
+fn a_dropped_command_is_ended() {
     for tier in ALL {
         let cell = Cell::new(tier);
         let marker = marker();
@@ -132,7 +132,7 @@ fn a_command_ends_when_the_program_that_started_it_is_killed() {
 }
 
 #[test]
-fn a_keeper_that_is_killed_takes_its_command_along() {
+fn a_killed_keeper_takes_its_command_along() {
     let cell = Cell::new(Tier::Namespaces);
     let marker = marker();
     let command = format!("trap '' TERM; setsid sleep {marker} & sleep {marker}; true");
@@ -175,7 +175,7 @@ fn a_keeper_that_can_open_nothing_still_ends_everything() {
 }
 
 #[test]
-fn a_stem_that_is_killed_is_replaced() {
+fn a_killed_fork_server_is_replaced() {
     let cell = Cell::new(Tier::Namespaces);
     let marker = marker();
     let program = Program::this().unwrap();
@@ -204,7 +204,7 @@ fn has_state(process: u32, state: char) -> bool {
 }
 
 #[test]
-fn what_it_used_is_counted() {
+fn used_resources_are_counted() {
     for tier in ALL {
         let cell = Cell::new(tier);
         let (ended, _) = cell.end("perl -e '$x = \"a\" x 50_000_000; for (1 .. 3_000_000) {}' & wait");

@@ -62,14 +62,14 @@ fn processor_time_is_limited() {
 }
 
 #[test]
-fn when_memory_runs_out_a_command_goes_first() {
+fn when_memory_runs_out_a_command_is_killed_first() {
     for tier in WALLED {
         assert_eq!(Cell::new(tier).run("cat /proc/self/oom_score_adj"), "1000\n");
     }
 }
 
 #[test]
-fn no_process_leaves_a_core() {
+fn no_process_dumps_core() {
     let cell = Cell::new(Tier::Namespaces);
     assert_eq!(cell.run("ulimit -c"), "0\n");
 }

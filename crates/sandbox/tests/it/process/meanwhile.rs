@@ -60,7 +60,7 @@ fn a_writable_directory_that_becomes_a_link_opens_nothing_elsewhere() {
 }
 
 #[test]
-fn what_comes_and_goes_is_no_reason_to_refuse_a_command() {
+fn files_that_come_and_go_do_not_fail_a_command() {
     for tier in WALLED {
         let mut cell = Cell::new(tier);
         cell.put("stays", "x");
@@ -87,7 +87,7 @@ fn what_comes_and_goes_is_no_reason_to_refuse_a_command() {
 }
 
 #[test]
-fn a_place_that_has_to_be_held_in_the_last_moment_is_let_go_in_the_end() {
+fn a_placeholder_created_at_the_last_moment_is_removed_at_the_end() {
     let mut cell = Cell::new(Tier::Namespaces);
     cell.put("moves/config", "x");
     cell.protect("moves/config");
@@ -108,7 +108,7 @@ fn a_place_that_has_to_be_held_in_the_last_moment_is_let_go_in_the_end() {
 }
 
 #[test]
-fn what_somebody_puts_into_a_placeholder_is_theirs_with_an_ordinary_mode() {
+fn a_placeholder_that_somebody_fills_becomes_an_ordinary_directory() {
     let mut cell = Cell::new(Tier::Namespaces);
     cell.protect(".sortie/agents");
     let made = cell.path(".sortie");
@@ -129,7 +129,7 @@ fn what_somebody_puts_into_a_placeholder_is_theirs_with_an_ordinary_mode() {
 }
 
 #[test]
-fn a_placeholder_that_somebody_replaced_is_not_taken_away() {
+fn a_replaced_placeholder_is_not_removed() {
     let mut cell = Cell::new(Tier::Namespaces);
     cell.protect(".sortie");
     let made = cell.path(".sortie");
@@ -147,7 +147,7 @@ fn a_placeholder_that_somebody_replaced_is_not_taken_away() {
 }
 
 #[test]
-fn a_closed_directory_of_the_users_with_something_in_it_is_no_placeholder() {
+fn a_closed_user_directory_with_content_is_not_a_placeholder() {
     let mut cell = Cell::new(Tier::Namespaces);
     cell.put("closed/open/file", "x");
     fs::set_permissions(cell.path("closed"), fs::Permissions::from_mode(0o1555)).unwrap();

@@ -29,7 +29,7 @@ fn without_a_network_there_are_no_sockets_of_any_family() {
 }
 
 #[test]
-fn nobody_on_this_machine_is_reached() {
+fn no_service_of_this_machine_is_reached() {
     let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
     tcp.set_nonblocking(true).unwrap();
     let udp = UdpSocket::bind("127.0.0.1:0").unwrap();
@@ -45,7 +45,7 @@ fn nobody_on_this_machine_is_reached() {
 }
 
 #[test]
-fn sockets_of_other_programs_are_not_reached_whatever_the_network_and_not_by_chance() {
+fn sockets_of_other_programs_are_refused_on_every_network_not_by_chance() {
     let abstract_name = format!("sortie-test-{}", marker());
     let commands = [
         "perl -MSocket -e 'socket(A, AF_UNIX, SOCK_STREAM, 0) && connect(A, pack_sockaddr_un(\"stream\")) or exit 1'".to_owned(),
@@ -82,7 +82,7 @@ fn sockets_of_other_programs_are_not_reached_whatever_the_network_and_not_by_cha
 }
 
 #[test]
-fn pairs_of_sockets_within_the_command_work() {
+fn socket_pairs_within_the_command_work() {
     for tier in WALLED {
         let cell = Cell::new(tier);
         cell.run("perl -MSocket -e 'socketpair(A, B, AF_UNIX, SOCK_STREAM, 0) or exit 1'");
@@ -90,7 +90,7 @@ fn pairs_of_sockets_within_the_command_work() {
 }
 
 #[test]
-fn a_network_that_is_granted_reaches_others() {
+fn a_granted_network_reaches_others() {
     for tier in WALLED {
         let mut cell = Cell::new(tier);
         cell.walls.network = Network::All;

@@ -14,7 +14,7 @@ fn run(cell: &Cell, command: &str, caps: OutputCaps<'_>) -> (Ended, Vec<u8>) {
 }
 
 #[test]
-fn output_and_errors_come_in_the_order_in_which_they_were_written() {
+fn output_and_errors_arrive_in_the_order_written() {
     let cell = Cell::new(Tier::Namespaces);
     let output = cell.run("for i in 1 2 3; do echo out $i; echo err $i >&2; done");
     assert_eq!(output, "out 1\nerr 1\nout 2\nerr 2\nout 3\nerr 3\n");
@@ -31,7 +31,7 @@ fn a_short_output_is_not_spilled() {
 }
 
 #[test]
-fn a_long_output_is_shown_and_spilled_from_its_beginning() {
+fn a_long_output_is_shown_and_spilled_from_the_start() {
     let cell = Cell::new(Tier::Namespaces);
     let directory = tempfile::tempdir().unwrap();
     let spill = SpillDir::open(&directory.path().join("spill")).unwrap();
@@ -43,7 +43,7 @@ fn a_long_output_is_shown_and_spilled_from_its_beginning() {
 }
 
 #[test]
-fn an_endless_output_is_spilled_up_to_a_cap_and_counted_to_the_end() {
+fn an_endless_output_is_spilled_up_to_a_cap_and_fully_counted() {
     let cell = Cell::new(Tier::Namespaces);
     let directory = tempfile::tempdir().unwrap();
     let spill = SpillDir::open(&directory.path().join("spill")).unwrap();
@@ -56,7 +56,7 @@ fn an_endless_output_is_spilled_up_to_a_cap_and_counted_to_the_end() {
 }
 
 #[test]
-fn without_a_place_to_spill_what_would_be_kept_is_counted() {
+fn without_a_spill_directory_the_dropped_bytes_are_counted() {
     let cell = Cell::new(Tier::Namespaces);
     let (ended, shown) = run(&cell, "printf 123456789", OutputCaps { unspilled: 4, spill: None });
     assert_eq!(shown, b"123456789");
@@ -64,7 +64,7 @@ fn without_a_place_to_spill_what_would_be_kept_is_counted() {
 }
 
 #[test]
-fn output_that_is_no_text_is_unchanged() {
+fn output_that_is_not_text_is_unchanged() {
     let cell = Cell::new(Tier::Namespaces);
     let (_, shown) = run(&cell, r"printf '\377\000\n\033'", OutputCaps { unspilled: 100, spill: None });
     assert_eq!(shown, b"\xff\0\n\x1b");

@@ -46,14 +46,14 @@ fn hooks_and_configuration_are_read_only() {
 }
 
 #[test]
-fn the_rest_of_a_repository_is_written() {
+fn the_rest_of_a_repository_can_be_written() {
     let cell = repository(Tier::Namespaces);
     cell.run("echo new > .git/HEAD && mkdir .git/objects && echo x > .git/index.lock && mv .git/index.lock .git/index");
     assert_eq!(text_of(&cell.path(".git/HEAD")), "new\n");
 }
 
 #[test]
-fn the_way_to_something_protected_cannot_be_moved() {
+fn the_parents_of_a_protected_path_cannot_be_moved() {
     for tier in WALLED {
         let cell = repository(tier);
         cell.fail("mv .git away && mkdir -p .git/hooks && echo x > .git/hooks/pre-commit");
@@ -63,7 +63,7 @@ fn the_way_to_something_protected_cannot_be_moved() {
 }
 
 #[test]
-fn what_is_absent_cannot_be_made() {
+fn a_missing_protected_path_cannot_be_created() {
     for tier in WALLED {
         let mut cell = Cell::new(tier);
         cell.put("dir/file", "x");
@@ -89,7 +89,7 @@ fn what_is_absent_cannot_be_made() {
 }
 
 #[test]
-fn commands_at_the_same_time_share_placeholders() {
+fn simultaneous_commands_share_placeholders() {
     let mut cell = Cell::new(Tier::Namespaces);
     cell.protect(".sortie");
     let make = "mkdir -p .sortie/agents 2> /dev/null || echo walled";
@@ -107,7 +107,7 @@ fn commands_at_the_same_time_share_placeholders() {
 }
 
 #[test]
-fn a_placeholder_that_was_left_behind_is_taken_away() {
+fn a_leftover_placeholder_is_removed() {
     let mut cell = Cell::new(Tier::Namespaces);
     cell.protect(".sortie/agents");
     fs::create_dir(cell.path(".sortie")).unwrap();
@@ -117,7 +117,7 @@ fn a_placeholder_that_was_left_behind_is_taken_away() {
 }
 
 #[test]
-fn an_empty_directory_of_the_users_stays() {
+fn an_empty_user_directory_stays() {
     let mut cell = Cell::new(Tier::Namespaces);
     fs::create_dir(cell.path("agents")).unwrap();
     cell.protect("agents");
@@ -126,7 +126,7 @@ fn an_empty_directory_of_the_users_stays() {
 }
 
 #[test]
-fn a_link_in_place_of_something_protected_is_no_way_round() {
+fn a_link_in_place_of_a_protected_path_is_no_bypass() {
     for tier in WALLED {
         let mut cell = Cell::new(tier);
         cell.put("elsewhere/hooks/pre-commit", "as it was");
@@ -152,7 +152,7 @@ fn a_link_in_place_of_something_protected_is_no_way_round() {
 }
 
 #[test]
-fn protecting_something_behind_a_link_opens_nothing_that_lies_there() {
+fn protecting_a_path_behind_a_link_opens_nothing_there() {
     for tier in WALLED {
         let mut cell = Cell::new(tier);
         symlink(&cell.outside, cell.path("link")).unwrap();
@@ -164,7 +164,7 @@ fn protecting_something_behind_a_link_opens_nothing_that_lies_there() {
 }
 
 #[test]
-fn a_link_that_leads_nowhere_cannot_be_made_to_lead_somewhere() {
+fn a_dangling_link_cannot_be_given_a_target() {
     for tier in WALLED {
         let mut cell = Cell::new(tier);
         cell.put(".git/HEAD", "ref");
@@ -194,7 +194,7 @@ fn a_workspace_named_through_a_link_is_protected_all_the_same() {
 }
 
 #[test]
-fn the_file_that_leads_to_the_repository_of_a_worktree_is_protected() {
+fn the_git_file_of_a_worktree_is_protected() {
     for tier in WALLED {
         let mut cell = Cell::new(tier);
         cell.put(".git", "gitdir: /elsewhere");
