@@ -101,7 +101,7 @@ fn define(
     report: &mut FileFindings<'_>,
 ) -> Option<AgentDefinition> {
     if document.prompt.is_empty() {
-        report.error(document.prompt_line, "no prompt below the front matter", "write there what the agent is to do");
+        report.error(document.prompt_line, "no prompt below the front matter", "write the agent's prompt there");
     }
     if let Some(found) = hidden_characters::first(&document.prompt) {
         report.hidden_in_prompt("the prompt", document.prompt_line + found.line, found.character);

@@ -71,7 +71,7 @@ fn order(left: &Match<'_>, right: &Match<'_>, needed: usize) -> Ordering {
 
 fn why_none(matches: &[Match<'_>], needed: usize) -> Option<String> {
     match matches.first() {
-        _ if needed == 0 => Some("the text has no words to go by".to_owned()),
+        _ if needed == 0 => Some("the text has no words to match".to_owned()),
         None => Some("no agent shares a word with the text".to_owned()),
         Some(first) if first.words.len() < needed => Some(format!(
             "no agent shares {needed} words with the text; the nearest, `{}`, shares {}",

@@ -89,10 +89,11 @@ impl Registry {
         let unknown = self.get(named).err()?;
         let fix = match nearest(named, unknown.known.iter().map(String::as_str)) {
             Some(near) => format!("did you mean `{near}`?"),
-            None => "`sortie agents list` names those that there are".to_owned(),
+            None => "`sortie agents list` shows the existing ones".to_owned(),
         };
-        let message =
-            format!("`agent`: there is no agent `{named}`, so only who names another one can use the template");
+        let message = format!(
+            "`agent`: there is no agent `{named}`, so the template works only for callers that name another one"
+        );
         let path = template.origin.path.clone().unwrap_or_default();
         Some(Finding { severity: Severity::Warning, weight: Weight::Ordinary, path, line: None, message, fix })
     }

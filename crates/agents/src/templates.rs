@@ -142,7 +142,7 @@ impl Claim<'_> {
             (Severity::Error, Weight::Ordinary, message, "rename one of the two, or delete it")
         } else if file.scope == Scope::Project {
             let message = format!("`{name}` is a template of yours, so this project's file is set aside");
-            let fix = "look at the file, then run `sortie trust`; or give it a name of its own";
+            let fix = "review the file, then run `sortie trust`; or give it a name of its own";
             (Severity::Warning, Weight::SetAside, message, fix)
         } else {
             return None;

@@ -75,7 +75,7 @@ impl Serialize for Money {
 impl<'de> Deserialize<'de> for Money {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let dollars = f64::deserialize(deserializer)?;
-        Self::from_dollars(dollars).ok_or_else(|| D::Error::custom(format!("{dollars} is no amount of money")))
+        Self::from_dollars(dollars).ok_or_else(|| D::Error::custom(format!("{dollars} is not an amount of money")))
     }
 }
 

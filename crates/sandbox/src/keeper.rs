@@ -64,7 +64,7 @@ fn run(lifeline: OwnedFd, output: OwnedFd, report: &OwnedFd) -> Result<(), Keepe
     // starts.
     setsid().during(|| "starting a session".to_owned())?;
     // When memory runs out, the command is killed first.
-    fs::write("/proc/self/oom_score_adj", "1000").during(|| "offering itself to the killer of memory".to_owned())?;
+    fs::write("/proc/self/oom_score_adj", "1000").during(|| "raising its out-of-memory score".to_owned())?;
     let mut placeholders = None;
     let mut descendants = None;
     let mut scratch = None;
@@ -72,7 +72,7 @@ fn run(lifeline: OwnedFd, output: OwnedFd, report: &OwnedFd) -> Result<(), Keepe
         placeholders = Some(placeholder::hold_all(&plan)?);
         namespace::enter(plan.network)?;
     } else {
-        descendants = Some(Descendants::adopt().during(|| "adopting what loses its parent".to_owned())?);
+        descendants = Some(Descendants::adopt().during(|| "adopting orphaned processes".to_owned())?);
     }
     if plan.tier == Tier::Landlock {
         scratch = Some(TemporaryDirectory::make(&mut plan)?);
@@ -93,7 +93,7 @@ fn run(lifeline: OwnedFd, output: OwnedFd, report: &OwnedFd) -> Result<(), Keepe
         if let Some(descendants) = descendants {
             descendants.end_all().during(|| "ending what the command started".to_owned())?;
         }
-        let (cpu, max_memory) = system::used_by_children().during(|| "asking what was used".to_owned())?;
+        let (cpu, max_memory) = system::used_by_children().during(|| "reading resource usage".to_owned())?;
         Report::Used { cpu, max_memory }.send(report.as_fd()).ok();
     }
     drop((placeholders, scratch));

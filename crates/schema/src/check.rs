@@ -47,7 +47,7 @@ impl Schema {
         check.part(PartId(0), &normal(value));
         if check.gave_up {
             // A problem found so far may depend on a part that was not checked.
-            let what = "could not be checked: the schema leads too far, or in too many ways".to_owned();
+            let what = "could not be checked: the schema is too deep or has too many alternatives".to_owned();
             return vec![Problem { place: String::new(), what }];
         }
         check.problems
@@ -118,7 +118,7 @@ impl Check<'_> {
             (Rule::Unique, Value::Array(items)) => {
                 let mut seen = HashSet::new();
                 if let Some(twice) = items.iter().find(|item| !seen.insert(*item)) {
-                    self.problem(format!("must have no item twice, and has {} again", shown(twice)));
+                    self.problem(format!("must not repeat items, and repeats {}", shown(twice)));
                 }
             }
             (Rule::Length { of: Measured::Characters, bound }, Value::String(text)) => {

@@ -5,13 +5,13 @@ use crate::read::{MAX_BYTES, MAX_DEPTH, MAX_PATTERNS};
 /// A fault of a schema. Places are JSON pointers into it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SchemaError {
-    #[error("the schema has {bytes} bytes, more than {MAX_BYTES}; ask for less, or describe it in less")]
+    #[error("the schema has {bytes} bytes, more than {MAX_BYTES}; shorten it")]
     TooLarge { bytes: usize },
     #[error("the schema is nested more than {MAX_DEPTH} deep at {place}; move parts of it to `$defs`")]
     TooDeep { place: Place },
     #[error("the schema has more than {MAX_PATTERNS} patterns; leave some out")]
     TooManyPatterns,
-    #[error("`{keyword}` {place} is not checked here; leave it out, or say it in other keywords")]
+    #[error("`{keyword}` {place} is not supported; leave it out, or use other keywords")]
     Unsupported { place: Place, keyword: String },
     #[error("`{keyword}` {place} must be {expected}")]
     Malformed { place: Place, keyword: String, expected: &'static str },
@@ -19,7 +19,9 @@ pub enum SchemaError {
     NoSchema { place: Place },
     #[error("`$ref` {place} is `{target}`; it can be `#`, or name a part of `$defs` or `definitions` at the top")]
     Reference { place: Place, target: String },
-    #[error("`$ref` {place} leads back to itself and never into the value; refer from within `properties` or `items`")]
+    #[error(
+        "`$ref` {place} refers back to itself without entering the value; refer from within `properties` or `items`"
+    )]
     Endless { place: Place },
     #[error("`pattern` {place} cannot be used: {reason}")]
     Pattern { place: Place, reason: String },

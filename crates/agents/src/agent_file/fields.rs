@@ -70,7 +70,7 @@ pub(super) fn decode(entries: &[Entry], tools: &[String], report: &mut FileFindi
         let name_of = |rule: &str| rule.split_once('(').map_or(rule, |(name, _)| name).to_owned();
         names.retain(|rule| !is_denied(rule) && !is_denied(&name_of(rule)));
         if asked > 0 && names.is_empty() {
-            report.error(line, "`disallowedTools` takes away all of `tools`", "leave the agent at least one");
+            report.error(line, "`disallowedTools` removes all of `tools`", "leave the agent at least one");
         }
         fields.tools = Some(names);
     }
@@ -89,7 +89,7 @@ fn unknown(entry: &Entry, tools: &[String], report: &mut FileFindings<'_>) {
     let is_tool = |word: &str| tools.iter().any(|tool| tool == word);
     if entry.key.split(|c: char| !c.is_alphanumeric()).any(is_tool) {
         let fix = "name it in `tools` or `disallowedTools`, on their line or as an item";
-        report.error(entry.line, format!("a tool, `{key}`, in the place of a key"), fix);
+        report.error(entry.line, format!("a tool, `{key}`, in place of a key"), fix);
         return;
     }
     if let Some(meant) = keys::narrowing(&entry.key) {
@@ -101,7 +101,7 @@ fn unknown(entry: &Entry, tools: &[String], report: &mut FileFindings<'_>) {
         };
         report.error(
             entry.line,
-            format!("unknown key `{key}`; it seems to limit the agent, and would not"),
+            format!("unknown key `{key}`; it looks like a limit, but has no effect"),
             format!("write `{meant}`, which {does}"),
         );
         return;
@@ -120,27 +120,24 @@ fn description(entry: &Entry, report: &mut FileFindings<'_>) -> Option<String> {
         description = with_line_breaks(description);
         let (visible, left_out) = hidden_characters::without_harmless(&description);
         if let Some(character) = left_out {
-            let message = format!(
-                "`description` has characters that cannot be seen, here {}",
-                hidden_characters::code(character)
-            );
+            let message =
+                format!("`description` has invisible characters, here {}", hidden_characters::code(character));
             report.warning(entry.line, message, "they were left out; delete them");
             visible.trim().clone_into(&mut description);
         }
         if description.is_empty() {
-            report.error(entry.line, "`description` has nothing that can be seen", "say when to use the agent");
+            report.error(entry.line, "`description` has no visible text", "say when to use the agent");
             return None;
         }
     }
     if let Some(found) = hidden_characters::first(&description) {
-        let message =
-            format!("`description` has a character that cannot be seen, {}", hidden_characters::code(found.character));
+        let message = format!("`description` has an invisible character, {}", hidden_characters::code(found.character));
         report.error(entry.line, message, "delete it");
         return None;
     }
     if description.chars().count() > LONG_DESCRIPTION_CHARS {
         let message = format!("`description` has more than {LONG_DESCRIPTION_CHARS} characters");
-        report.warning(entry.line, message, "say when to use the agent; what it does belongs into its prompt");
+        report.warning(entry.line, message, "say when to use the agent; what it does belongs in its prompt");
     }
     Some(description)
 }

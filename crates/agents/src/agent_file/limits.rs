@@ -41,7 +41,7 @@ fn max_turns(entry: &Entry, report: &mut FileFindings<'_>) -> Option<u32> {
     if turns > MAX_UNTRUSTED_TURNS && report.is_untrusted() {
         let message =
             format!("`maxTurns` is {turns}; a project's agent has at most {MAX_UNTRUSTED_TURNS} until trusted");
-        report.warning(entry.line, message, "look at the file, then run `sortie trust`; or ask for fewer");
+        report.warning(entry.line, message, "review the file, then run `sortie trust`; or ask for fewer");
         return Some(MAX_UNTRUSTED_TURNS);
     }
     Some(turns)
@@ -52,8 +52,9 @@ fn idle(entry: &Entry, report: &mut FileFindings<'_>) -> Option<Duration> {
     let idle = seconds(entry, report)?;
     if idle > MAX_UNTRUSTED_IDLE && report.is_untrusted() {
         let most = MAX_UNTRUSTED_IDLE.as_secs();
-        let message = format!("`idleTimeout` is more than {most} seconds, which a project's agent has until trusted");
-        report.warning(entry.line, message, "look at the file, then run `sortie trust`; or ask for less");
+        let message =
+            format!("`idleTimeout` is more than {most} seconds, the most that a project's agent gets until trusted");
+        report.warning(entry.line, message, "review the file, then run `sortie trust`; or ask for less");
         return Some(MAX_UNTRUSTED_IDLE);
     }
     Some(idle)

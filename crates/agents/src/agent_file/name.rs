@@ -25,8 +25,7 @@ pub(super) fn name(entry: &Entry, report: &mut FileFindings<'_>) -> Option<Strin
 /// The fault of a name, and its fix.
 fn obstacle(name: &str, ours: bool) -> Option<(String, &'static str)> {
     if let Some(found) = hidden_characters::first(name) {
-        let message =
-            format!("`name` has a character that cannot be seen, {}", hidden_characters::code(found.character));
+        let message = format!("`name` has an invisible character, {}", hidden_characters::code(found.character));
         return Some((message, "delete it"));
     }
     if let Some((one, other)) = mixed_scripts(name) {
@@ -34,7 +33,7 @@ fn obstacle(name: &str, ours: bool) -> Option<(String, &'static str)> {
         return Some((message, "write it in letters of one script"));
     }
     if let Some(letter) = first_styled(name) {
-        let message = format!("`{}` cannot be a name: `{letter}` is there for a plain letter", shown(name));
+        let message = format!("`{}` cannot be a name: `{letter}` stands in for a plain letter", shown(name));
         return Some((message, "write it in plain letters"));
     }
     let (good, rule) = if ours { (is_ours(name), OUR_RULE) } else { (is_foreign(name), FOREIGN_RULE) };

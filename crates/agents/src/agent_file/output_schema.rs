@@ -20,7 +20,7 @@ pub(super) fn output_schema(entry: &Entry, report: &mut FileFindings<'_>) -> Opt
             }
         },
         Value::Nothing | Value::List(_) => {
-            report.error(entry.line, "`outputSchema` is no schema", "write it as YAML below the key");
+            report.error(entry.line, "`outputSchema` is not a schema", "write it as YAML below the key");
             return None;
         }
     };
@@ -28,7 +28,7 @@ pub(super) fn output_schema(entry: &Entry, report: &mut FileFindings<'_>) -> Opt
         Ok(_) => Some(schema),
         Err(error) => {
             let message = format!("`outputSchema` cannot be used: {}", shown(&error.to_string()));
-            report.error(entry.line, message, "mend it, or delete the key");
+            report.error(entry.line, message, "fix it, or delete the key");
             None
         }
     }

@@ -33,16 +33,16 @@ pub(super) fn permission_mode(entry: &Entry, report: &mut FileFindings<'_>) -> C
         "plan" => return mode(Mode::Plan),
         "dontAsk" => return Conduct { mode: None, never_asks: true },
         "bypassPermissions" => {
-            let message = "`permissionMode: bypassPermissions` narrows nothing, and a file cannot widen";
+            let message = "`permissionMode: bypassPermissions` has no effect: a file can only narrow";
             report.warning(entry.line, message, "delete the line");
         }
         "auto" => {
             let fix = if report.is_ours() { "delete the line" } else { "the agent may do what its parent may" };
-            report.strict(entry.line, "`permissionMode: auto` does not work in this version", fix);
+            report.strict(entry.line, "`permissionMode: auto` is not supported in this version", fix);
         }
         "" => report.strict(entry.line, "`permissionMode` has no value", "give it one, or delete the line"),
         word => {
-            let message = format!("`permissionMode: {}` makes no sense", shown(word));
+            let message = format!("`permissionMode: {}` is not valid", shown(word));
             report.error(entry.line, message, format!("it can be {WORDS}"));
         }
     }

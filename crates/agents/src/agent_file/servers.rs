@@ -47,7 +47,7 @@ fn listed(item: &Node, report: &mut FileFindings<'_>) -> Vec<ServerUse> {
         Value::Map(servers) => servers.iter().filter_map(|server| own(server, report)).collect(),
         Value::Nothing | Value::List(_) => {
             let fix = "write a name, or `name:` with `command` or `url` below it";
-            report.strict(item.line, "an item of `mcpServers` is no server", fix);
+            report.strict(item.line, "an item of `mcpServers` is not a server", fix);
             Vec::new()
         }
     }
@@ -62,7 +62,7 @@ fn own(entry: &Entry, report: &mut FileFindings<'_>) -> Option<ServerUse> {
     let reading = match ServerDefinition::read(name, &json(value)) {
         Ok(reading) => reading,
         Err(why) => {
-            let fix = if report.is_ours() { "mend it, or delete it" } else { "the agent runs without it" };
+            let fix = if report.is_ours() { "fix it, or delete it" } else { "the agent runs without it" };
             report.strict(*line, format!("the MCP server `{}` cannot be used: {}", shown(name), shown(&why)), fix);
             return None;
         }
@@ -73,7 +73,7 @@ fn own(entry: &Entry, report: &mut FileFindings<'_>) -> Option<ServerUse> {
     if report.is_untrusted() {
         let message =
             format!("the MCP server `{}` is left out: a project's agent may start none until trusted", shown(name));
-        report.warning(*line, message, "look at the file, then run `sortie trust`");
+        report.warning(*line, message, "review the file, then run `sortie trust`");
         return None;
     }
     Some(ServerUse::Own(reading.server))

@@ -111,7 +111,7 @@ fn names<'a>(entry: &'a Entry, report: &mut FileFindings<'_>) -> Option<Vec<Name
     let mut names = Vec::new();
     for node in nodes {
         let Value::Text(text) = &node.value else {
-            report.error(node.line, format!("`{}` must be a list of names", entry.key), "write one name an item");
+            report.error(node.line, format!("`{}` must be a list of names", entry.key), "write one name per item");
             return None;
         };
         if let Some((message, fix)) = not_names(text) {
@@ -146,7 +146,7 @@ fn not_names(text: &str) -> Option<(&'static str, &'static str)> {
     (depth > 0).then_some(UNBALANCED)
 }
 
-const UNBALANCED: (&str, &str) = ("has a parenthesis without its other half", "close it, or delete it");
+const UNBALANCED: (&str, &str) = ("has an unbalanced parenthesis", "close it, or delete it");
 
 /// The parts between commas and line breaks outside parentheses, without blank ones.
 fn pieces(text: &str) -> impl Iterator<Item = &str> {

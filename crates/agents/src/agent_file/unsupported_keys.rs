@@ -44,10 +44,10 @@ pub(super) fn check(entry: &Entry, report: &mut FileFindings<'_>) -> Option<()> 
     };
     match asked(&entry.value.value, shape) {
         Asked::Nothing => {}
-        Asked::Nonsense(fix) => report.strict(entry.line, format!("{said} makes no sense"), fix),
+        Asked::Nonsense(fix) => report.strict(entry.line, format!("{said} is not valid"), fix),
         Asked::Later => {
             let fix = if report.is_ours() { "delete the line" } else { "the agent runs without it" };
-            report.strict(entry.line, format!("{said} does not work in this version"), fix);
+            report.strict(entry.line, format!("{said} is not supported in this version"), fix);
         }
     }
     Some(())

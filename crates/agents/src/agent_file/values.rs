@@ -16,7 +16,7 @@ pub(crate) fn model(entry: &Entry, report: &mut FileFindings<'_>) -> Option<Stri
         return None;
     }
     let Some((name, suffix)) = suffixed(&model) else { return Some(model) };
-    let message = format!("`[{suffix}]` behind the model `{}` has no effect here", shown(name));
+    let message = format!("`[{suffix}]` after the model `{}` has no effect here", shown(name));
     report.strict(entry.line, message, format!("write `{}`", shown(name)));
     Some(name.to_owned())
 }

@@ -91,7 +91,9 @@ impl ServerDefinition {
             (Some(_), Some(_), _) => return Err("it has both `command` and `url`; keep one".to_owned()),
             (None, None, _) => return Err("it has neither `command` nor `url`".to_owned()),
             (_, _, Some("sse")) => {
-                return Err("the transport `sse` is of an old protocol that is not spoken here; use `http`".to_owned());
+                return Err(
+                    "the transport `sse` belongs to an old protocol that is not supported; use `http`".to_owned()
+                );
             }
             (Some(command), None, None | Some("stdio")) => ServerAccess::Program {
                 command: text("command", command)?,
@@ -102,7 +104,7 @@ impl ServerDefinition {
                 url: address(url)?,
                 headers: fields.get("headers").map_or(Ok(BTreeMap::new()), |headers| texts("headers", headers))?,
             },
-            (_, _, Some(other)) => return Err(format!("`type` {other:?} does not fit; it is stdio or http")),
+            (_, _, Some(other)) => return Err(format!("`type` {other:?} is unknown; use stdio or http")),
         };
         let seconds = |key, usual, most| match fields.get(key) {
             None => Ok(Duration::from_secs(usual)),
@@ -198,7 +200,7 @@ fn check_name(name: &str) -> Result<(), String> {
 
 fn text(key: &str, value: &Value) -> Result<String, String> {
     let fits = |text: &&str| !text.trim().is_empty() && text.len() <= MAX_TEXT_BYTES && !text.contains('\0');
-    value.as_str().filter(fits).map(str::to_owned).ok_or_else(|| format!("`{key}` must be a text that is not empty"))
+    value.as_str().filter(fits).map(str::to_owned).ok_or_else(|| format!("`{key}` must be a non-empty text"))
 }
 
 fn words(value: &Value) -> Result<Vec<String>, String> {
@@ -211,7 +213,7 @@ fn words(value: &Value) -> Result<Vec<String>, String> {
 
 /// A map of texts. Numbers and booleans are accepted as texts.
 fn texts(key: &str, value: &Value) -> Result<BTreeMap<String, String>, String> {
-    let fault = || format!("`{key}` must be at most {MAX_WORDS} names with a text each");
+    let fault = || format!("`{key}` must be at most {MAX_WORDS} names, each with a text");
     let fields = value.as_object().filter(|fields| fields.len() <= MAX_WORDS).ok_or_else(fault)?;
     let text = |(name, value): (&String, &Value)| {
         let text = match value {

@@ -88,7 +88,7 @@ impl<'a> FileFindings<'a> {
 
     /// A prompt may contain any text, but its reader should know about invisible characters.
     pub(crate) fn hidden_in_prompt(&mut self, what: &str, line: usize, character: char) {
-        let message = format!("{what} has characters that cannot be seen, here {}", hidden_characters::code(character));
+        let message = format!("{what} has invisible characters, here {}", hidden_characters::code(character));
         self.warning(line, message, "delete them, unless you know why they are there");
     }
 

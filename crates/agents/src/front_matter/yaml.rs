@@ -198,7 +198,7 @@ pub(crate) fn unique(entries: &[Entry], key: &str, line: usize) -> Result<(), De
     match entries.iter().find(|entry| entry.key == key) {
         None => Ok(()),
         Some(first) => {
-            let message = format!("`{}` again, as on line {}", shown(key), first.line);
+            let message = format!("`{}` is already on line {}", shown(key), first.line);
             Err(refused(line, message, "keep one of the two"))
         }
     }

@@ -22,14 +22,14 @@ pub(super) fn about_nobody(agents: &[AgentDefinition]) -> Vec<Finding> {
             told.push(pattern);
             let fix = match nearest(pattern, names()) {
                 Some(near) => format!("did you mean `{near}`?"),
-                None => "name one that there is, or delete it".to_owned(),
+                None => "name an existing one, or delete it".to_owned(),
             };
             findings.push(Finding {
                 severity: Severity::Warning,
                 weight: Weight::Ordinary,
                 path: path.clone(),
                 line: None,
-                message: format!("`{text}` names no agent that there is"),
+                message: format!("`{text}` names no existing agent"),
                 fix,
             });
         }

@@ -115,8 +115,8 @@ impl Assembly {
             drop_alias(&mut self.builtin, key);
             let Some(at) = self.builtin.iter().position(|agent| agent.name.eq_ignore_ascii_case(key)) else { continue };
             let agent = self.builtin.remove(at);
-            let message = format!("the built-in agent `{}` does not stand in for this broken file", agent.name);
-            let fix = "mend the file, or delete it".to_owned();
+            let message = format!("the built-in agent `{}` does not replace this broken file", agent.name);
+            let fix = "fix the file, or delete it".to_owned();
             let finding = Finding { severity: Severity::Warning, line: None, message, fix, ..error.clone() };
             self.findings.push(finding);
             let names = agent.aliases.into_iter();

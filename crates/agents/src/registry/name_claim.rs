@@ -65,19 +65,19 @@ impl Claim {
         let Winner { definition: winner, dialect, trusted } = match self {
             Self::Won(winner) => winner,
             Self::Blocked(Broken { error, scope, trusted }) => {
-                let message = format!("`{name}` does not stand in for {}, which is broken", error.path);
+                let message = format!("`{name}` does not replace {}, which is broken", error.path);
                 let weight = if *scope == file.scope || *trusted { Weight::Ordinary } else { Weight::Displacing };
-                return Some(warning(weight, &file.path, message, "mend that file, or delete it"));
+                return Some(warning(weight, &file.path, message, "fix that file, or delete it"));
             }
         };
         let other = winner.origin.path.as_deref().unwrap_or_default();
         if winner.origin.scope != file.scope {
-            let message = format!("`{name}` takes the place of your {}", file.path);
-            let fix = "look at the file, then run `sortie trust`; or delete one of the two";
+            let message = format!("`{name}` replaces your {}", file.path);
+            let fix = "review the file, then run `sortie trust`; or delete one of the two";
             return (!trusted).then(|| warning(Weight::Displacing, other, message, fix));
         }
         if *dialect != file.dialect {
-            let message = format!("`{name}` is also defined in {other}, which counts before this file");
+            let message = format!("`{name}` is also defined in {other}, which takes precedence over this file");
             return Some(warning(Weight::Ordinary, &file.path, message, "delete the one that you do not want"));
         }
         let message = format!("`{name}` is already defined in {other}");
@@ -96,7 +96,7 @@ pub(super) fn of_a_builtin_name(builtin: &[AgentDefinition], file: &AgentFile, n
     let taken = taken.map(String::as_str).find(|taken| look_alike(taken, name))?;
     let is = if taken.eq_ignore_ascii_case(name) { "is".to_owned() } else { format!("looks like `{taken}`,") };
     let message = format!("`{}` {is} a built-in agent's name, so this project's file is set aside", shown(name));
-    let fix = "look at the file, then run `sortie trust`; or give it a name of its own";
+    let fix = "review the file, then run `sortie trust`; or give it a name of its own";
     Some(warning(Weight::SetAside, &file.path, message, fix))
 }
 

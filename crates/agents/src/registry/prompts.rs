@@ -52,7 +52,7 @@ fn accept(file: &PromptFile) -> Result<(&'static str, String), Finding> {
             path: file.path.clone(),
             line: None,
             message: format!("`{agent}` is a built-in agent, so this project's prompt for it is set aside"),
-            fix: "look at it, then run `sortie trust`".to_owned(),
+            fix: "review it, then run `sortie trust`".to_owned(),
         });
     }
     if file.bytes.len() > MAX_FILE_BYTES {

@@ -104,7 +104,7 @@ fn define(document: &Document, name: &str, origin: Origin, report: &mut FileFind
 
 fn unknown(entry: &Entry, report: &mut FileFindings<'_>) {
     let fix = match entry.key.as_str() {
-        "name" => "delete the line: a template has the name of its file".to_owned(),
+        "name" => "delete the line: a template is named after its file".to_owned(),
         key => match nearest(key, KEYS) {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("the keys are {}", KEYS.join(", ")),
@@ -117,11 +117,8 @@ fn unknown(entry: &Entry, report: &mut FileFindings<'_>) {
 fn one_line(entry: &Entry, report: &mut FileFindings<'_>) -> Option<String> {
     let text = text(entry, report)?;
     if let Some(found) = hidden_characters::first(&text) {
-        let message = format!(
-            "`{}` has a character that cannot be seen, {}",
-            entry.key,
-            hidden_characters::code(found.character)
-        );
+        let message =
+            format!("`{}` has an invisible character, {}", entry.key, hidden_characters::code(found.character));
         report.error(entry.line, message, "delete it");
         return None;
     }
@@ -178,7 +175,7 @@ fn argument(item: &Node, report: &mut FileFindings<'_>) -> Option<Argument> {
         }
     };
     if name == INPUT {
-        report.error(item.line, "`input` is the place for free text", "every template has it; delete this one");
+        report.error(item.line, "`input` is the placeholder for free text", "every template has it; delete this one");
         return None;
     }
     if !is_name(name) || name.chars().count() > MAX_NAME_CHARS {
@@ -192,7 +189,7 @@ fn argument(item: &Node, report: &mut FileFindings<'_>) -> Option<Argument> {
 /// Checks that the text and the arguments fit together.
 fn check_text(document: &Document, arguments: &[Argument], report: &mut FileFindings<'_>) {
     if document.prompt.is_empty() {
-        report.error(document.prompt_line, "no text below the front matter", "write there what is to be done");
+        report.error(document.prompt_line, "no text below the front matter", "write the prompt there");
     }
     if let Some(found) = hidden_characters::first(&document.prompt) {
         report.hidden_in_prompt("the text", document.prompt_line + found.line, found.character);
@@ -205,12 +202,12 @@ fn check_text(document: &Document, arguments: &[Argument], report: &mut FileFind
             Some(near) => format!("did you mean `{{{{{near}}}}}`?"),
             None => format!("name it in `arguments`, or write `\\{{{{{name}}}}}` where braces are meant"),
         };
-        report.error(document.prompt_line + line, format!("`{{{{{name}}}}}` is no argument"), fix);
+        report.error(document.prompt_line + line, format!("`{{{{{name}}}}}` is not an argument"), fix);
     }
     let placeless = arguments.iter().map(|argument| &*argument.name).filter(|name| !body.has(name));
     let placeless: Vec<String> = placeless.map(|name| format!("`{{{{{name}}}}}`")).collect();
     if !placeless.is_empty() {
-        let message = format!("the text has no place for {}", placeless.join(", "));
+        let message = format!("the text has no placeholder for {}", placeless.join(", "));
         report.warning(document.prompt_line, message, "write it where the value belongs, or drop the argument");
     }
 }

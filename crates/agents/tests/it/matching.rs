@@ -62,8 +62,8 @@ fn too_few_shared_words_choose_no_agent_and_give_the_reason() {
     expect!["no agent shares a word with the text"].assert_eq(&why("bake a chocolate cake"));
     expect!["no agent shares 2 words with the text; the nearest, `code-reviewer`, shares 1"]
         .assert_eq(&why("bake a cake and review it"));
-    expect!["the text has no words to go by"].assert_eq(&why("could you please use an agent for this"));
-    expect!["the text has no words to go by"].assert_eq(&why(""));
+    expect!["the text has no words to match"].assert_eq(&why("could you please use an agent for this"));
+    expect!["the text has no words to match"].assert_eq(&why(""));
 }
 
 #[test]

@@ -78,8 +78,8 @@ fn a_rule_about_an_unknown_agent_is_a_warning() {
     let said =
         ["tools: Read, Task(explorer)", "disallowedTools: Task(wizard)"].map(|line| said_of(line) + "\n").concat();
     expect![[r#"
-        .sortie/agents/writer.md: warning: `Task(explorer)` names no agent that there is; did you mean `explore`?
-        .sortie/agents/writer.md: warning: `Task(wizard)` names no agent that there is; name one that there is, or delete it
+        .sortie/agents/writer.md: warning: `Task(explorer)` names no existing agent; did you mean `explore`?
+        .sortie/agents/writer.md: warning: `Task(wizard)` names no existing agent; name an existing one, or delete it
     "#]]
     .assert_eq(&said);
     for line in ["tools: Task(general), Task(Explore)", "disallowedTools: Task(gen*), Task(writer)", "tools: Task"] {

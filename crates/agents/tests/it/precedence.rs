@@ -41,7 +41,7 @@ fn a_trusted_project_silently_wins_over_a_user() {
             assert_eq!(get(&registry, "reviewer").description, "from .claude/agents/reviewer.md");
             assert_eq!(registry.delegable().count(), 6, "names that differ in case only are one");
             let said = "\
-                .claude/agents/reviewer.md: warning: `reviewer` takes the place of your agents/reviewer.md; look at the \
+                .claude/agents/reviewer.md: warning: `reviewer` replaces your agents/reviewer.md; review the \
                 file, then run `sortie trust`; or delete one of the two\n";
             assert_eq!(findings(&registry), if project.trusted { "" } else { said });
         }
@@ -76,7 +76,7 @@ fn within_a_project_our_dialect_wins_and_the_other_file_is_named() {
     ]);
     assert_eq!(get(&registry, "reviewer").description, "from .sortie/agents/reviewer.md");
     expect![[r#"
-        .claude/agents/reviewer.md: warning: `reviewer` is also defined in .sortie/agents/reviewer.md, which counts before this file; delete the one that you do not want
+        .claude/agents/reviewer.md: warning: `reviewer` is also defined in .sortie/agents/reviewer.md, which takes precedence over this file; delete the one that you do not want
     "#]].assert_eq(&findings(&registry));
 }
 
@@ -102,10 +102,10 @@ fn a_project_cannot_take_a_built_in_agents_name_or_alias_unless_it_is_trusted() 
     let registry = assemble(names.into_iter().map(project).collect());
     assert_eq!(registry.all(), Registry::builtin().all());
     expect![[r#"
-        .claude/agents/Explore.md: warning: `Explore` is a built-in agent's name, so this project's file is set aside; look at the file, then run `sortie trust`; or give it a name of its own
-        .sortie/agents/bash.md: warning: `bash` is a built-in agent's name, so this project's file is set aside; look at the file, then run `sortie trust`; or give it a name of its own
-        .sortie/agents/general.md: warning: `general` is a built-in agent's name, so this project's file is set aside; look at the file, then run `sortie trust`; or give it a name of its own
-        .sortie/agents/main.md: warning: `main` is a built-in agent's name, so this project's file is set aside; look at the file, then run `sortie trust`; or give it a name of its own
+        .claude/agents/Explore.md: warning: `Explore` is a built-in agent's name, so this project's file is set aside; review the file, then run `sortie trust`; or give it a name of its own
+        .sortie/agents/bash.md: warning: `bash` is a built-in agent's name, so this project's file is set aside; review the file, then run `sortie trust`; or give it a name of its own
+        .sortie/agents/general.md: warning: `general` is a built-in agent's name, so this project's file is set aside; review the file, then run `sortie trust`; or give it a name of its own
+        .sortie/agents/main.md: warning: `main` is a built-in agent's name, so this project's file is set aside; review the file, then run `sortie trust`; or give it a name of its own
     "#]].assert_eq(&findings(&registry));
 
     let registry = assemble(names.into_iter().map(|name| trusted(project(name))).collect());
@@ -164,14 +164,14 @@ fn no_file_further_away_replaces_a_broken_one() {
         assert!(error.starts_with(&why), "{error}");
     }
     expect![[r#"
-        .claude/agents/reviewer.md: warning: `Reviewer` does not stand in for .sortie/agents/a.md, which is broken; mend that file, or delete it
+        .claude/agents/reviewer.md: warning: `Reviewer` does not replace .sortie/agents/a.md, which is broken; fix that file, or delete it
         .sortie/agents/a.md:1: error: the front matter has no end; put a line `---` between the keys and the prompt
-        .sortie/agents/b.md: warning: `reviewer` does not stand in for .sortie/agents/a.md, which is broken; mend that file, or delete it
-        agents/general.md: warning: the built-in agent `general-purpose` does not stand in for this broken file; mend the file, or delete it
+        .sortie/agents/b.md: warning: `reviewer` does not replace .sortie/agents/a.md, which is broken; fix that file, or delete it
+        agents/general.md: warning: the built-in agent `general-purpose` does not replace this broken file; fix the file, or delete it
         agents/general.md:1: error: the front matter has no end; put a line `---` between the keys and the prompt
-        agents/plan.md: warning: the built-in agent `plan` does not stand in for this broken file; mend the file, or delete it
+        agents/plan.md: warning: the built-in agent `plan` does not replace this broken file; fix the file, or delete it
         agents/plan.md:1: error: the front matter has no end; put a line `---` between the keys and the prompt
-        agents/reviewer.md: warning: `reviewer` does not stand in for .sortie/agents/a.md, which is broken; mend that file, or delete it
+        agents/reviewer.md: warning: `reviewer` does not replace .sortie/agents/a.md, which is broken; fix that file, or delete it
     "#]].assert_eq(&findings(&registry));
 }
 

@@ -52,7 +52,7 @@ fn a_projects_prompt_counts_when_it_is_trusted_and_then_before_the_users() {
     let untrusted = assemble(vec![projects.clone(), users.clone()]);
     assert_eq!(prompt_of(&untrusted, "plan"), "The user's.");
     expect![[r#"
-        .sortie/prompts/subagent_plan_prompt.md: warning: `plan` is a built-in agent, so this project's prompt for it is set aside; look at it, then run `sortie trust`
+        .sortie/prompts/subagent_plan_prompt.md: warning: `plan` is a built-in agent, so this project's prompt for it is set aside; review it, then run `sortie trust`
     "#]].assert_eq(&findings(&untrusted));
     assert_eq!(untrusted.findings()[0].weight, Weight::SetAside);
     let trusted = assemble(vec![PromptFile { trusted: true, ..projects }, users]);

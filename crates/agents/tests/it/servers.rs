@@ -55,12 +55,12 @@ fn invalid_servers_are_reported() {
         it must be a table with `command` or `url`
         it has neither `command` nor `url`
         it has both `command` and `url`; keep one
-        `command` must be a text that is not empty
+        `command` must be a non-empty text
         `args` must be a list of at most 200 texts
-        `env` must be at most 200 names with a text each
-        `env` must be at most 200 names with a text each
-        `type` "http" does not fit; it is stdio or http
-        the transport `sse` is of an old protocol that is not spoken here; use `http`
+        `env` must be at most 200 names, each with a text
+        `env` must be at most 200 names, each with a text
+        `type` "http" is unknown; use stdio or http
+        the transport `sse` belongs to an old protocol that is not supported; use `http`
         `url` must begin with http:// or https://
         `start_timeout_seconds` must be a whole number from 1 to 600
         `disabled` must be true or false
@@ -130,8 +130,8 @@ fn an_agent_names_servers_and_defines_its_own_only_if_trusted() {
     assert_eq!(definition.tools.unwrap(), ["Read", "mcp__files__list", "mcp__db", "mcp__web"]);
     let untrusted = agent(OWN, false);
     expect![[r#"
-        keeper.md:7: warning: the MCP server `db` is left out: a project's agent may start none until trusted; look at the file, then run `sortie trust`
-        keeper.md:10: warning: the MCP server `web` is left out: a project's agent may start none until trusted; look at the file, then run `sortie trust`"#]]
+        keeper.md:7: warning: the MCP server `db` is left out: a project's agent may start none until trusted; review the file, then run `sortie trust`
+        keeper.md:10: warning: the MCP server `web` is left out: a project's agent may start none until trusted; review the file, then run `sortie trust`"#]]
     .assert_eq(&untrusted.findings.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"));
     assert_eq!(untrusted.definition.unwrap().servers, [ServerUse::Named("files".to_owned())]);
 }

@@ -146,24 +146,24 @@ fn faults_of_a_file_are_reported_with_their_line() {
         a.md:1: error: the front matter has no end; put a line `---` between the keys and the prompt
         a.md: error: `description` is missing; add a line `description: …` to the front matter
         a.md:2: error: not YAML: mapping values are not allowed in this context; put the value in quotes, or write it as YAML
-        a.md:4: error: no text below the front matter; write there what is to be done
-        a.md:3: error: unknown key `name`; delete the line: a template has the name of its file
+        a.md:4: error: no text below the front matter; write the prompt there
+        a.md:3: error: unknown key `name`; delete the line: a template is named after its file
         a.md:4: error: unknown key `argument`; did you mean `arguments`?
         a.md:5: error: unknown key `tools`; the keys are description, agent, model, arguments
         a.md:3: error: `arguments` must be a list; write a list of names, `[path, style]`, or of items with `name` and `default`
         a.md:3: error: `Path` cannot be an argument's name; use lower-case letters, digits, `-` and `_`, a letter first
-        a.md:3: error: `input` is the place for free text; every template has it; delete this one
+        a.md:3: error: `input` is the placeholder for free text; every template has it; delete this one
         a.md:3: error: the argument `a` again; keep one of the two
         a.md:3: error: `b c` cannot be an argument's name; use lower-case letters, digits, `-` and `_`, a letter first
         a.md:5: error: an argument has no `type`; it has a `name` and perhaps a `default`
         a.md:6: error: an argument without a name; write a list of names, `[path, style]`, or of items with `name` and `default`
         a.md:7: error: `default` must be a text; write it in quotes; "" is an empty one
-        a.md:5: warning: the text has no place for `{{path}}`; write it where the value belongs, or drop the argument
-        a.md:6: error: `{{pth}}` is no argument; did you mean `{{path}}`?
-        a.md:6: error: `{{wholly}}` is no argument; name it in `arguments`, or write `\{{wholly}}` where braces are meant
-        a.md:5: warning: the text has no place for `{{path}}`; write it where the value belongs, or drop the argument
+        a.md:5: warning: the text has no placeholder for `{{path}}`; write it where the value belongs, or drop the argument
+        a.md:6: error: `{{pth}}` is not an argument; did you mean `{{path}}`?
+        a.md:6: error: `{{wholly}}` is not an argument; name it in `arguments`, or write `\{{wholly}}` where braces are meant
+        a.md:5: warning: the text has no placeholder for `{{path}}`; write it where the value belongs, or drop the argument
         a.md:3: error: `two words` cannot be a model; name a route, an alias or a model id
-        a.md:5: warning: the text has characters that cannot be seen, here U+202E; delete them, unless you know why they are there
+        a.md:5: warning: the text has invisible characters, here U+202E; delete them, unless you know why they are there
         a.md:3: error: more than 32 arguments; fewer will do
     "#]].assert_eq(&said);
     let long = format!("---\ndescription: d\n---\n{}", "x".repeat(70_000));
@@ -185,7 +185,7 @@ fn a_projects_template_replaces_a_users_only_if_it_is_trusted() {
         assert_eq!(
             said,
             ".sortie/templates/review.md: warning: `review` is a template of yours, so this project's file is set aside; \
-             look at the file, then run `sortie trust`; or give it a name of its own"
+             review the file, then run `sortie trust`; or give it a name of its own"
         );
     }
     let trusted = TemplateFile { trusted: true, ..projects };
@@ -272,8 +272,8 @@ fn a_template_with_an_unknown_agent_is_reported() {
         registry.findings().iter().map(|finding| format!("{finding}\n")).collect::<Vec<_>>().concat()
     };
     expect![[r#"
-        .sortie/templates/test-file.md: warning: `agent`: there is no agent `nobody`, so only who names another one can use the template; `sortie agents list` names those that there are
-        .sortie/templates/test-file.md: warning: `agent`: there is no agent `explor`, so only who names another one can use the template; did you mean `explore`?
+        .sortie/templates/test-file.md: warning: `agent`: there is no agent `nobody`, so the template works only for callers that name another one; `sortie agents list` shows the existing ones
+        .sortie/templates/test-file.md: warning: `agent`: there is no agent `explor`, so the template works only for callers that name another one; did you mean `explore`?
     "#]].assert_eq(&["nobody", "explor", "Explore", "main", "general"].map(of).concat());
 }
 

@@ -390,7 +390,7 @@ fn no_noise_in_a_repository_hides_who_takes_the_place_of_whom() {
     let server = ScriptedServer::start(Script::always(reply::text("ok"))).unwrap();
     let ended = world.sortie(["run", "x"]).on(&server, "anthropic").run();
     let warnings: Vec<&str> = ended.stderr.lines().filter(|line| line.starts_with("warning: ")).collect();
-    assert!(warnings[0].contains("z.md: `mine` takes the place of your "), "{warnings:#?}");
+    assert!(warnings[0].contains("z.md: `mine` replaces your "), "{warnings:#?}");
     assert!(warnings[1].contains("`p1an` looks like `plan`"), "{warnings:#?}");
     let is_set_aside = |line: &&&str| line.contains("so this project's file is set aside");
     assert_eq!(warnings[1..21].iter().filter(is_set_aside).count(), 20, "{warnings:#?}");

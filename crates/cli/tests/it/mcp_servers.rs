@@ -212,7 +212,7 @@ fn one_server_of_a_project_that_is_no_use_here_is_left_out_alone() {
     let warnings: Vec<&str> = ended.stderr.lines().filter(|line| line.contains(".mcp.json: ")).collect();
     expect![[r#"
         warning: .mcp.json: the server `a b` is left out: a server's name has up to 40 letters, digits, `-` and single `_`, and neither begins nor ends with `_`
-        warning: .mcp.json: the server `old` is left out: the transport `sse` is of an old protocol that is not spoken here; use `http`
+        warning: .mcp.json: the server `old` is left out: the transport `sse` belongs to an old protocol that is not supported; use `http`
         warning: .mcp.json: the server `z` has a key that is ignored: there is no `alwaysAllow`; it has command, args, env, type, enabled, disabled, start_timeout_seconds, call…"#]]
     .assert_eq(&warnings.join("\n"));
 }

@@ -76,7 +76,7 @@ fn a_schema_that_cannot_be_used_is_named() {
         &expect![[r#"
         exit 2
         --- stderr
-        error: `output_schema` cannot be used: `format` at `/properties/when` is not checked here; leave it out, or say it in other keywords
+        error: `output_schema` cannot be used: `format` at `/properties/when` is not supported; leave it out, or use other keywords
     "#]],
     );
     check(
@@ -96,7 +96,7 @@ fn a_schema_that_cannot_be_used_is_named() {
         &expect![[r#"
         exit 1
         --- stdout
-        {"error":{"code":"invalid_arguments","message":"`output_schema` cannot be used: `format` at `/properties/when` is not checked here; leave it out, or say it in other keywords"},"status":"rejected"}
+        {"error":{"code":"invalid_arguments","message":"`output_schema` cannot be used: `format` at `/properties/when` is not supported; leave it out, or use other keywords"},"status":"rejected"}
     "#]],
     );
     check(

@@ -212,14 +212,14 @@ fn what_does_not_fit_is_wrong_usage_and_what_is_not_there_is_not_found() {
     });
     expect![[r#"
         exit 2: error: unknown template `tests-file`; there are test-file
-        exit 2: error: unknown template `broken` (its file does not count: .sortie/templates/broken.md:4: error: `{{what}}` is no argument; name it in `arguments`, or write `\{{what}}` where braces are meant); there are test-file
+        exit 2: error: unknown template `broken` (its file does not count: .sortie/templates/broken.md:4: error: `{{what}}` is not an argument; name it in `arguments`, or write `\{{what}}` where braces are meant); there are test-file
         exit 2: error: the template `test-file` needs `path=…`; it takes path=… [style=…] [words]
         hint: sortie templates show test-file
         exit 2: error: the template `test-file` has no argument `colour`; it takes path=… [style=…] [words]
         hint: sortie templates show test-file
         exit 2: error: `-` stands for all words; leave out the others
         exit 2: error: the template `test-file` has no argument `pth`; did you mean `path`?
-        exit 2: error: unknown template `broken` (its file does not count: .sortie/templates/broken.md:4: error: `{{what}}` is no argument; name it in `arguments`, or write `\{{what}}` where braces are meant); there are test-file
+        exit 2: error: unknown template `broken` (its file does not count: .sortie/templates/broken.md:4: error: `{{what}}` is not an argument; name it in `arguments`, or write `\{{what}}` where braces are meant); there are test-file
         exit 2: error: the prompt is one argument, and here are more
         hint: put it in quotes
         exit 1: error: unknown template `testfile`; there are test-file
@@ -265,7 +265,7 @@ fn templates_are_listed_and_shown_and_bad_files_are_told() {
         --- stderr
         warning: .sortie/templates/Bad.md is not used: line 1: `Bad` cannot be a template's name; rename the file: lower-case letters, digits and hyphens, a letter first, at most 64 of them
         warning: .sortie/templates/Bad.md is not used: line 1: the file does not begin with front matter; begin it with a line `---`, a line `description: …`, and another `---`
-        warning: .sortie/templates/review.md: `review` is a template of yours, so this project's file is set aside; look at the file, then run `sortie trust`; or give it a name of its own
+        warning: .sortie/templates/review.md: `review` is a template of yours, so this project's file is set aside; review the file, then run `sortie trust`; or give it a name of its own
         exit 0
         --- stdout
         name         test-file
@@ -282,7 +282,7 @@ fn templates_are_listed_and_shown_and_bad_files_are_told() {
         --- stderr
         warning: .sortie/templates/Bad.md is not used: line 1: `Bad` cannot be a template's name; rename the file: lower-case letters, digits and hyphens, a letter first, at most 64 of them
         warning: .sortie/templates/Bad.md is not used: line 1: the file does not begin with front matter; begin it with a line `---`, a line `description: …`, and another `---`
-        warning: .sortie/templates/review.md: `review` is a template of yours, so this project's file is set aside; look at the file, then run `sortie trust`; or give it a name of its own
+        warning: .sortie/templates/review.md: `review` is a template of yours, so this project's file is set aside; review the file, then run `sortie trust`; or give it a name of its own
         exit 0
         --- stdout
         name         review
@@ -295,7 +295,7 @@ fn templates_are_listed_and_shown_and_bad_files_are_told() {
         --- stderr
         warning: .sortie/templates/Bad.md is not used: line 1: `Bad` cannot be a template's name; rename the file: lower-case letters, digits and hyphens, a letter first, at most 64 of them
         warning: .sortie/templates/Bad.md is not used: line 1: the file does not begin with front matter; begin it with a line `---`, a line `description: …`, and another `---`
-        warning: .sortie/templates/review.md: `review` is a template of yours, so this project's file is set aside; look at the file, then run `sortie trust`; or give it a name of its own
+        warning: .sortie/templates/review.md: `review` is a template of yours, so this project's file is set aside; review the file, then run `sortie trust`; or give it a name of its own
     "#]].assert_eq(&shown[1..].concat());
     let checked = world.sortie(["agents", "check"]).run();
     assert_eq!(checked.code, 1);

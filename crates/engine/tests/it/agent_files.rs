@@ -137,7 +137,7 @@ fn folders_are_searched_to_their_depth_and_nothing_outside_is_read() {
     expect![[r#"
         inside from .sortie/agents/deep/linked.md
         scout from .sortie/agents/deep/er/scout.md
-        .claude/agents/inside.md: warning: `inside` is also defined in .sortie/agents/deep/linked.md, which counts before this file; delete the one that you do not want
+        .claude/agents/inside.md: warning: `inside` is also defined in .sortie/agents/deep/linked.md, which takes precedence over this file; delete the one that you do not want
         .sortie/agents/leak.md: error: it was not read: `.sortie/agents/leak.md` is outside the workspace ROOT; only paths inside it can be used; make it readable, or remove it
         .sortie/agents/pipe.md: error: it was not read: `.sortie/agents/pipe.md` is a named pipe; only regular files can be read; make it readable, or remove it
     "#]].assert_eq(&listed(folders(&root).as_ref()).replace(&root.root().display().to_string(), "ROOT"));

@@ -184,7 +184,7 @@ async fn the_status_of_a_child_elsewhere_says_where_and_that_no_report_comes() {
         agent-aaaaaaaaaaab general-purpose running, it seems: its process 7 cannot be seen from here: Part
         agent-aaaaaaaaaaab general-purpose running, it seems: its process 7 cannot be seen from here
         [it works for somebody else, who can stop it: nothing was stopped]
-        agent-aaaaaaaaaaab may still be running: process 7, which has it, cannot be seen from here (another container, or no /proc); stop it there, or take the task over if you know that it is gone"#]].assert_eq(&told_of_one_elsewhere(Some(Holder::OutOfSight { pid: 7 })).await);
+        agent-aaaaaaaaaaab may still be running: its process 7 is not visible from here (another container, or no /proc); stop it there, or take the task over if you know that it is gone"#]].assert_eq(&told_of_one_elsewhere(Some(Holder::OutOfSight { pid: 7 })).await);
     expect![[r#"
         agent-aaaaaaaaaaab general-purpose interrupted: the process that ran it is gone
         [nobody runs agent-aaaaaaaaaaab: there is no report unless a person resumes it]

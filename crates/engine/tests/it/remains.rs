@@ -341,9 +341,9 @@ async fn a_tree_with_a_damaged_log_is_ended_with_a_notice() {
     let ended = engine.abandon(id(ROOT)).await.expect("they are ended");
     let notices: Vec<String> = ended.into_iter().flat_map(|outcome| outcome.notices).collect();
     expect![[r#"
-        part of what it has done is missing here: the log of agent-aaaaaaaaaaab is damaged at event 2: its checksum does not match; restore the journal from a copy, or go on without this task
+        part of what it has done is missing here: the log of agent-aaaaaaaaaaab is damaged at event 2: its checksum does not match; restore the journal from a backup, or continue without this task
         it was interrupted, and was stopped before it was resumed
-        the usage of agent-aaaaaaaaaaab is not counted: the log of agent-aaaaaaaaaaab is damaged at event 2: its checksum does not match; restore the journal from a copy, or go on without this task
+        the usage of agent-aaaaaaaaaaab is not counted: the log of agent-aaaaaaaaaaab is damaged at event 2: its checksum does not match; restore the journal from a backup, or continue without this task
         it was interrupted, and was stopped before it was resumed"#]]
     .assert_eq(&notices.join("\n"));
 }

@@ -178,7 +178,7 @@ async fn a_parent_gets_the_value_alone() {
 async fn an_unusable_schema_starts_nothing() {
     let (world, outputs) = calls_answered(&[call(&json!({"output_schema": {"format": "uri"}}))], Script::new()).await;
     expect![
-        "No sub-agent was started (invalid_arguments): `output_schema` cannot be used: `format` at the top is not checked here; leave it out, or say it in other keywords"
+        "No sub-agent was started (invalid_arguments): `output_schema` cannot be used: `format` at the top is not supported; leave it out, or use other keywords"
     ]
     .assert_eq(&outputs[0]);
     assert!(world.seen_by("CHILD").is_empty());

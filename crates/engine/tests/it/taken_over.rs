@@ -43,7 +43,7 @@ async fn a_task_does_not_resume_without_a_child_that_another_process_has() {
     let left = left(&site).await;
     let held = async |holder| Arc::new(Relic::of(&left).await.held(id(CHILD), holder, 0));
     let refused = refusal(&site, &held(UNSEEN).await, ROOT, false).await;
-    expect!["out_of_sight: agent-aaaaaaaaaaaa waits for a sub-agent that another process has: agent-aaaaaaaaaaab may still be running: process 7, which has it, cannot be seen from here (another container, or no /proc); stop it there, or take the task over if you know that it is gone"]
+    expect!["out_of_sight: agent-aaaaaaaaaaaa waits for a sub-agent that another process has: agent-aaaaaaaaaaab may still be running: its process 7 is not visible from here (another container, or no /proc); stop it there, or take the task over if you know that it is gone"]
         .assert_eq(&format!("{}: {refused}", refused.code));
     for take_over in [false, true] {
         let refused = refusal(&site, &held(Holder::Other { pid: 7 }).await, ROOT, take_over).await;

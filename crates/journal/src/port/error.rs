@@ -14,36 +14,36 @@ pub enum JournalError {
     ReadOnly { path: PathBuf },
     #[error("the journal {path} was written by a newer version (format {found}, this program knows up to {known}); use that version, or set SORTIE_HOME to another directory", path = path.display())]
     Newer { path: PathBuf, found: u32, known: u32 },
-    #[error("the journal {path} is damaged: {cause}; move it away to start a new one, or restore it from a copy", path = path.display())]
+    #[error("the journal {path} is damaged: {cause}; move it away to start a new one, or restore it from a backup", path = path.display())]
     Damaged { path: PathBuf, cause: String },
     #[error("the journal {path} cannot be read: {cause}; check the disk and the file's permissions", path = path.display())]
     Read { path: PathBuf, cause: String },
     #[error(
-        "the log of {task} is damaged at event {seq}: {cause}; restore the journal from a copy, or go on without this task"
+        "the log of {task} is damaged at event {seq}: {cause}; restore the journal from a backup, or continue without this task"
     )]
     DamagedTask { task: TaskId, seq: u64, cause: String },
     #[error("{task} has been taken over by another process (attempt {current}, ours is {ours}); this one must stop")]
     Fenced { task: TaskId, ours: u32, current: u32 },
-    #[error("the log of {task} ends at event {last} now, and was read up to {read}; somebody else has gone on with it")]
+    #[error("the log of {task} now ends at event {last}, but was read up to {read}; another process has resumed it")]
     Stale { task: TaskId, read: u64, last: u64 },
     #[error(
-        "the journal could not be written: {cause}; nothing after this point is recorded; free space or mend the disk, then go on with `sortie resume`"
+        "the journal could not be written: {cause}; nothing after this point is recorded; free space or repair the disk, then run `sortie resume`"
     )]
     Write { cause: String },
     #[error("{task} has already been started; a new task needs a new id")]
     AlreadyStarted { task: TaskId },
     #[error("leg {leg} of {task} has ended; nothing more can be recorded in it")]
     LegOver { task: TaskId, leg: u32 },
-    #[error("leg {leg} of {task} has not begun: the one before it must end first, and a resumption must open it")]
+    #[error("leg {leg} of {task} has not begun: the one before it must end first, and a resume must open it")]
     LegNotBegun { task: TaskId, leg: u32 },
     #[error("{task} is still running, in process {pid}; wait for it, or stop it first")]
     StillRunning { task: TaskId, pid: u32 },
     #[error(
-        "{task} may still be running: process {pid}, which has it, cannot be seen from here (another container, or no /proc); stop it there, or take the task over if you know that it is gone"
+        "{task} may still be running: its process {pid} is not visible from here (another container, or no /proc); stop it there, or take the task over if you know that it is gone"
     )]
     OutOfSight { task: TaskId, pid: u32 },
     #[error(
-        "the journal {path} is not where it was: it has been moved, deleted or replaced while it was written; nothing after this point is recorded; put it back, or run again to start a new one",
+        "the journal {path} was moved, deleted or replaced while in use; nothing after this point is recorded; put it back, or run again to start a new one",
         path = path.display()
     )]
     Moved { path: PathBuf },
@@ -53,7 +53,7 @@ pub enum JournalError {
 
 impl JournalError {
     pub(crate) fn not_the_start(task: TaskId) -> Self {
-        Self::DamagedTask { task, seq: 1, cause: "it is not the start that it should be".to_owned() }
+        Self::DamagedTask { task, seq: 1, cause: "it is not the task's start".to_owned() }
     }
 
     /// True if another writer has the task and its log is intact.

@@ -132,7 +132,7 @@ impl Reader {
 /// Returns the next number, which must be greater. A page read twice in place of another brings back an earlier number.
 pub(super) fn in_order(last: i64, next: i64) -> Result<i64, DatabaseError> {
     if next <= last {
-        return Err(DatabaseError::Damage(format!("row {next} comes behind row {last}")));
+        return Err(DatabaseError::Damage(format!("row {next} comes after row {last}")));
     }
     Ok(next)
 }

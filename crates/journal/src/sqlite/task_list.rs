@@ -146,7 +146,7 @@ fn each_row(
 fn expect(snapshot: &Connection, count: &str, expected: i64) -> Result<(), DatabaseError> {
     let found: i64 = snapshot.prepare_cached(count)?.query_row((), |row| row.get(0))?;
     if found != expected {
-        return Err(DatabaseError::Damage(format!("{expected} tasks should be found and {found} are")));
+        return Err(DatabaseError::Damage(format!("{expected} tasks were expected and {found} found")));
     }
     Ok(())
 }

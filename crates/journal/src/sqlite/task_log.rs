@@ -89,7 +89,7 @@ pub(super) fn ending(reader: &Reader, task: TaskId) -> Result<Option<TaskOutcome
         let Some(seq) = row.tail.progress.ended_seq.filter(|_| !row.tail.going) else { return Ok(None) };
         match event_at(snapshot, task, seq)?.fact {
             Fact::TaskEnded { outcome } => Ok(Some(*outcome)),
-            _ => Err(damaged(task, seq, "it is not the ending that it should be")),
+            _ => Err(damaged(task, seq, "it is not an ending")),
         }
     })
 }

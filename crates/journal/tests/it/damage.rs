@@ -131,7 +131,7 @@ fn flip_a_bit(place: &Place, column: &str) {
 async fn a_changed_event_is_named_with_its_number() {
     check_read(
         "UPDATE events SET body = replace(body, 'three', 'threw') WHERE task = 'aaaaaaaaaaaa' AND seq = 3",
-        expect!["the log of agent-aaaaaaaaaaaa is damaged at event 3: its checksum does not match; restore the journal from a copy, or go on without this task"],
+        expect!["the log of agent-aaaaaaaaaaaa is damaged at event 3: its checksum does not match; restore the journal from a backup, or continue without this task"],
     )
     .await;
 }
@@ -140,21 +140,21 @@ async fn a_changed_event_is_named_with_its_number() {
 async fn a_lost_event_in_the_middle_is_found() {
     check_read(
         "DELETE FROM events WHERE task = 'aaaaaaaaaaaa' AND seq = 3",
-        expect!["the log of agent-aaaaaaaaaaaa is damaged at event 3: it is missing; restore the journal from a copy, or go on without this task"],
+        expect!["the log of agent-aaaaaaaaaaaa is damaged at event 3: it is missing; restore the journal from a backup, or continue without this task"],
     )
     .await;
 }
 
 #[tokio::test]
 async fn a_lost_tail_is_found() {
-    check_read("DELETE FROM events WHERE task = 'aaaaaaaaaaaa' AND seq = 5", expect!["the log of agent-aaaaaaaaaaaa is damaged at event 5: it and all after it are missing (5 have been written); restore the journal from a copy, or go on without this task"]).await;
+    check_read("DELETE FROM events WHERE task = 'aaaaaaaaaaaa' AND seq = 5", expect!["the log of agent-aaaaaaaaaaaa is damaged at event 5: it and all after it are missing (5 have been written); restore the journal from a backup, or continue without this task"]).await;
 }
 
 #[tokio::test]
 async fn an_event_that_was_never_written_is_found() {
     check_read(
         "INSERT INTO events SELECT 100, task, 6, leg, time, version, kind, sum, body FROM events WHERE seq = 5",
-        expect!["the log of agent-aaaaaaaaaaaa is damaged at event 6: its checksum does not match; restore the journal from a copy, or go on without this task"],
+        expect!["the log of agent-aaaaaaaaaaaa is damaged at event 6: its checksum does not match; restore the journal from a backup, or continue without this task"],
     )
     .await;
 }
@@ -163,7 +163,7 @@ async fn an_event_that_was_never_written_is_found() {
 async fn a_tail_from_another_time_is_found() {
     check_read_signed(
         "UPDATE tasks SET log_sum = zeroblob(16) WHERE task = 'aaaaaaaaaaaa'",
-        expect!["the log of agent-aaaaaaaaaaaa is damaged at event 5: it is not the one that was written last; restore the journal from a copy, or go on without this task"],
+        expect!["the log of agent-aaaaaaaaaaaa is damaged at event 5: it is not the one that was written last; restore the journal from a backup, or continue without this task"],
     )
     .await;
 }
@@ -173,7 +173,7 @@ async fn an_event_behind_the_recorded_end_is_found() {
     check_read_signed(
         "UPDATE tasks SET last_seq = 4 WHERE task = 'aaaaaaaaaaaa'",
         expect![
-            "the log of agent-aaaaaaaaaaaa is damaged at event 5: only 4 have been written; restore the journal from a copy, or go on without this task"
+            "the log of agent-aaaaaaaaaaaa is damaged at event 5: only 4 have been written; restore the journal from a backup, or continue without this task"
         ],
     )
     .await;
@@ -181,7 +181,7 @@ async fn an_event_behind_the_recorded_end_is_found() {
 
 #[tokio::test]
 async fn a_lost_row_of_a_task_is_found() {
-    check_read("DELETE FROM tasks WHERE task = 'aaaaaaaaaaaa'", expect!["the log of agent-aaaaaaaaaaaa is damaged at event 1: the row of its task is missing; restore the journal from a copy, or go on without this task"]).await;
+    check_read("DELETE FROM tasks WHERE task = 'aaaaaaaaaaaa'", expect!["the log of agent-aaaaaaaaaaaa is damaged at event 1: the row of its task is missing; restore the journal from a backup, or continue without this task"]).await;
 }
 
 #[tokio::test]
@@ -246,7 +246,7 @@ async fn a_list_notices_a_missing_task() {
     let journal = place.open();
     for list in [journal.tasks(1), journal.find("a")] {
         let told = list.unwrap_err().to_string();
-        assert!(told.contains("is damaged: 2 tasks should be found and 1 are;"), "{told}");
+        assert!(told.contains("is damaged: 2 tasks were expected and 1 found;"), "{told}");
     }
     let told = journal.tree(task('a')).unwrap_err().to_string();
     assert!(told.contains("is damaged: agent-aaaaaaaaaaaa should have 1 children and has 0;"), "{told}");

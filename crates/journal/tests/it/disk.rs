@@ -45,7 +45,7 @@ async fn fill_up(directory: &Path) {
     assert!(acknowledged > 10, "only {acknowledged} had room");
     let told = full.to_string();
     assert!(told.contains("could not be written: database or disk is full; "), "{told}");
-    assert!(told.ends_with("free space or mend the disk, then go on with `sortie resume`"), "{told}");
+    assert!(told.ends_with("free space or repair the disk, then run `sortie resume`"), "{told}");
 
     fs::remove_file(&ballast).unwrap();
     assert_eq!(journal.read(a).unwrap().len(), acknowledged, "reading goes on");

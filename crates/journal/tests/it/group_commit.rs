@@ -120,7 +120,7 @@ async fn after_a_failed_write_nothing_more_is_acknowledged() {
     let failed = append(&journal, [noticed(task('a'), "lost")]).await.unwrap_err();
     assert_eq!(
         failed.to_string(),
-        "the journal could not be written: disk on fire; nothing after this point is recorded; free space or mend the disk, then go on with `sortie resume`"
+        "the journal could not be written: disk on fire; nothing after this point is recorded; free space or repair the disk, then run `sortie resume`"
     );
 
     saboteur.execute_batch("DROP TRIGGER full").unwrap();

@@ -33,7 +33,7 @@ async fn a_write_to_a_removed_directory_is_not_acknowledged() {
     fs::remove_dir_all(&directory).unwrap();
     check_moved(&journal).await;
     let told = append(&journal, [noticed(task('a'), "more")]).await.unwrap_err().to_string();
-    expect!["the journal FILE is not where it was: it has been moved, deleted or replaced while it was written; nothing after this point is recorded; put it back, or run again to start a new one"]
+    expect!["the journal FILE was moved, deleted or replaced while in use; nothing after this point is recorded; put it back, or run again to start a new one"]
         .assert_eq(&told.replace(&directory.join("journal.db").display().to_string(), "FILE"));
     assert!(!directory.exists(), "nothing is made in its place behind anybody's back");
 }

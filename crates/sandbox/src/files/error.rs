@@ -25,7 +25,7 @@ pub enum WriteError {
     #[error("`{path}` is a {kind}; only regular files can be written")]
     NotRegular { path: String, kind: FileKind },
 
-    #[error("`{path}` may not be written: the file system denies it, or its directory, to this user")]
+    #[error("`{path}` cannot be written: this user lacks permission for it or its directory")]
     Denied { path: String },
 
     #[error("`{path}` was not written: its new version could not keep {what}; change it by hand")]
@@ -34,10 +34,10 @@ pub enum WriteError {
     #[error("`{path}` was not written: others kept its directory locked for {seconds} seconds; try again")]
     Busy { path: String, seconds: u64 },
 
-    #[error("`{path}` was not written: the caller had to stop")]
+    #[error("`{path}` was not written: the caller was stopped")]
     Stopped { path: String },
 
-    #[error("`{path}` was not written: no random name could be made for its new version")]
+    #[error("`{path}` was not written: no random name could be generated for its new version")]
     Random { path: String, source: getrandom::Error },
 
     #[error("`{path}` was written, but the disk did not confirm that it will last")]

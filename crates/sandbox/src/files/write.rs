@@ -158,7 +158,7 @@ impl Writing<'_> {
         let name = self.place.beneath.file_name();
         let name = name.ok_or_else(|| WriteError::IsDirectory { path: shown(self.path) })?;
         if self.path.ends_with('/') || self.path.ends_with("/.") {
-            return Err(AccessError::invalid(self.path, "it ends as paths of directories do").into());
+            return Err(AccessError::invalid(self.path, "it ends like the path of a directory").into());
         }
         Ok(name)
     }

@@ -42,7 +42,7 @@ pub fn git_directory(root: &Path) -> Result<Option<GitDirectory>, GitError> {
 /// The target of a `.git` file.
 fn linked(root: &Path, entry: &Path) -> Result<PathBuf, GitError> {
     let fail = |reason| GitError::BadLink { file: entry.to_owned(), reason };
-    let line = text_of(entry)?.ok_or(fail("it is no regular file"))?;
+    let line = text_of(entry)?.ok_or(fail("it is not a regular file"))?;
     let path = line.as_os_str().as_bytes().strip_prefix(b"gitdir: ").filter(|path| !path.is_empty());
     let path = path.ok_or(fail("it does not begin with `gitdir: ` and a path"))?;
     existing(&root.join(OsStr::from_bytes(path)), entry)
@@ -74,7 +74,7 @@ fn text_of(path: &Path) -> Result<Option<PathBuf>, GitError> {
         return Err(fail("it cannot be read"));
     }
     if bytes.len() as u64 > MAX_LENGTH || bytes.contains(&0) {
-        return Err(fail("it is no path"));
+        return Err(fail("it is not a path"));
     }
     let line = bytes.trim_ascii_end();
     if line.contains(&b'\n') {

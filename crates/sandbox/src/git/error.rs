@@ -8,32 +8,32 @@ use crate::paths::shown;
 
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {
-    #[error("there is no git in the directories of the system, nor in your PATH outside the workspace; install git")]
+    #[error("no git found in the system's directories or in your PATH outside the workspace; install git")]
     NotFound,
 
-    #[error("{} says `{words}`, which is no version of git; install git", program.display())]
+    #[error("{} says `{words}`, which is not a version of git; install git", program.display())]
     UnknownVersion { program: PathBuf, words: String },
 
     #[error("{} is git {version}, which is too old to be called safely; install git {oldest} or later", program.display())]
     TooOld { program: PathBuf, version: GitVersion, oldest: GitVersion },
 
-    #[error("`git {name}` is none of the commands that are called here")]
+    #[error("`git {name}` is not one of the commands used here")]
     NotOffered { name: String },
 
     #[error("the directory {} cannot be used", top.display())]
     Directory { top: PathBuf, source: io::Error },
 
     #[error(
-        "the repository {} names programs that git would run: `{settings}`; take them out of its configuration, or work \
+        "the repository {} names programs that git would run: `{settings}`; remove them from its configuration, or work \
          without git here",
         top.display()
     )]
     NamesPrograms { top: PathBuf, settings: String },
 
-    #[error("{} is no repository of git, or a bare one, which is not used", top.display())]
+    #[error("{} is not a git repository, or a bare one, which is not supported", top.display())]
     NoRepository { top: PathBuf },
 
-    #[error("the repository {} belongs to another user, whose settings are not used; make it your own", top.display())]
+    #[error("the repository {} belongs to another user, so its settings are not trusted; change its owner to yourself", top.display())]
     Foreign { top: PathBuf },
 
     #[error("{} does not say where the repository is: {reason}", file.display())]
@@ -42,13 +42,13 @@ pub enum GitError {
     #[error("`git {command}` failed: {words}")]
     Failed { command: String, words: String },
 
-    #[error("`git {command}` did not end within {seconds} seconds and was ended")]
+    #[error("`git {command}` did not finish within {seconds} seconds and was stopped")]
     TooLate { command: String, seconds: u64 },
 
-    #[error("`git {command}` answered more than {max} bytes and was ended")]
+    #[error("`git {command}` printed more than {max} bytes and was stopped")]
     TooLong { command: String, max: usize },
 
-    #[error("`git {command}` answered something that is no text")]
+    #[error("`git {command}` printed something that is not text")]
     NotText { command: String },
 
     #[error("`git {command}` could not be run")]
@@ -81,10 +81,10 @@ mod tests {
         let foreign = "fatal: detected dubious ownership in repository at '/w'\nTo add an exception, call:\n";
         assert_eq!(
             told(foreign),
-            "the repository /w belongs to another user, whose settings are not used; make it your own"
+            "the repository /w belongs to another user, so its settings are not trusted; change its owner to yourself"
         );
         let bare = "fatal: cannot use bare repository '/w' (safe.bareRepository is 'explicit')\n";
-        assert_eq!(told(bare), "/w is no repository of git, or a bare one, which is not used");
+        assert_eq!(told(bare), "/w is not a git repository, or a bare one, which is not supported");
         assert_eq!(told("fatal: bad \u{1b}\nmore"), "`git status` failed: fatal: bad \\u{1b}");
         assert_eq!(told(""), "`git status` failed: it said nothing");
     }

@@ -77,7 +77,7 @@ fn start(plan: &Plan, output: OwnedFd, outside: &Outside<'_>) -> Result<Started,
     }
     if !plan.filter.is_empty() {
         // Its errors have no source with more detail than the kernel's refusal.
-        let failed = |error| format!("installing the filter of system calls ({error})");
+        let failed = |error| format!("installing the system-call filter ({error})");
         seccompiler::apply_filter(&filter::unpack(&plan.filter))
             .map_err(|error| KeeperFailure { step: failed(error), errno: Errno::INVAL })?;
     }

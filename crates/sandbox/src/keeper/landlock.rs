@@ -33,7 +33,7 @@ pub(super) fn restrict(plan: &Plan) -> Result<(), KeeperFailure> {
     let status = ruleset.restrict_self().map_err(failed)?;
     if alone && status.ruleset == RulesetStatus::NotEnforced {
         return Err(KeeperFailure {
-            step: "asking for Landlock, which this kernel does not have".to_owned(),
+            step: "requesting Landlock, which this kernel lacks".to_owned(),
             errno: Errno::NOSYS,
         });
     }

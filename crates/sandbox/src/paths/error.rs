@@ -28,7 +28,7 @@ pub enum AccessError {
     #[error("`{path}` is a {kind}; only regular files can be read")]
     NotRegular { path: String, kind: FileKind },
 
-    #[error("`{path}` may not be reached or read: the file system denies it to this user")]
+    #[error("`{path}` cannot be reached or read: this user lacks permission")]
     Denied { path: String },
 
     #[error("`{path}` is not a usable path: {reason}")]
@@ -40,7 +40,7 @@ pub enum AccessError {
     #[error("`{path}` kept changing while it was being used; try again")]
     Unstable { path: String },
 
-    #[error("`{path}` has {size} bytes, more than the {max} that can be taken at once")]
+    #[error("`{path}` has {size} bytes, more than the {max} that can be read at once")]
     TooLarge { path: String, size: u64, max: u64 },
 
     #[error("`{path}` could not be read")]
@@ -53,10 +53,10 @@ pub enum WorkspaceError {
     #[error("the directory {} does not exist; name an existing directory", root.display())]
     NotFound { root: PathBuf },
 
-    #[error("{} is not a directory; name the directory that holds it", root.display())]
+    #[error("{} is not a directory; name the directory that contains it", root.display())]
     NotADirectory { root: PathBuf },
 
-    #[error("the directory {} may not be entered by this user; check its permissions", root.display())]
+    #[error("the directory {} cannot be entered by this user; check its permissions", root.display())]
     Denied { root: PathBuf },
 
     #[error("the directory {} could not be opened", root.display())]
@@ -101,7 +101,7 @@ fn bounds(root: &Path, added: &[PathBuf]) -> String {
         return format!("{}; only paths inside it can be used", root.display());
     }
     let added: Vec<String> = added.iter().map(|path| path.display().to_string()).collect();
-    format!("{} and what was added to it ({}); only paths inside can be used", root.display(), added.join(", "))
+    format!("{} and the added directories ({}); only paths inside can be used", root.display(), added.join(", "))
 }
 
 /// The path as errors show it: control characters escaped, at most 200 characters.

@@ -117,7 +117,7 @@ fn read_link(roots: &Roots, path: &Path) -> Option<OsString> {
 
 fn too_many_links(roots: &Roots, path: &str, candidate: &Path) -> AccessError {
     if roots.holding(candidate).is_some() {
-        AccessError::invalid(path, "it passes through too many symbolic links, perhaps in a circle")
+        AccessError::invalid(path, "it passes through too many symbolic links, perhaps in a loop")
     } else {
         roots.outside(path)
     }

@@ -102,7 +102,7 @@ impl Roots {
         if beneath.components().all(|component| matches!(component, Component::Normal(_))) {
             Ok(Place { root, beneath: Cow::Borrowed(beneath) })
         } else {
-            Err(AccessError::invalid(&name.to_string_lossy(), "plain names are wanted here"))
+            Err(AccessError::invalid(&name.to_string_lossy(), "only plain names are allowed here"))
         }
     }
 }

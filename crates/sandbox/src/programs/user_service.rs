@@ -37,7 +37,7 @@ pub struct OwnService {
 pub enum OwnServiceError {
     #[error("there is no program `{name}` in your PATH")]
     NotFound { name: String },
-    #[error("agents could change {} where it lies; install it elsewhere", path.display())]
+    #[error("{} lies where agents can write, so it is not started; install it elsewhere", path.display())]
     Changeable { path: PathBuf },
     #[error("{} cannot be run: {source}", path.display())]
     Unstartable { path: PathBuf, source: io::Error },

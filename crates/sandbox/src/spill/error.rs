@@ -15,7 +15,7 @@ pub enum SpillError {
     #[error("the spill directory {} is open to others (mode {mode:o}); run `chmod 700` on it", directory.display())]
     Exposed { directory: PathBuf, mode: u32 },
 
-    #[error("no random name could be made for a spill file")]
+    #[error("no random name could be generated for a spill file")]
     Random { source: getrandom::Error },
 
     #[error("the spill file {} could not be written", path.display())]

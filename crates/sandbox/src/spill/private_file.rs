@@ -41,7 +41,7 @@ impl PrivateFile {
             Err(source) => return Err(SpillError::Reach { path, source }),
         };
         if !found.is_file() {
-            return Err(unusable(&path, "it is no ordinary file"));
+            return Err(unusable(&path, "it is not a regular file"));
         }
         if found.uid() != rustix::process::geteuid().as_raw() {
             return Err(unusable(&path, "it belongs to another user"));

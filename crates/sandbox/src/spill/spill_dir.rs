@@ -160,7 +160,7 @@ impl SpillDir {
         let file_name = format!("{name}{}", growing_file::ENDING);
         let path = self.path.join(&file_name);
         if !private_file::is_harmless(name) {
-            return Err(unusable(&path, "that is no name for it"));
+            return Err(unusable(&path, "its name is not allowed here"));
         }
         let opened = self.open_known(&file_name, OFlags::WRONLY | OFlags::APPEND | how)?;
         Ok(opened.map(|found| GrowingFile::new(path, found)))
@@ -172,7 +172,7 @@ impl SpillDir {
     pub fn recall(&self, name: &str, most: u64) -> Result<Option<Vec<u8>>, SpillError> {
         let path = self.path.join(name);
         if !private_file::is_harmless(name) && !is_spilled(name) {
-            return Err(unusable(&path, "that is no name for it"));
+            return Err(unusable(&path, "its name is not allowed here"));
         }
         let Some(found) = self.open_known(name, OFlags::RDONLY)? else { return Ok(None) };
         let mut bytes = Vec::new();
@@ -185,7 +185,7 @@ impl SpillDir {
     pub fn keep(&self, name: &str, text: &str) -> Result<(), SpillError> {
         let path = self.path.join(name);
         if !private_file::is_harmless(name) {
-            return Err(unusable(&path, "that is no name for it"));
+            return Err(unusable(&path, "its name is not allowed here"));
         }
         self.put_in_place_of(OsStr::new(name), text).map_err(|source| SpillError::Write { path, source })
     }

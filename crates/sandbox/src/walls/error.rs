@@ -9,11 +9,11 @@ pub enum SpawnError {
     #[error("the directory {} cannot be used", directory.display())]
     Directory { directory: PathBuf, source: io::Error },
 
-    #[error("the directory {} is outside the workspace {} and all that may be written", directory.display(), root.display())]
+    #[error("the directory {} is outside the workspace {} and every writable directory", directory.display(), root.display())]
     Outside { directory: PathBuf, root: PathBuf },
 
     #[error(
-        "the directory {} leads to {} through a link; name what may be written as it is",
+        "the directory {} leads to {} through a link; name writable directories without links",
         directory.display(), leads.display()
     )]
     Linked { directory: PathBuf, leads: PathBuf },
@@ -21,13 +21,13 @@ pub enum SpawnError {
     #[error("the command contains a NUL byte; no shell can run it")]
     NulByte,
 
-    #[error("there is no bash in the directories of the system; install bash")]
+    #[error("no bash found in the system's directories; install bash")]
     NoBash,
 
-    #[error("a network of its own, as a proxy needs it, is not to be had without namespaces; run `sortie doctor`")]
+    #[error("the network proxy needs namespaces, which this machine does not allow; run `sortie doctor`")]
     NoOwnNetwork,
 
-    #[error("the system-call filter cannot be made for this processor: {reason}")]
+    #[error("the system-call filter is not available for this processor: {reason}")]
     NoFilter { reason: String },
 
     #[error(
@@ -44,6 +44,6 @@ pub enum SpawnError {
     #[error("the keeper of the command ended before the command began")]
     Died,
 
-    #[error("the walls did not stand after {seconds} seconds; a file system may hang")]
+    #[error("the walls were not built within {seconds} seconds; a file system may hang")]
     Stuck { seconds: u64 },
 }

@@ -25,7 +25,7 @@ fn the_size_and_depth_of_a_schema_are_limited() {
 fn circular_references_are_refused() {
     let told = Schema::read(&json!({"$ref": "#"})).unwrap_err().to_string();
     expect![
-        "`$ref` at the top leads back to itself and never into the value; refer from within `properties` or `items`"
+        "`$ref` at the top refers back to itself without entering the value; refer from within `properties` or `items`"
     ]
     .assert_eq(&told);
     for schema in [

@@ -13,11 +13,11 @@ fn check_refused(schema: &Value, expected: &Expect) {
 fn unsupported_keywords_are_refused_by_name() {
     check_refused(
         &json!({"properties": {"when": {"type": "string", "format": "date-time"}}}),
-        &expect!["`format` at `/properties/when` is not checked here; leave it out, or say it in other keywords"],
+        &expect!["`format` at `/properties/when` is not supported; leave it out, or use other keywords"],
     );
     check_refused(
         &json!({"propertes": {}}),
-        &expect!["`propertes` at the top is not checked here; leave it out, or say it in other keywords"],
+        &expect!["`propertes` at the top is not supported; leave it out, or use other keywords"],
     );
     for keyword in ["not", "if", "patternProperties", "prefixItems", "dependentRequired", "multipleOf", "contains"] {
         assert!(Schema::read(&json!({ keyword: {} })).is_err(), "{keyword}");
@@ -29,7 +29,7 @@ fn unsupported_keywords_are_refused_by_name() {
     }
     check_refused(
         &json!({"$defs": {"unused": {"format": "uri"}}}),
-        &expect!["`format` at `/$defs/unused` is not checked here; leave it out, or say it in other keywords"],
+        &expect!["`format` at `/$defs/unused` is not supported; leave it out, or use other keywords"],
     );
 }
 

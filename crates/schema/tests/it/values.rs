@@ -100,12 +100,12 @@ fn arrays() {
             `/1` must be a string, not 1
             `/3` must be a string, not 1
             the value must have at most 3 items, and has 4
-            the value must have no item twice, and has "a" again"#]],
+            the value must not repeat items, and repeats "a""#]],
     );
     fits_not(
         &json!({"uniqueItems": true}),
         &json!([1, 1.0]),
-        &expect!["the value must have no item twice, and has 1 again"],
+        &expect!["the value must not repeat items, and repeats 1"],
     );
 }
 

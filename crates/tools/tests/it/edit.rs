@@ -189,7 +189,7 @@ async fn a_file_that_is_no_editable_text_is_refused_with_the_reason() {
         ("latin", "`latin` was not changed: it is not UTF-8 (byte 3, in line 1), and what is not UTF-8 would be lost"),
         ("link", "`link` was not changed: it is not UTF-8 (byte 3, in line 1), and what is not UTF-8 would be lost"),
         ("binary", "`binary` was not changed: it is binary (a NUL at byte 1)"),
-        ("large", "`large` has 12582912 bytes, more than the 10485760 that can be taken at once"),
+        ("large", "`large` has 12582912 bytes, more than the 10485760 that can be read at once"),
         (".", "`.` is a directory, not a file; use LS to list it"),
     ] {
         project.run("Read", json!({"file_path": path})).await;

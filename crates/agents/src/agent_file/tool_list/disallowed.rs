@@ -57,7 +57,7 @@ fn denied_in_part(name: &Name<'_>, tools: &[String], report: &mut FileFindings<'
         match crate::agent_file::tool_list::rules(&tool, pattern) {
             Ok(more) => rules.extend(more),
             Err(error) => {
-                report.error(name.line, error.to_string(), format!("mend it, or write `{}`", shown(whole)));
+                report.error(name.line, error.to_string(), format!("fix it, or write `{}`", shown(whole)));
                 break;
             }
         }
@@ -70,7 +70,7 @@ fn denied_by(name: &Name<'_>, tools: &[String], report: &mut FileFindings<'_>) -
     let &Name { text, line } = name;
     let known = || tools.iter().map(String::as_str).chain(LATER);
     if text == "*" {
-        report.error(line, "`*` would take away every tool", "write `tools: []`");
+        report.error(line, "`*` would deny every tool", "write `tools: []`");
         return Vec::new();
     }
     // The tools of servers are not known here, so these are kept unchanged.

@@ -43,7 +43,7 @@ pub(in crate::agent_file) fn granted(
             Err(Refusal::Later) => later.push(name),
             Err(Refusal::LooksAlike) => report.error(name.line, not_plain(name.text), "write it in plain letters"),
             Err(Refusal::Unknown { message, fix }) => report.error(name.line, message, fix),
-            Err(Refusal::NoRule { message }) => report.strict(name.line, message, "mend it, or delete it"),
+            Err(Refusal::NoRule { message }) => report.strict(name.line, message, "fix it, or delete it"),
         }
     }
     if granted.iter().any(|rule| rule.split('(').next() == Some("Bash")) {

@@ -25,10 +25,8 @@ async fn a_resume_opens_a_leg_once_the_previous_one_has_ended(journal: &dyn Jour
     let a = task('a');
     append(journal, [started(a)]).await.unwrap();
     let refused = append(journal, [resumed(a, 2)]).await.unwrap_err();
-    expect![
-        "leg 2 of agent-aaaaaaaaaaaa has not begun: the one before it must end first, and a resumption must open it"
-    ]
-    .assert_eq(&refused.to_string());
+    expect!["leg 2 of agent-aaaaaaaaaaaa has not begun: the one before it must end first, and a resume must open it"]
+        .assert_eq(&refused.to_string());
     append(journal, [ended(a, Status::Partial)]).await.unwrap();
     for out_of_turn in [resumed(a, 3), Entry { leg: 2, ..noticed(a, "nobody opened it") }] {
         let refused = append(journal, [out_of_turn]).await;
@@ -65,10 +63,8 @@ async fn a_resume_after_an_outdated_read_is_refused(journal: &dyn Journal) {
     append(journal, [noticed(a, "the owner lives")]).await.unwrap();
     let takeover = Entry { attempt: 2, after: Some(read.last_seq), ..resumed(a, 1) };
     let refused = append(journal, [noticed(b, "in the same append"), takeover.clone()]).await.unwrap_err();
-    expect![
-        "the log of agent-aaaaaaaaaaaa ends at event 2 now, and was read up to 1; somebody else has gone on with it"
-    ]
-    .assert_eq(&refused.to_string());
+    expect!["the log of agent-aaaaaaaaaaaa now ends at event 2, but was read up to 1; another process has resumed it"]
+        .assert_eq(&refused.to_string());
     append(journal, [noticed(a, "who was not shut out by it")]).await.unwrap();
     let ending = Entry { attempt: 2, after: Some(2), ..ended(a, Status::Cancelled) };
     assert!(matches!(append(journal, [ending]).await, Err(JournalError::Stale { read: 2, last: 3, .. })));

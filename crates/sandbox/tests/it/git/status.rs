@@ -65,7 +65,7 @@ fn settings_of_the_user_do_not_count() {
 #[test]
 fn a_directory_without_a_repository_is_reported() {
     let repository = Repository::new();
-    for (directory, words) in [("outside", "is no repository of git"), ("absent", "cannot be used")] {
+    for (directory, words) in [("outside", "is not a git repository"), ("absent", "cannot be used")] {
         let error = git().status(&repository.top.with_file_name(directory)).unwrap_err();
         assert!(error.to_string().contains(words), "{error}");
     }

@@ -109,7 +109,7 @@ fn s32_a_missing_object_is_not_fetched_by_a_program_of_the_repository() {
 fn s32_an_alias_of_the_repository_is_not_a_command() {
     let alias = |repository: &Repository| repository.set("alias.st", &format!("!{}", repository.canary()));
     let error = spring(alias, &["st"]).unwrap_err();
-    assert_eq!(error.to_string(), "`git st` is none of the commands that are called here");
+    assert_eq!(error.to_string(), "`git st` is not one of the commands used here");
     assert!(matches!(git().run(Path::new("/"), &[]), Err(GitError::NotOffered { .. })));
     assert!(matches!(git().run(Path::new("/"), &["-c", "x", "status"]), Err(GitError::NotOffered { .. })));
 }
