@@ -25,9 +25,7 @@ pub(crate) fn boxed(title: &str, lines: &[String], columns: usize) -> Vec<String
     let rule = "─".repeat((inner + 2).saturating_sub(width::of(&title) + 3));
     let mut rows = vec![format!("┌─ {title} {rule}┐")];
     for line in lines {
-        let line = width::cut(line, inner);
-        let space = " ".repeat(inner - width::of(&line));
-        rows.push(format!("│ {line}{space} │"));
+        rows.push(format!("│ {} │", width::pad(&width::cut(line, inner), inner)));
     }
     rows.push(format!("└{}┘", "─".repeat(inner + 2)));
     rows
@@ -35,7 +33,22 @@ pub(crate) fn boxed(title: &str, lines: &[String], columns: usize) -> Vec<String
 
 #[cfg(test)]
 mod tests {
+    use super::super::width::tests::SCRIPTS;
     use super::*;
+
+    #[test]
+    fn a_box_is_straight_in_every_script() {
+        let (lines, widths): (Vec<String>, Vec<usize>) =
+            SCRIPTS.into_iter().map(|(text, columns)| (text.to_owned(), columns)).unzip();
+        let rows = boxed("explore", &lines, 80);
+        for ((row, line), width) in rows[1..].iter().zip(&lines).zip(widths) {
+            assert_eq!(*row, format!("│ {line}{} │", " ".repeat(LEAST_INNER - width)));
+        }
+        for (title, columns) in SCRIPTS {
+            let edge = format!("┌─ {title} {}┐", "─".repeat(LEAST_INNER - 1 - columns));
+            assert_eq!(boxed(title, &[], 80)[0], edge);
+        }
+    }
 
     #[test]
     fn every_row_of_a_box_is_equally_wide_and_fits() {

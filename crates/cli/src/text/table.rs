@@ -12,8 +12,7 @@ pub(crate) fn table<const COLUMNS: usize>(rows: &[[String; COLUMNS]]) -> String 
     for row in &rows {
         let mut line = String::new();
         for (cell, columns) in row.iter().zip(columns) {
-            line += cell;
-            line.extend(std::iter::repeat_n(' ', columns - width::of(cell) + 2));
+            line += &width::pad(cell, columns + 2);
         }
         text += line.trim_end();
         text.push('\n');

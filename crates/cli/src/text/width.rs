@@ -1,10 +1,14 @@
-//! Width of text in columns of a terminal, and text cut or wrapped to fit.
+//! Width of text in columns of a terminal, and text cut, padded or wrapped to fit.
 //!
-//! A few ranges instead of the whole Unicode table: a wrong guess costs a ragged edge, nothing more.
+//! The unit is what a reader takes for one character: a letter with its marks, a flag, a composed emoji. It is measured
+//! as a whole and never torn. Terminals that do not compose emoji show some of them wider.
+
+use unicode_segmentation::UnicodeSegmentation as _;
+use unicode_width::UnicodeWidthStr as _;
 
 /// Columns of a neutral text.
 pub(crate) fn of(text: &str) -> usize {
-    text.chars().map(of_letter).sum()
+    measured(text).map(|(_, columns)| columns).sum()
 }
 
 /// The text if it fits into `columns`, else its beginning and `…`.
@@ -14,10 +18,10 @@ pub(crate) fn cut(text: &str, columns: usize) -> String {
     }
     let mut left = columns.saturating_sub(1);
     let mut kept = String::new();
-    for letter in text.chars() {
-        let Some(rest) = left.checked_sub(of_letter(letter)) else { break };
+    for (character, width) in measured(text) {
+        let Some(rest) = left.checked_sub(width) else { break };
         left = rest;
-        kept.push(letter);
+        kept.push_str(character);
     }
     if columns > 0 {
         kept.push('…');
@@ -25,23 +29,32 @@ pub(crate) fn cut(text: &str, columns: usize) -> String {
     kept
 }
 
+/// The text, filled up with spaces to `columns`.
+pub(crate) fn pad(text: &str, columns: usize) -> String {
+    format!("{text}{}", " ".repeat(columns.saturating_sub(of(text))))
+}
+
 /// The text in lines of at most `columns`, broken between words; a word that is longer is broken anywhere.
 pub(crate) fn wrap(text: &str, columns: usize) -> Vec<String> {
     let columns = columns.max(2);
     let mut lines = Vec::new();
-    let mut line = String::new();
+    let (mut line, mut taken) = (String::new(), 0);
     for word in text.split(' ') {
-        if !line.is_empty() && of(&line) + 1 + of(word) > columns {
+        if !line.is_empty() && taken + 1 + of(word) > columns {
             lines.push(std::mem::take(&mut line));
+            taken = 0;
         }
         if !line.is_empty() {
             line.push(' ');
+            taken += 1;
         }
-        for letter in word.chars() {
-            if of(&line) + of_letter(letter) > columns {
+        for (character, width) in measured(word) {
+            if taken + width > columns {
                 lines.push(std::mem::take(&mut line));
+                taken = 0;
             }
-            line.push(letter);
+            line.push_str(character);
+            taken += width;
         }
     }
     lines.push(line);
@@ -60,63 +73,67 @@ pub(crate) fn wrap_line(line: &str, columns: usize) -> Vec<String> {
     wrap(text, room).iter().map(|line| format!("{indent}{line}")).collect()
 }
 
-fn of_letter(letter: char) -> usize {
-    match u32::from(letter) {
-        // Combining marks, joiners and variation selectors.
-        0x300..=0x36f
-        | 0x483..=0x489
-        | 0x591..=0x5bd
-        | 0x610..=0x61a
-        | 0x64b..=0x65f
-        | 0x1ab0..=0x1aff
-        | 0x1dc0..=0x1dff
-        | 0x200b..=0x200d
-        | 0x2060
-        | 0x20d0..=0x20ff
-        | 0xfe00..=0xfe0f
-        | 0xfe20..=0xfe2f
-        | 0xe0100..=0xe01ef => 0,
-        // Hangul, CJK, full-width forms, emoji.
-        0x1100..=0x115f
-        | 0x231a..=0x231b
-        | 0x23e9..=0x23ec
-        | 0x25fd..=0x25fe
-        | 0x2614..=0x2615
-        | 0x26a1
-        | 0x2705
-        | 0x274c
-        | 0x2753..=0x2755
-        | 0x2795..=0x2797
-        | 0x2b1b..=0x2b1c
-        | 0x2b50
-        | 0x2e80..=0x303e
-        | 0x3041..=0x33ff
-        | 0x3400..=0x4dbf
-        | 0x4e00..=0x9fff
-        | 0xa000..=0xa4cf
-        | 0xa960..=0xa97f
-        | 0xac00..=0xd7a3
-        | 0xf900..=0xfaff
-        | 0xfe30..=0xfe6f
-        | 0xff00..=0xff60
-        | 0xffe0..=0xffe6
-        | 0x1f300..=0x1f64f
-        | 0x1f680..=0x1f6ff
-        | 0x1f7e0..=0x1f7eb
-        | 0x1f900..=0x1faff
-        | 0x20000..=0x3fffd => 2,
-        _ => 1,
-    }
+/// Each character that a reader sees, and its columns.
+fn measured(text: &str) -> impl Iterator<Item = (&str, usize)> {
+    text.graphemes(true).map(|character| (character, character.width()))
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
+    /// Texts that a letter-by-letter count gets wrong, and their columns.
+    pub(in crate::text) const SCRIPTS: [(&str, usize); 15] = [
+        // Thai, with vowels and tones above and below the letter before them.
+        ("ที่นี่เปิดอยู่", 7),
+        // Hebrew with points, Arabic with vowel marks, Devanagari.
+        ("שָׁלוֹם", 4),
+        ("مُحَمَّد", 4),
+        ("नमस्ते", 4),
+        // Combining marks; Hangul, whole and in parts.
+        ("e\u{301}a\u{301}\u{327}", 2),
+        ("한글\u{1112}\u{1161}\u{11ab}", 6),
+        ("漢字、ＡＢ", 10),
+        ("🦀✅", 4),
+        // A heart and a warning made emoji by a variation selector, an umbrella made text by another.
+        ("❤\u{fe0f}⚠\u{fe0f}", 4),
+        ("☔\u{fe0e}", 1),
+        // A family and a coder with a skin tone, joined; two flags, one of them in tags; a keycap.
+        ("👨\u{200d}👩\u{200d}👧", 2),
+        ("👩🏽\u{200d}💻 👍🏽", 5),
+        ("🇩🇪🇹🇭", 4),
+        ("🏴\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}", 2),
+        ("1\u{fe0f}\u{20e3}", 2),
+    ];
+
     #[test]
-    fn wide_letters_take_two_columns_and_marks_none() {
-        for (text, columns) in [("abc", 3), ("漢字", 4), ("e\u{301}", 1), ("🦀!", 3), ("┌─┐", 3), ("", 0)] {
+    fn wide_characters_take_two_columns_and_marks_none() {
+        for (text, columns) in SCRIPTS.into_iter().chain([("abc", 3), ("🦀!", 3), ("┌─┐", 3), ("", 0)]) {
             assert_eq!(of(text), columns, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_character_is_never_torn() {
+        for (text, _) in SCRIPTS {
+            let characters: Vec<&str> = text.graphemes(true).collect();
+            for columns in 0..of(text) {
+                let cut = cut(text, columns);
+                let kept = cut.trim_end_matches('…');
+                assert!((0..characters.len()).any(|count| characters[..count].concat() == kept), "{cut}");
+                assert!(of(&cut) <= columns, "{cut}");
+                for line in wrap(text, columns) {
+                    assert!(of(&line) <= columns.max(2) && line.graphemes(true).all(|c| characters.contains(&c)));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_padded_text_fills_its_columns() {
+        for (text, width) in SCRIPTS {
+            assert_eq!(pad(text, 20), format!("{text}{}", " ".repeat(20 - width)));
+            assert_eq!(pad(text, width - 1), text);
         }
     }
 

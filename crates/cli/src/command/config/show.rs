@@ -81,8 +81,9 @@ fn table(settings: &[Listed]) -> String {
     let origin_columns = widest(|setting| &setting.origin, 40);
     let mut text = String::new();
     for Listed { path, value, origin, doc, .. } in settings {
-        let _infallible =
-            writeln!(text, "{path:path_columns$}  {value:value_columns$}  {origin:origin_columns$}  # {doc}");
+        let cells = [(path, path_columns), (value, value_columns), (origin, origin_columns)];
+        text.extend(cells.map(|(cell, columns)| width::pad(cell, columns) + "  "));
+        let _infallible = writeln!(text, "# {doc}");
     }
     text
 }

@@ -92,7 +92,7 @@ fn aligned(rows: &[Row]) -> String {
     let columns: [usize; 7] = std::array::from_fn(|at| rows.iter().map(|row| width::of(&row[at])).max().unwrap_or(0));
     let mut text = String::new();
     for [name, figures @ ..] in rows {
-        let mut line = format!("{name}{}", " ".repeat(columns[0] - width::of(name)));
+        let mut line = width::pad(name, columns[0]);
         for (figure, columns) in figures.iter().zip(&columns[1..]) {
             let _infallible = write!(line, "  {figure:>columns$}");
         }

@@ -15,7 +15,7 @@ use crate::command::args::parse_count;
 use crate::command::task_view::{as_tree, worked_ms};
 use crate::error::CommandError;
 use crate::render::{print_json, state};
-use crate::text::{neutral, words};
+use crate::text::{neutral, width, words};
 
 /// Columns of `interrupted`, so that lists look alike whatever is in them.
 const LONGEST_STATE: usize = 11;
@@ -75,16 +75,17 @@ fn table(headers: &[TaskHeader], contract: &dyn Contract, more: bool) -> String 
     let ids: Vec<String> =
         lines.iter().map(|(level, header)| "  ".repeat(*level) + &header.task_id.to_string()).collect();
     let id_columns = columns(&mut ids.iter().map(String::len));
-    let agent_columns = columns(&mut headers.iter().map(|header| header.agent.chars().count()));
+    let agents: Vec<String> = lines.iter().map(|(_, header)| neutral::line(&header.agent)).collect();
+    let agent_columns = columns(&mut agents.iter().map(|agent| width::of(agent)));
     let states: Vec<String> = lines.iter().map(|(_, header)| state_in(contract, header)).collect();
     let state_columns = states.iter().map(String::len).fold(LONGEST_STATE, usize::max);
     let (now, mut text) = (SystemClock.now(), String::new());
-    for (((_, header), id), state) in lines.iter().zip(ids).zip(states) {
+    for ((((_, header), id), state), agent) in lines.iter().zip(ids).zip(states).zip(agents) {
         let took = words::elapsed(worked_ms(header, now));
         let _infallible = writeln!(
             text,
-            "{id:id_columns$}  {state:state_columns$}  {:agent_columns$}  {}  {took:>7}  {}",
-            neutral::line(&header.agent),
+            "{id:id_columns$}  {state:state_columns$}  {}  {}  {took:>7}  {}",
+            width::pad(&agent, agent_columns),
             seconds(header),
             words::title(&header.title),
         );
