@@ -1,107 +1,88 @@
-//! Adds one item to the list `allow` of `[permissions]`, and keeps everything else byte for byte.
+//! Adds one item to the list `allow` of `[permissions]`. The remarks, order and layout of everything else stay.
 //!
-//! Each way of writing the table has its own place for the new item. Whatever was written is read back and compared: a
-//! change that would mean anything else is not made.
+//! The changed text is read back and compared: a change that would mean anything else is not made.
 
-use std::ops::Range;
-
-use toml::de::{DeTable, DeValue};
-use toml::{Table, Value};
+use toml_edit::{Array, DocumentMut, Item, Table, TableLike, Value};
 
 const SECTION: &str = "permissions";
 const LIST: &str = "allow";
+const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// The text with the rule added; `None` where it cannot be added by a small change.
 pub(super) fn with_allowed(text: &str, rule: &str) -> Option<String> {
+    // Two things that `toml_edit` does not keep.
+    if let Some(text) = text.strip_prefix(BYTE_ORDER_MARK) {
+        return with_allowed(text, rule).map(|changed| format!("{BYTE_ORDER_MARK}{changed}"));
+    }
     if text.contains("\r\n") {
         return with_allowed(&text.replace("\r\n", "\n"), rule).map(|changed| changed.replace('\n', "\r\n"));
     }
-    let meant = meant(text, rule)?;
-    let item = Value::String(rule.to_owned()).to_string();
-    let places =
-        [into_list(text, &item), below_header(text, &item), beside_keys(text, &item), Some(at_the_end(text, &item))];
-    places.into_iter().flatten().find(|changed| changed.parse::<Table>().is_ok_and(|table| table == meant))
+    let mut document: DocumentMut = text.parse().ok()?;
+    if !document.contains_key(SECTION) {
+        let table = table_at_the_end(&mut document, text);
+        document.insert(SECTION, Item::Table(table));
+    }
+    let section = document.get_mut(SECTION)?.as_table_like_mut()?;
+    match section.get_mut(LIST) {
+        Some(list) => push(list.as_array_mut()?, rule),
+        None => insert_list(section, rule),
+    }
+    let changed = document.to_string();
+    (changed.parse::<toml::Table>().ok()? == meant(text, rule)?).then_some(changed)
 }
 
 /// What the text would have to mean with the rule in it.
-fn meant(text: &str, rule: &str) -> Option<Table> {
-    let mut table: Table = text.parse().ok()?;
-    let section = table.entry(SECTION).or_insert_with(|| Value::Table(Table::new())).as_table_mut()?;
-    let list = section.entry(LIST).or_insert_with(|| Value::Array(Vec::new())).as_array_mut()?;
-    list.push(Value::String(rule.to_owned()));
+fn meant(text: &str, rule: &str) -> Option<toml::Table> {
+    let mut table: toml::Table = text.parse().ok()?;
+    let section = table.entry(SECTION).or_insert_with(|| toml::Table::new().into()).as_table_mut()?;
+    section.entry(LIST).or_insert_with(|| toml::value::Array::new().into()).as_array_mut()?.push(rule.into());
     Some(table)
 }
 
+/// A table to be the last one, below whatever remarks end the text.
+fn table_at_the_end(document: &mut DocumentMut, text: &str) -> Table {
+    let remarks = document.trailing().as_str().unwrap_or_default().to_owned();
+    document.set_trailing("");
+    let end_of_line = if remarks.is_empty() || remarks.ends_with('\n') { "" } else { "\n" };
+    let gap = if text.is_empty() || text.ends_with("\n\n") { "" } else { "\n" };
+    let mut table = Table::new();
+    table.set_position(Some(isize::MAX));
+    table.decor_mut().set_prefix(remarks + end_of_line + gap);
+    table
+}
+
 /// Behind the last item of a list that is there.
-fn into_list(text: &str, item: &str) -> Option<String> {
-    let table = DeTable::parse(text).ok()?;
-    let section = table.get_ref().get(SECTION)?.get_ref().as_table()?;
-    let list = section.get(LIST)?;
-    let DeValue::Array(items) = list.get_ref() else { return None };
-    let Some(last) = items.iter().last() else {
-        return Some(spliced(text, list.span().start + 1, item));
-    };
-    let (line, end) = (line_of(text, last.span()), list.span().end);
-    if end <= line.end {
-        return Some(spliced(text, last.span().end, &format!(", {item}")));
-    }
-    // On a line of its own, so that a remark stays beside the item that it is about.
-    let is_closed = text[last.span().end..line.end].trim_start().starts_with(',');
-    let indent = &text[line.start..][..text[line.start..].len() - text[line.start..].trim_start().len()];
-    let with_line = spliced(text, line.end, &format!("\n{indent}{item},"));
-    Some(if is_closed { with_line } else { spliced(&with_line, last.span().end, ",") })
-}
-
-/// Below the line `[permissions]`.
-fn below_header(text: &str, item: &str) -> Option<String> {
-    let mut start = 0;
-    for line in text.split_inclusive('\n') {
-        let code = line.split('#').next().unwrap_or_default();
-        let name = code.trim().strip_prefix('[').and_then(|code| code.strip_suffix(']'));
-        if name.is_some_and(|name| name.trim() == SECTION) {
-            let end = start + line.trim_end_matches('\n').len();
-            return Some(spliced(text, end, &format!("\n{LIST} = [{item}]")));
-        }
-        start += line.len();
-    }
-    None
-}
-
-/// Beside other keys of the table: `permissions.mode = …`, or inside of braces.
-fn beside_keys(text: &str, item: &str) -> Option<String> {
-    let table = DeTable::parse(text).ok()?;
-    let (name, section) = table.get_ref().get_key_value(SECTION)?;
-    let after = text[name.span().end..].trim_start();
-    if after.starts_with('=') {
-        let brace = section.span().start + 1;
-        let comma = if section.get_ref().as_table().is_some_and(DeTable::is_empty) { "" } else { "," };
-        return Some(spliced(text, brace, &format!(" {LIST} = [{item}]{comma}")));
-    }
-    let line = line_of(text, name.span());
-    Some(spliced(text, line.start, &format!("{SECTION}.{LIST} = [{item}]\n")))
-}
-
-/// As a table of its own.
-fn at_the_end(text: &str, item: &str) -> String {
-    let gap = if text.is_empty() || text.ends_with("\n\n") {
-        ""
-    } else if text.ends_with('\n') {
-        "\n"
+fn push(list: &mut Array, rule: &str) {
+    let behind_last = if list.trailing_comma() || list.is_empty() {
+        list.trailing().as_str()
     } else {
-        "\n\n"
+        list.iter().last().and_then(|last| last.decor().suffix()?.as_str())
     };
-    format!("{text}{gap}[{SECTION}]\n{LIST} = [{item}]\n")
+    let last_remark = behind_last.and_then(|text| text.split_once('\n'));
+    let Some((remark, closing)) = last_remark.map(|(remark, rest)| (remark.to_owned(), format!("\n{rest}"))) else {
+        return list.push(rule);
+    };
+    // On a line of its own, so that a remark stays beside the item that it is about.
+    let before_last = list.iter().last().and_then(|last| last.decor().prefix()?.as_str());
+    let indent = before_last.and_then(|prefix| Some(prefix.rsplit_once('\n')?.1)).unwrap_or("  ");
+    let item = Value::from(rule).decorated(format!("{remark}\n{indent}"), "");
+    if let Some(last) = list.iter_mut().last() {
+        last.decor_mut().set_suffix("");
+    }
+    list.push_formatted(item);
+    list.set_trailing_comma(true);
+    list.set_trailing(closing);
 }
 
-/// The line in which something ends, without its line break.
-fn line_of(text: &str, span: Range<usize>) -> Range<usize> {
-    let start = text[..span.start].rfind('\n').map_or(0, |at| at + 1);
-    let end = text[span.end..].find('\n').map_or(text.len(), |at| span.end + at);
-    start..end
-}
-
-fn spliced(text: &str, at: usize, more: &str) -> String {
-    format!("{}{more}{}", &text[..at], &text[at..])
+/// Behind the last key of the table. In braces, the space before the closing one stays there.
+fn insert_list(section: &mut dyn TableLike, rule: &str) {
+    let mut list = Value::from(Array::from_iter([rule]));
+    let last = section.iter_mut().last().and_then(|(_, last)| last.as_value_mut().map(Value::decor_mut));
+    if let Some(last) = last.filter(|last| last.suffix().and_then(|suffix| suffix.as_str()) == Some(" ")) {
+        last.set_suffix("");
+        list.decor_mut().set_suffix(" ");
+    }
+    section.insert(LIST, Item::Value(list));
 }
 
 #[cfg(test)]
@@ -136,13 +117,13 @@ mod tests {
         check(
             "[permissions] # what may be done\nmode = \"plan\"\n\n[llm]\nmax_retries = 1\n",
             &expect![[r#"
-            [permissions] # what may be done
-            allow = ['Edit("a")']
-            mode = "plan"
+                [permissions] # what may be done
+                mode = "plan"
+                allow = ['Edit("a")']
 
-            [llm]
-            max_retries = 1
-        "#]],
+                [llm]
+                max_retries = 1
+            "#]],
         );
         check(
             "[permissions]\nallow = []\n",
@@ -183,23 +164,104 @@ mod tests {
         check(
             "permissions.mode = \"plan\"\n[llm]\n",
             &expect![[r#"
-            permissions.allow = ['Edit("a")']
-            permissions.mode = "plan"
-            [llm]
-        "#]],
+                permissions.mode = "plan"
+                permissions.allow = ['Edit("a")']
+                [llm]
+            "#]],
         );
         check(
             "permissions = { mode = \"plan\" }\n",
             &expect![[r#"
-            permissions = { allow = ['Edit("a")'], mode = "plan" }
-        "#]],
+                permissions = { mode = "plan", allow = ['Edit("a")'] }
+            "#]],
         );
         check(
             "permissions = {}\n",
             &expect![[r#"
-            permissions = { allow = ['Edit("a")']}
-        "#]],
+                permissions = { allow = ['Edit("a")'] }
+            "#]],
         );
+    }
+
+    #[test]
+    fn remarks_stay_where_they_are() {
+        check(
+            "# [permissions]\n# allow = [\"Read\"] # an example",
+            &expect![[r##"
+                # [permissions]
+                # allow = ["Read"] # an example
+
+                [permissions]
+                allow = ['Edit("a")']
+            "##]],
+        );
+        check(
+            "[permissions] # mine\n# mode = \"plan\"\n\n# the models\n[llm] # all of them\nmax_retries = 1 # few\n# end\n",
+            &expect![[r#"
+                [permissions] # mine
+                allow = ['Edit("a")']
+                # mode = "plan"
+
+                # the models
+                [llm] # all of them
+                max_retries = 1 # few
+                # end
+            "#]],
+        );
+        check(
+            "[permissions]\nallow = [\n    \"Read\", # all of it\n    # \"LS\",\n]\n",
+            &expect![[r#"
+                [permissions]
+                allow = [
+                    "Read", # all of it
+                    'Edit("a")',
+                    # "LS",
+                ]
+            "#]],
+        );
+        check(
+            "[permissions]\nallow = [\n  # none yet\n]\n",
+            &expect![[r#"
+                [permissions]
+                allow = [
+                  'Edit("a")',
+                  # none yet
+                ]
+            "#]],
+        );
+        check(
+            "[[hooks]]\n[models.fast]\n# keys\n[[hooks]]\nx = 1 # x\n\n# end\n\n",
+            &expect![[r#"
+                [[hooks]]
+                [models.fast]
+                # keys
+                [[hooks]]
+                x = 1 # x
+
+                # end
+
+                [permissions]
+                allow = ['Edit("a")']
+            "#]],
+        );
+        check(
+            "[permissions.network]\nallow = []\n",
+            &expect![[r#"
+                [permissions]
+                allow = ['Edit("a")']
+                [permissions.network]
+                allow = []
+            "#]],
+        );
+    }
+
+    #[test]
+    fn the_template_takes_a_rule_and_stays_as_it_is() {
+        let template = crate::settings::config_template();
+        let changed = with_allowed(&template, "Read").unwrap();
+        assert_eq!(changed, format!("{template}\n[permissions]\nallow = [\"Read\"]\n"));
+        let twice = with_allowed(&changed, "LS").unwrap();
+        assert_eq!(twice, changed.replace("[\"Read\"]\n", "[\"Read\", \"LS\"]\n"));
     }
 
     #[test]
@@ -212,7 +274,9 @@ mod tests {
     #[test]
     fn line_breaks_stay_what_they_are() {
         let changed = with_allowed("[permissions]\r\nmode = \"plan\"\r\n", "Edit");
-        assert_eq!(changed.as_deref(), Some("[permissions]\r\nallow = [\"Edit\"]\r\nmode = \"plan\"\r\n"));
+        assert_eq!(changed.as_deref(), Some("[permissions]\r\nmode = \"plan\"\r\nallow = [\"Edit\"]\r\n"));
+        let marked = with_allowed("\u{feff}a = 1\n", "Edit");
+        assert_eq!(marked.as_deref(), Some("\u{feff}a = 1\n\n[permissions]\nallow = [\"Edit\"]\n"));
     }
 
     #[test]
