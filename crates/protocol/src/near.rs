@@ -24,44 +24,23 @@ pub fn nearest_few<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>
 }
 
 /// Distance between two names in letters; `None` if they are unrelated.
-fn how_far(wanted: &[char], offered: &[char]) -> Option<usize> {
-    let tolerated = wanted.len().min(offered.len()) / 3;
-    let makes_up_most = offered.len() * 2 >= wanted.len() && contains(wanted, offered);
-    let contained = makes_up_most || contains(offered, wanted);
+fn how_far(wanted: &str, offered: &str) -> Option<usize> {
+    let (n_wanted, n_offered) = (wanted.chars().count(), offered.chars().count());
+    let tolerated = n_wanted.min(n_offered) / 3;
+    // Very short words are part of too many others to mean anything.
+    let makes_up_most = n_offered >= 3 && n_offered * 2 >= n_wanted && wanted.contains(offered);
+    let contained = makes_up_most || (n_wanted >= 3 && offered.contains(wanted));
     // The difference in length is a lower bound of the distance, which rules out most candidates.
-    if !contained && wanted.len().abs_diff(offered.len()) > tolerated {
+    if wanted.is_empty() || offered.is_empty() || (!contained && n_wanted.abs_diff(n_offered) > tolerated) {
         return None;
     }
-    let distance = distance(wanted, offered);
-    (contained || distance <= tolerated).then_some(distance).filter(|_| !wanted.is_empty() && !offered.is_empty())
+    // Insertions, deletions, replacements and swaps of neighbours that lead from one to the other.
+    let distance = strsim::osa_distance(wanted, offered);
+    (contained || distance <= tolerated).then_some(distance)
 }
 
 /// Letters and digits in lower case: what all styles of writing a name have in common.
-fn letters(name: &str) -> Vec<char> {
+fn letters(name: &str) -> String {
     const MAX_CHARS: usize = 64;
     name.chars().filter(|character| character.is_alphanumeric()).flat_map(char::to_lowercase).take(MAX_CHARS).collect()
-}
-
-/// Very short words are part of too many others to mean anything.
-fn contains(long: &[char], short: &[char]) -> bool {
-    short.len() >= 3 && long.windows(short.len()).any(|window| window == short)
-}
-
-/// Number of insertions, deletions, replacements and swaps of neighbours between the two.
-fn distance(left: &[char], right: &[char]) -> usize {
-    let mut before: Vec<usize> = Vec::new();
-    let mut row: Vec<usize> = (0..=right.len()).collect();
-    for (i, l) in left.iter().enumerate() {
-        let mut next = vec![i + 1];
-        for (j, r) in right.iter().enumerate() {
-            let replaced = row[j] + usize::from(l != r);
-            let mut least = replaced.min(row[j + 1] + 1).min(next[j] + 1);
-            if i > 0 && j > 0 && *l == right[j - 1] && left[i - 1] == *r {
-                least = least.min(before[j - 1] + 1);
-            }
-            next.push(least);
-        }
-        before = std::mem::replace(&mut row, next);
-    }
-    row[right.len()]
 }

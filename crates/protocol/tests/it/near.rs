@@ -13,6 +13,8 @@ fn a_name_in_another_style_or_slightly_misspelt_is_recognised() {
         ("Gerp", Some("Grep")),
         ("Grepp", Some("Grep")),
         ("Tasks", Some("Task")),
+        ("Grép", Some("Grep")),
+        ("Lobg", None),
         ("WebFetch", None),
         ("", None),
     ] {
