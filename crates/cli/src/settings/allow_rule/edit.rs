@@ -2,7 +2,7 @@
 //!
 //! The changed text is read back and compared: a change that would mean anything else is not made.
 
-use toml_edit::{Array, DocumentMut, Item, Table, TableLike, Value};
+use toml_edit::{Array, DocumentMut, Item, Table, Value};
 
 const SECTION: &str = "permissions";
 const LIST: &str = "allow";
@@ -22,10 +22,11 @@ pub(super) fn with_allowed(text: &str, rule: &str) -> Option<String> {
         let table = table_at_the_end(&mut document, text);
         document.insert(SECTION, Item::Table(table));
     }
-    let section = document.get_mut(SECTION)?.as_table_like_mut()?;
-    match section.get_mut(LIST) {
-        Some(list) => push(list.as_array_mut()?, rule),
-        None => insert_list(section, rule),
+    let section = document.get_mut(SECTION)?;
+    if section.as_table_like()?.contains_key(LIST) {
+        push(section.get_mut(LIST)?.as_array_mut()?, rule);
+    } else {
+        insert_list(section, rule)?;
     }
     let changed = document.to_string();
     (changed.parse::<toml::Table>().ok()? == meant(text, rule)?).then_some(changed)
@@ -74,15 +75,21 @@ fn push(list: &mut Array, rule: &str) {
     list.set_trailing(closing);
 }
 
-/// Behind the last key of the table. In braces, the space before the closing one stays there.
-fn insert_list(section: &mut dyn TableLike, rule: &str) {
-    let mut list = Value::from(Array::from_iter([rule]));
-    let last = section.iter_mut().last().and_then(|(_, last)| last.as_value_mut().map(Value::decor_mut));
-    if let Some(last) = last.filter(|last| last.suffix().and_then(|suffix| suffix.as_str()) == Some(" ")) {
-        last.set_suffix("");
-        list.decor_mut().set_suffix(" ");
+/// As the first key of the table.
+fn insert_list(section: &mut Item, rule: &str) -> Option<()> {
+    let list = Value::from(Array::from_iter([rule]));
+    match section {
+        Item::Table(table) => {
+            table.insert(LIST, Item::Value(list));
+            table.sort_values_by(|one, _, other, _| (one != LIST).cmp(&(other != LIST)));
+        }
+        Item::Value(Value::InlineTable(table)) => {
+            table.insert(LIST, list);
+            table.sort_values_by(|one, _, other, _| (one != LIST).cmp(&(other != LIST)));
+        }
+        _ => return None,
     }
-    section.insert(LIST, Item::Value(list));
+    Some(())
 }
 
 #[cfg(test)]
@@ -100,26 +107,26 @@ mod tests {
         check(
             "",
             &expect![[r#"
-            [permissions]
-            allow = ['Edit("a")']
-        "#]],
+                [permissions]
+                allow = ['Edit("a")']
+            "#]],
         );
         check(
             "# mine\ncontract = \"typed\"",
             &expect![[r##"
-            # mine
-            contract = "typed"
+                # mine
+                contract = "typed"
 
-            [permissions]
-            allow = ['Edit("a")']
-        "##]],
+                [permissions]
+                allow = ['Edit("a")']
+            "##]],
         );
         check(
             "[permissions] # what may be done\nmode = \"plan\"\n\n[llm]\nmax_retries = 1\n",
             &expect![[r#"
                 [permissions] # what may be done
-                mode = "plan"
                 allow = ['Edit("a")']
+                mode = "plan"
 
                 [llm]
                 max_retries = 1
@@ -164,15 +171,15 @@ mod tests {
         check(
             "permissions.mode = \"plan\"\n[llm]\n",
             &expect![[r#"
-                permissions.mode = "plan"
                 permissions.allow = ['Edit("a")']
+                permissions.mode = "plan"
                 [llm]
             "#]],
         );
         check(
             "permissions = { mode = \"plan\" }\n",
             &expect![[r#"
-                permissions = { mode = "plan", allow = ['Edit("a")'] }
+                permissions = { allow = ['Edit("a")'], mode = "plan" }
             "#]],
         );
         check(
@@ -274,7 +281,7 @@ mod tests {
     #[test]
     fn line_breaks_stay_what_they_are() {
         let changed = with_allowed("[permissions]\r\nmode = \"plan\"\r\n", "Edit");
-        assert_eq!(changed.as_deref(), Some("[permissions]\r\nmode = \"plan\"\r\nallow = [\"Edit\"]\r\n"));
+        assert_eq!(changed.as_deref(), Some("[permissions]\r\nallow = [\"Edit\"]\r\nmode = \"plan\"\r\n"));
         let marked = with_allowed("\u{feff}a = 1\n", "Edit");
         assert_eq!(marked.as_deref(), Some("\u{feff}a = 1\n\n[permissions]\nallow = [\"Edit\"]\n"));
     }
