@@ -2,6 +2,7 @@
 
 mod hostile;
 mod plain;
+mod second_readers;
 mod tunnels;
 
 use std::collections::HashMap;
