@@ -3,6 +3,8 @@
 //! The parser splits lines on bytes, so a piece may end anywhere, also inside a character. An event is its `data` lines
 //! joined by line feeds; names are left out, since the wires repeat them inside the payload. An event without its final
 //! blank line is never given out.
+//!
+//! `sse-stream`, which `rmcp` needs, is not used here: it fails on lines that the standard passes over, and bounds nothing.
 
 /// The most that one event may hold before it counts as nonsense.
 const MAX_EVENT_BYTES: usize = 16 * 1024 * 1024;
@@ -121,6 +123,7 @@ mod tests {
             ("data:\n\n", &[""]),
             ("\u{feff}data: marked\n\n", &["marked"]),
             ("dataset: other\nDATA: other\n\n", &[]),
+            ("vendor: x\nevent: a\nevent: b\nretry: soon\ndata: kept\n\n", &["kept"]),
             ("data: unfinished", &[]),
             ("data: unfinished\n", &[]),
         ] {
