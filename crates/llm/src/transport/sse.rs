@@ -4,7 +4,8 @@
 //! joined by line feeds; names are left out, since the wires repeat them inside the payload. An event without its final
 //! blank line is never given out.
 //!
-//! `sse-stream`, which `rmcp` needs, is not used here: it fails on lines that the standard passes over, and bounds nothing.
+//! `sse-stream`, which `rmcp` needs, is not used here: it fails on lines that the standard passes over, and it bounds
+//! nothing.
 
 /// The most that one event may hold before it counts as nonsense.
 const MAX_EVENT_BYTES: usize = 16 * 1024 * 1024;
