@@ -57,7 +57,9 @@ fn hellos() -> impl Strategy<Value = Vec<u8>> {
     let byte = prop_oneof![Just(0), Just(b'.'), Just(b'A'), Just(b'-'), any::<u8>()];
     prop::collection::vec((at, byte), 0..4).prop_map(move |changes| {
         let mut bytes = hello.clone();
-        changes.iter().for_each(|&(at, byte)| bytes[at] = byte);
+        for &(at, byte) in &changes {
+            bytes[at] = byte;
+        }
         bytes
     })
 }
