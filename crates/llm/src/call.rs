@@ -1,4 +1,4 @@
-//! Model call from request to reply: sent over a wire, held to the rate limits, and retried where that can help.
+//! Model calls from request to reply: sent over a wire, rate-limited, and retried where that can help.
 
 mod rate_limit;
 mod retry;

@@ -1,4 +1,5 @@
-//! From a [`ModelRequest`] to a [`Reply`](sortie_protocol::Reply), streaming [`ModelEvent`]s on the way.
+//! Model calls: turns a [`ModelRequest`] into a [`Reply`](sortie_protocol::Reply) and streams [`ModelEvent`]s on the
+//! way.
 //!
 //! One port ([`Model`]) and everything behind it. Only the wire modules and [`local`] know foreign JSON. Nothing here
 //! knows what a tool does, and nothing reads the environment except the HTTP and TLS libraries (proxies, certificates).
@@ -6,7 +7,7 @@
 //! Rooms, lowest first; each uses only those before it: `model_data`, `port`, [`route`], [`wire`], `tokens`,
 //! `transport`, `call`, `table`.
 
-// Files and processes only through `sortie-sandbox`: see `clippy.toml`.
+// Files and processes are reached only through `sortie-sandbox`: see `clippy.toml`.
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 mod call;

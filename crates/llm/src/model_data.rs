@@ -1,4 +1,4 @@
-//! Knowledge of models before anyone asks them: windows, caps, prices, and the wire of their provider.
+//! Facts known about models in advance: windows, caps, prices, and the wire of their provider.
 
 pub mod catalogue;
 mod prices;

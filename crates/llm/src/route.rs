@@ -1,6 +1,6 @@
 //! Routes: named ways to a model, as plain data.
 //!
-//! Everything here is already decided: the caller knows where a value came from (file, variable, flag).
+//! Everything here is already decided; the caller knows which file, variable or flag a value came from.
 
 mod base_url;
 mod call_settings;
@@ -17,13 +17,13 @@ pub use secret::Secret;
 
 use crate::model_data::WireKind;
 
-/// The route that serves whatever was not asked for by name.
+/// The route for every request that names no other.
 pub const MAIN_ROUTE: &str = "main";
 
 /// The route for small work.
 pub const LIGHT_ROUTE: &str = "light";
 
-/// Asked for as a model, it leaves the choice to whoever knows the task. No route and no alias has this name.
+/// As a model name, it leaves the choice to the engine. No route and no alias can have this name.
 pub const AUTO: &str = "auto";
 
 /// A named way to a model.
@@ -35,46 +35,46 @@ pub struct Route {
     pub api_key: Option<Secret>,
     /// The model's id at its provider.
     pub model: String,
-    /// Tokens that fit the model's context; what the catalogue knows when absent.
+    /// Size of the model's context in tokens; taken from the catalogue if absent.
     pub window: Option<u64>,
-    /// The cap on one reply's tokens; the provider's own when absent. On a wire that demands one, the wire's default,
-    /// or the model's limit in the catalogue if that is lower.
+    /// Cap on one reply's tokens; the provider's own if absent. A wire that requires a cap then sends its default, or
+    /// the catalogue's limit for the model if that is lower.
     pub max_output: Option<u64>,
     pub rate_limits: RateLimits,
 }
 
-/// Whether a text can be a model's id at some provider, and stand in the path of an address without changing it.
+/// True if a text can be a provider's model id and can go into a URL path unchanged.
 pub(crate) fn is_model_id(text: &str) -> bool {
     let is_clean = |c: char| !c.is_whitespace() && !c.is_control() && !matches!(c, '?' | '#' | '\\');
     text.chars().all(is_clean) && text.split('/').all(|segment| !matches!(segment, "" | "." | ".."))
 }
 
 impl Route {
-    /// Whether both lead to one endpoint with one key: who limits the one limits the other.
+    /// True if both lead to one endpoint with one key, and so share its rate limits.
     pub(crate) fn is_same_endpoint(&self, other: &Self) -> bool {
         let [own, others] = [self, other].map(|route| route.api_key.as_ref().map(Secret::reveal));
         self.base_url.is_same_address(&other.base_url) && own == others
     }
 
-    /// Whether the address is the one of the provider that the wire comes from.
+    /// True if the address belongs to the provider that the wire comes from.
     pub(crate) fn is_at_provider(&self) -> bool {
         let provider: Result<BaseUrl, _> = self.wire.default_base_url().parse();
         provider.is_ok_and(|provider| provider.host() == self.base_url.host())
     }
 
-    /// What to say where the provider answers nobody without a key and there is none.
+    /// Advice for a route without a key whose provider requires one.
     pub(crate) fn missing_key(&self) -> Option<String> {
         let missing = self.api_key.is_none() && !self.base_url.has_key() && self.is_at_provider();
         missing.then(|| format!("route `{}` has no key for {}; set {}", self.name, self.base_url, self.key_setting()))
     }
 
-    /// Where the key is that this route has; `None` where it has none.
+    /// Place where this route's key is set; `None` if it has no key.
     pub(crate) fn key_place(&self) -> Option<String> {
         let in_address = || self.base_url.has_key().then(|| self.base_url_setting());
         self.api_key.is_some().then(|| self.key_setting()).or_else(in_address)
     }
 
-    /// Where this route's key is set, in words for a person.
+    /// Place to set this route's key, in words for a person.
     pub(crate) fn key_setting(&self) -> String {
         match self.api_key.as_ref().and_then(Secret::setting) {
             Some(setting) => setting.to_owned(),
@@ -82,12 +82,12 @@ impl Route {
         }
     }
 
-    /// Where this route's base URL is set, in words for a person.
+    /// Place to set this route's base URL, in words for a person.
     pub(crate) fn base_url_setting(&self) -> String {
         self.setting("BASE_URL", "base_url")
     }
 
-    /// Where this route's model id is set, in words for a person.
+    /// Place to set this route's model id, in words for a person.
     pub(crate) fn model_setting(&self) -> String {
         self.setting("MODEL_ID", "model")
     }

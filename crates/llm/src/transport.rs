@@ -1,4 +1,4 @@
-//! Transport of requests and answers: HTTP clients, server-sent events, and the errors on the way.
+//! Transport of requests and replies: HTTP clients, server-sent events, and transport errors.
 
 mod http_clients;
 pub(crate) mod http_error;

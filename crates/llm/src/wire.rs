@@ -1,7 +1,7 @@
-//! Wires: the JSON of each provider's interface, written by hand, one file for each.
+//! Wires: the JSON of each provider's API, written by hand, one file each.
 //!
-//! A [`Wire`] turns a request into bytes, and events of the answer's stream into a [`Reply`]. It does no I/O and keeps
-//! no time; sending, waiting and retrying belong to the rooms above. A new wire is one file here, one kind in
+//! A [`Wire`] turns a request into bytes, and the events of the response stream into a [`Reply`]. It does no I/O and
+//! keeps no time; sending, waiting and retrying belong to the rooms above. A new wire is one file here, one kind in
 //! [`WireKind`] and one row in `support.rs`.
 
 mod anthropic;
@@ -32,19 +32,19 @@ pub use support::{Support, support};
 use crate::route::Route;
 use crate::{ErrorKind, ModelError, ModelEvent, ModelRequest, WireKind};
 
-/// One provider interface.
+/// A provider's API.
 pub trait Wire: Send + Sync {
-    /// The request, ready to be posted. The same request always gives the same bytes.
+    /// Encodes the request, ready to be posted. Equal requests give equal bytes.
     fn encode(&self, route: &Route, request: &ModelRequest<'_>) -> Result<EncodedRequest, ModelError>;
 
-    /// A decoder for the stream that answers one request.
+    /// Creates a decoder for the response stream of one request.
     fn decoder(&self) -> Box<dyn Decoder>;
 
-    /// What a whole answer that came as one document says was used. No such answer is taken, but it was paid for.
+    /// Reads the usage from a reply that came as a single document. Such a reply is rejected, but it was paid for.
     fn usage_in(&self, document: &Value) -> Usage;
 }
 
-/// The wire of a kind.
+/// Returns the wire of a kind.
 pub fn for_kind(kind: WireKind) -> &'static dyn Wire {
     match kind {
         WireKind::Anthropic => &anthropic::Anthropic,
@@ -54,7 +54,7 @@ pub fn for_kind(kind: WireKind) -> &'static dyn Wire {
     }
 }
 
-/// A request as it goes out. The key stands in a header that is marked as sensitive and does not print.
+/// An encoded request. Its key is in a header marked as sensitive, which does not print.
 #[derive(Debug, Clone)]
 pub struct EncodedRequest {
     pub url: Url,
@@ -62,31 +62,31 @@ pub struct EncodedRequest {
     pub body: Bytes,
 }
 
-/// Who is told of a call's progress.
+/// Callback that receives a call's progress.
 pub type Observe<'a> = &'a mut (dyn FnMut(ModelEvent<'_>) + Send);
 
-/// Puts one reply together from the events of its stream.
+/// Assembles one reply from the events of its stream.
 pub trait Decoder: Send {
-    /// Takes the payload of the next event.
+    /// Reads the payload of the next event.
     fn feed(&mut self, data: &str, observe: Observe<'_>) -> Result<Progress, ModelError>;
 
-    /// The reply, once the stream is over: whole, or an error that says what is missing. To be called once.
+    /// Returns the reply once the stream is over, or an error that says what is missing. Call it once.
     fn finish(&mut self) -> Result<Reply, ModelError>;
 
-    /// What the provider has said so far of what this answer uses, whether or not it becomes a reply.
+    /// Usage reported by the provider so far, even if no reply comes of it.
     fn usage(&self) -> Usage;
 }
 
-/// What an event meant for the call.
+/// Meaning of an event for the call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress {
     /// A sign of life without content.
     Quiet,
-    /// The same while the model reasons and shows nothing of it.
+    /// A sign of life while the model reasons without showing it.
     Reasoning,
     /// More of the reply.
     Content,
-    /// The reply is whole; only accounting may follow.
+    /// The reply is complete; only accounting may follow.
     Whole,
     /// The provider ended the stream.
     Done,
@@ -113,7 +113,7 @@ fn key_header(route: &Route, prefix: &str) -> Result<Option<HeaderValue>, ModelE
     Ok(Some(value))
 }
 
-/// An error for a payload that the wire does not allow, with as much of it as helps.
+/// Builds an error for a payload that the wire does not allow, quoting the useful part of it.
 fn garbage(reason: impl fmt::Display, data: &str) -> ModelError {
     const SHOWN: usize = 80;
     let shown: String = data.chars().take(SHOWN).collect();
@@ -124,7 +124,7 @@ fn garbage(reason: impl fmt::Display, data: &str) -> ModelError {
     )
 }
 
-/// The error that a payload tells of, in whichever of the shapes that servers have for one; else garbage.
+/// Builds the error that a payload reports, in any shape that servers use; else a garbage error.
 fn fault_or_garbage(reason: impl fmt::Display, data: &str) -> ModelError {
     let fault = serde_json::from_str(data).ok().and_then(|payload| ProviderFault::from_json(&payload));
     fault.map_or_else(|| garbage(reason, data), ProviderFault::into_error_in_stream)
@@ -134,7 +134,7 @@ fn cut() -> ModelError {
     ModelError::new(ErrorKind::Cut, "the stream ended before the provider ended it")
 }
 
-/// Whether a delta says nothing: such deltas do not keep a call alive.
+/// True if a delta is empty. Empty deltas do not keep a call alive.
 fn is_blank(text: &str) -> bool {
     text.trim().is_empty()
 }

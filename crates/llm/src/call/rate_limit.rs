@@ -1,8 +1,7 @@
-//! Rate limits of an endpoint, held for the whole process: one line for all callers, first come, first served.
+//! Rate limits of an endpoint, enforced for the whole process: one queue for all callers, first come, first served.
 //!
-//! [`admission`] decides, by the rates that are set, by the waits that the endpoint asks for, and by what its refusals
-//! teach. This file waits for it. The caller decides whether a call is tried again. No lock is held while a call is
-//! made.
+//! [`admission`] decides, from the configured rates, the waits that the endpoint asks for, and what its refusals teach.
+//! This file does the waiting. The caller decides about retries. No lock is held during a call.
 
 mod admission;
 mod learned_limits;
@@ -20,20 +19,20 @@ use self::admission::{Admission, Refusal, Ticket, Wait};
 use crate::route::{RateLimits, Route};
 use crate::{ErrorKind, ModelError};
 
-/// An endpoint that wants more time than this is not waited for.
+/// Longest wait for an endpoint; if it asks for more, the call fails.
 pub(crate) const LONGEST_WAIT: Duration = Duration::from_mins(5);
 
 /// The rate limiters of a process, one for each endpoint.
 #[derive(Debug, Default)]
 pub(crate) struct RateLimiters(Vec<(Route, Arc<RateLimiter>)>);
 
-/// The rate limiter of one endpoint.
+/// Rate limiter of one endpoint.
 #[derive(Debug)]
 pub(crate) struct RateLimiter {
     admission: Mutex<Admission>,
-    /// Held by the first in line.
+    /// Held by the first caller in line.
     line: tokio::sync::Mutex<()>,
-    /// Signals that there may be room for one more.
+    /// Signals that there may be room for another call.
     room: Notify,
 }
 
@@ -54,7 +53,8 @@ pub(crate) enum TooLong {
 }
 
 impl RateLimiters {
-    /// Routes to one endpoint share a rate limiter; the lowest of their limits hold.
+    /// Builds one rate limiter for each endpoint. Routes to the same endpoint share it, under the lowest of their
+    /// limits.
     pub(crate) fn new(routes: &[Route]) -> Self {
         let mut limiters = Self::default();
         for route in routes {
@@ -67,7 +67,7 @@ impl RateLimiters {
         limiters
     }
 
-    /// The rate limiter of a route's endpoint.
+    /// Returns the rate limiter of a route's endpoint.
     pub(crate) fn of(&self, route: &Route) -> Arc<RateLimiter> {
         self.found(route).unwrap_or_else(|| Arc::new(RateLimiter::new(route.rate_limits)))
     }
@@ -83,7 +83,7 @@ impl RateLimiter {
         Self { admission, line: tokio::sync::Mutex::default(), room: Notify::new() }
     }
 
-    /// Waits until a call that sends about so many tokens may be made. Dropping the future leaves the line.
+    /// Waits until a call of about this many tokens may be made. Dropping the future leaves the queue.
     pub(crate) async fn acquire(&self, tokens: u64, deadline: Option<Instant>) -> Result<Permit<'_>, TooLong> {
         let turn = self.wait_in_line(tokens, deadline);
         match deadline {
@@ -113,7 +113,7 @@ impl RateLimiter {
         }
     }
 
-    /// When the endpoint last accepted a call.
+    /// Time when the endpoint last accepted a call.
     pub(crate) fn last_accepted(&self) -> Option<Instant> {
         self.admission().last_accepted
     }
@@ -124,7 +124,7 @@ impl RateLimiter {
 }
 
 impl Permit<'_> {
-    /// Records that the endpoint accepts the call: an answer begins.
+    /// Records that the endpoint accepted the call: a reply has begun.
     pub(crate) fn accept(&mut self) {
         self.limiter.admission().accept(&mut self.ticket, Instant::now());
         self.limiter.room.notify_one();
@@ -134,14 +134,15 @@ impl Permit<'_> {
         self.ticket.is_accepted
     }
 
-    /// Records that the endpoint refused the call, or broke it off. Returns how long nobody will ask it.
+    /// Records that the endpoint refused the call or broke it off. Returns how long the endpoint now stays closed to
+    /// everyone.
     pub(crate) fn refuse(&self, error: &ModelError, retry_base: Duration, jitter: f64) -> Duration {
         let is_overloaded = error.kind == ErrorKind::Overloaded;
         let refusal = Refusal { is_overloaded, retry_after: error.retry_after, retry_base, jitter };
         self.limiter.admission().refuse(&self.ticket, refusal, Instant::now())
     }
 
-    /// Records the tokens that the call used in all.
+    /// Records the total tokens that the call used.
     pub(crate) fn settle(&self, used: u64) {
         self.limiter.admission().settle(&self.ticket, used, Instant::now());
     }
@@ -150,7 +151,7 @@ impl Permit<'_> {
 impl Drop for Permit<'_> {
     fn drop(&mut self) {
         self.limiter.admission().release(&self.ticket);
-        // Only the first in line waits for it; if nobody does, the next one looks before it waits.
+        // Only the first in line waits for this signal. If nobody is waiting, the next caller checks before it waits.
         self.limiter.room.notify_one();
     }
 }

@@ -10,7 +10,7 @@ use crate::{ErrorKind, ModelError};
 
 const LONGEST_BACKOFF: Duration = Duration::from_secs(30);
 
-/// Retries where there never was a server: a person with a wrong address wants to be told soon.
+/// Retries for an address that never answered. Few, so that a person with a wrong address hears of it soon.
 const MAX_UNREACHABLE: u32 = 2;
 
 /// The retries of one call.
@@ -20,35 +20,35 @@ pub(crate) struct Retries {
     deadline: Option<Instant>,
     made: u32,
     unreachable: u32,
-    /// Tries that were refused for the rate or the load, and since when.
+    /// Tries refused for rate or load, and the time of the first one.
     refused: u32,
     refused_since: Option<Instant>,
 }
 
-/// Experience with a server: one that answered before is worth waiting for when it is gone.
+/// Experience with a server: if it has answered before, it is worth waiting for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Server {
     NeverSeen,
     Answered,
 }
 
-/// One retry that is allowed.
+/// A permitted retry.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Retry {
-    /// Counts from 1.
+    /// Number of the retry, from 1.
     pub(crate) attempt: u32,
-    /// How many of the retries that are allowed have been made, this one included.
+    /// Retries used so far of those allowed, this one included.
     pub(crate) made: u32,
     pub(crate) wait: Duration,
 }
 
 impl Retries {
-    /// Of a call for which so many were made before.
+    /// Plans the retries of a call that has already used `made` of them.
     pub(crate) fn new(settings: CallSettings, deadline: Option<Instant>, made: u32) -> Self {
         Self { settings, deadline, made, unreachable: 0, refused: 0, refused_since: None }
     }
 
-    /// The retry after `error`, or `None` when the error stands. `jitter` is drawn from 0 to 1.
+    /// Returns the retry after `error`, or `None` if the error is final. `jitter` is a random number from 0 to 1.
     pub(crate) fn after(&mut self, error: &ModelError, server: Server, now: Instant, jitter: f64) -> Option<Retry> {
         if !error.kind.is_retryable() || self.made >= self.settings.max_retries {
             return None;
@@ -67,9 +67,9 @@ impl Retries {
         Some(self.retry(wait))
     }
 
-    /// The retry after a refusal that all who ask the endpoint wait out. It is not the call's own fault and uses up
-    /// none of its retries, as long as it is allowed any; but an endpoint that takes nobody's calls is given up at
-    /// last.
+    /// Returns the retry after a refusal that every caller of the endpoint waits out. It is not the call's own fault
+    /// and uses up none of its retries, unless none are allowed at all. An endpoint that accepts nobody's calls is
+    /// eventually given up.
     pub(crate) fn after_refusal(
         &mut self,
         wait: Duration,
@@ -93,13 +93,13 @@ impl Retries {
         Retry { attempt: self.made + self.refused, made: self.made, wait }
     }
 
-    /// How many tries there were, for the message of the error that stands.
+    /// Number of tries, for the message of the final error.
     pub(crate) fn tries(&self) -> u32 {
         self.made + self.refused + 1
     }
 
-    /// Full jitter over a doubling bound. A provider that asks for a time gets at least that, and jitter spreads the
-    /// herd after it; but one that asks for none is not asked more often than one that says nothing.
+    /// Full jitter over a doubling bound. A provider that asks for a wait gets at least that, and jitter spreads the
+    /// callers after it. A requested wait of zero does not shorten the backoff.
     fn wait(&self, asked: Option<Duration>, jitter: f64) -> Duration {
         let base = self.settings.retry_base;
         let jitter = jitter.clamp(0.0, 1.0);
@@ -120,7 +120,7 @@ mod tests {
         ModelError::new(kind, "it broke")
     }
 
-    /// Fails again and again with the same error; the waits in milliseconds until it stands.
+    /// Fails repeatedly with one error and lists the waits, in milliseconds, until the error is final.
     fn waits(error: &ModelError, deadline: Option<Duration>, jitter: f64) -> Vec<u128> {
         waits_for(error, Server::NeverSeen, deadline, jitter)
     }
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn retries_of_a_call_before_count_and_its_waits_go_on_doubling() {
+    fn earlier_retries_count_and_the_waits_keep_doubling() {
         let mut retries = Retries::new(settings(), None, 3);
         let now = Instant::now();
         let mut retry = || retries.after(&error(ErrorKind::Cut), Server::Answered, now, 1.0);
@@ -155,20 +155,20 @@ mod tests {
     }
 
     #[test]
-    fn jitter_takes_anything_from_nothing_to_the_whole_wait() {
+    fn jitter_ranges_from_no_wait_to_the_whole_wait() {
         assert_eq!(waits(&error(ErrorKind::Cut), None, 0.0), [0, 0, 0, 0, 0]);
         assert_eq!(waits(&error(ErrorKind::Cut), None, 0.5), [250, 500, 1000, 2000, 4000]);
     }
 
     #[test]
-    fn the_provider_is_never_asked_earlier_than_it_said() {
+    fn a_retry_never_comes_earlier_than_the_provider_asked() {
         let limited = ModelError { retry_after: Some(Duration::from_secs(7)), ..error(ErrorKind::RateLimited) };
         assert_eq!(waits(&limited, None, 0.0), [7000; 5]);
         assert_eq!(waits(&limited, None, 1.0), [7500, 7500, 7500, 7500, 8000]);
     }
 
     #[test]
-    fn a_provider_that_wants_no_wait_is_asked_no_more_often_than_others() {
+    fn a_requested_wait_of_zero_does_not_shorten_the_backoff() {
         let limited = ModelError { retry_after: Some(Duration::ZERO), ..error(ErrorKind::RateLimited) };
         assert_eq!(waits(&limited, None, 1.0), [500, 1000, 2000, 4000, 8000]);
         assert_eq!(waits(&limited, None, 0.5), [250, 500, 1000, 2000, 4000]);
@@ -184,13 +184,13 @@ mod tests {
     }
 
     #[test]
-    fn a_provider_that_wants_an_hour_is_not_waited_for() {
+    fn a_requested_wait_of_an_hour_is_an_error() {
         let limited = ModelError { retry_after: Some(Duration::from_hours(1)), ..error(ErrorKind::RateLimited) };
         assert_eq!(waits(&limited, None, 0.0), [] as [u128; 0]);
     }
 
     #[test]
-    fn a_refusal_that_all_wait_out_uses_up_no_retry() {
+    fn a_refusal_of_the_endpoint_uses_up_no_retry() {
         let (begin, minute) = (Instant::now(), Duration::from_mins(1));
         let mut retries = Retries::new(CallSettings { max_retries: 1, ..settings() }, None, 0);
         let attempts: Vec<u32> = (0..100)
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn no_refusal_is_waited_out_past_the_deadline_or_where_nothing_is_tried_again() {
+    fn no_refusal_is_retried_after_the_deadline_or_without_retries() {
         let (now, wait) = (Instant::now(), Duration::from_secs(7));
         let after = |settings, deadline| Retries::new(settings, deadline, 0).after_refusal(wait, None, now);
         assert_eq!(after(settings(), Some(now + wait)), None);
@@ -231,18 +231,18 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_was_never_there_is_tried_three_times() {
+    fn an_unreachable_server_is_tried_three_times() {
         assert_eq!(waits(&error(ErrorKind::Unreachable), None, 1.0), [500, 1000]);
     }
 
     #[test]
-    fn a_server_that_was_there_is_waited_for_like_any_other() {
+    fn a_server_that_answered_before_gets_all_retries() {
         let waits = waits_for(&error(ErrorKind::Unreachable), Server::Answered, None, 1.0);
         assert_eq!(waits, [500, 1000, 2000, 4000, 8000]);
     }
 
     #[test]
-    fn what_would_fail_again_is_not_retried() {
+    fn permanent_errors_are_not_retried() {
         for kind in
             [ErrorKind::Auth, ErrorKind::NotFound, ErrorKind::BadRequest, ErrorKind::ContextLength, ErrorKind::Setup]
         {

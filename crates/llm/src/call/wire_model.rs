@@ -1,4 +1,4 @@
-//! Driver of every wire: it sends a request, reads the reply, and tries again where that can help.
+//! Driver of all wires: sends a request, reads the reply, and retries where that can help.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,13 +23,13 @@ pub(crate) struct Shared {
     pub(crate) limiters: RateLimiters,
 }
 
-/// The models of one route.
+/// Client for the models of one route.
 pub(crate) struct WireModel {
     pub(crate) route: Route,
     shared: Arc<Shared>,
     settings: CallSettings,
     limiter: Arc<RateLimiter>,
-    /// Whether the address has ever answered.
+    /// True once the address has answered.
     answered: AtomicBool,
 }
 
@@ -88,13 +88,13 @@ impl WireModel {
         }
     }
 
-    /// The retry after a try that was let in and failed, or `None` when the error stands. If the endpoint takes no more
-    /// for now, all who ask it are told.
+    /// Returns the retry after a try that was admitted and failed, or `None` if the error is final. If the endpoint is
+    /// refusing calls for now, its rate limiter closes for all callers.
     fn retry(&self, error: &ModelError, permit: &Permit<'_>, retries: &mut Retries) -> Option<Retry> {
         let jitter = jitter();
         if matches!(error.kind, ErrorKind::RateLimited | ErrorKind::Overloaded) {
             let wait = permit.refuse(error, self.settings.retry_base, jitter);
-            // What it had begun to answer may have been paid for, so that it is not tried for ever.
+            // A reply that had begun may have been paid for, so these retries are limited.
             if !permit.is_accepted() {
                 return retries.after_refusal(wait, self.limiter.last_accepted(), Instant::now());
             }
@@ -103,7 +103,7 @@ impl WireModel {
         retries.after(error, server, Instant::now(), jitter)
     }
 
-    /// A call that could not be tried in time, or not again.
+    /// Error for a call that cannot be sent, or sent again, in time.
     fn held_up(&self, too_long: TooLong, failed: Option<ModelError>, retries: &Retries) -> ModelError {
         let address = &self.route.base_url;
         let (reason, retry_after) = match too_long {
@@ -117,14 +117,14 @@ impl WireModel {
             None => given_up(ModelError { retry_after, ..ModelError::new(ErrorKind::RateLimited, reason) }, 0),
             Some(error) => {
                 let message = format!("{}; now {reason}", error.message);
-                // What the try before has used was told with it.
+                // The usage of the earlier try was already reported with that try.
                 given_up(ModelError { message, retry_after, usage: Box::default(), ..error }, retries.tries() - 1)
             }
         }
     }
 
-    /// The wire for a model: the route's own, except for another model at OpenAI's own address that only Responses
-    /// serves with tools.
+    /// Returns the wire for a model. It is the route's own, except for other models at OpenAI's own address that only
+    /// Responses serves with tools.
     fn wire_for(&self, model: &str) -> WireKind {
         let own = self.route.wire;
         if own != WireKind::OpenAiChat || model == self.route.model || !self.route.is_at_provider() {
@@ -134,9 +134,9 @@ impl WireModel {
         facts.and_then(|facts| facts.wire).filter(|wire| wire.same_provider(own)).unwrap_or(own)
     }
 
-    /// The cap on one reply of a model, if one is to be sent. What is set for a route holds for the route's own model;
-    /// for another one at the same address, and where the wire must send a cap that nobody set, the model's limit
-    /// counts too.
+    /// Returns the cap on one reply of a model, if one is to be sent. The route's cap applies to the route's own model.
+    /// For another model at that address, and for a default cap that the wire must send, the model's own limit counts
+    /// too.
     pub(crate) fn output_cap(&self, model: &str) -> Option<u64> {
         let set = self.route.max_output;
         if set.is_some() && model == self.route.model {
@@ -147,7 +147,7 @@ impl WireModel {
         Some(limit.map_or(cap, |limit| limit.min(cap)))
     }
 
-    /// What is known of a model that is reached by this route. What is set for the route holds for its own model.
+    /// Returns the known facts about a model reached by this route. The route's settings apply only to its own model.
     pub(crate) fn terms(&self, model: &str) -> Terms {
         let facts = self.shared.known.catalogue.lookup(model).unwrap_or_default();
         let window = self.route.window.filter(|_| model == self.route.model).or(facts.window);
@@ -206,7 +206,7 @@ impl WireModel {
         }
     }
 
-    /// Providers and proxies may repeat what they were sent.
+    /// Masks secrets in an error, because providers and proxies may echo what they were sent.
     fn without_secrets(&self, error: ModelError) -> ModelError {
         let message = self.route.base_url.mask_in(&error.message);
         let message = self.route.api_key.as_ref().map_or_else(|| message.clone(), |key| key.mask_in(&message));
@@ -214,19 +214,19 @@ impl WireModel {
     }
 }
 
-/// A request on its way, the same for every try.
+/// A request being sent, unchanged from try to try.
 struct Sending {
     kind: WireKind,
     encoded: EncodedRequest,
     expected: Expected,
 }
 
-/// Says where, for errors that only say what.
+/// Prefixes an error message with the address.
 fn located(error: ModelError, encoded: &EncodedRequest) -> ModelError {
     ModelError { message: format!("{}: {}", shown(&encoded.url), error.message), ..error }
 }
 
-/// The error that stands, with what became of it.
+/// Completes the final error with the requested wait and the number of tries.
 fn given_up(error: ModelError, tries: u32) -> ModelError {
     let asked = match error.retry_after {
         Some(wait) => format!("; it asks to wait {} s", wait.as_secs_f64()),
@@ -236,7 +236,7 @@ fn given_up(error: ModelError, tries: u32) -> ModelError {
     ModelError { message: format!("{}{asked}{tried}", error.message), ..error }
 }
 
-/// A number from 0 to 1. Where the system has no randomness the wait is simply the longest.
+/// Random number from 0 to 1. If the system has no randomness, the wait is simply the longest.
 fn jitter() -> f64 {
     getrandom::u32().map_or(1.0, |random| f64::from(random) / f64::from(u32::MAX))
 }
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn another_model_at_openai_goes_over_the_wire_that_serves_it() {
+    fn another_model_at_openai_uses_the_wire_that_serves_it() {
         use WireKind::{Anthropic, OpenAiChat, OpenAiResponses};
         let openai = "https://api.openai.com/v1";
         for (base_url, own, asked, expected) in [
@@ -272,7 +272,7 @@ mod tests {
             (openai, OpenAiChat, "claude-opus-5-5", OpenAiChat),
             (openai, OpenAiChat, "unknown", OpenAiChat),
             (openai, OpenAiResponses, "gpt-4.1", OpenAiResponses),
-            // What the user set for the route's own model, or for another address, is meant so.
+            // Settings for the route's own model, or for another address, are taken as they are.
             (openai, OpenAiChat, "gpt-5.5", OpenAiChat),
             ("https://gateway.example/v1", OpenAiChat, "gpt-6-luna", OpenAiChat),
             ("https://api.anthropic.com", Anthropic, "gpt-6-luna", Anthropic),

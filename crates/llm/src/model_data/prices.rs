@@ -2,7 +2,7 @@
 
 use sortie_protocol::{Money, Usage};
 
-/// US dollars for a million tokens of each kind.
+/// US dollars per million tokens of each kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Prices {
     pub input: Option<f64>,
@@ -15,17 +15,17 @@ impl Prices {
     /// Prices of a model that costs nothing.
     pub const FREE: Self = Self { input: Some(0.0), output: Some(0.0), cache_read: Some(0.0), cache_write: Some(0.0) };
 
-    /// Whether it is known what a call costs.
+    /// True if the cost of a call can be computed.
     pub fn are_known(&self) -> bool {
         self.input.is_some() && self.output.is_some()
     }
 
-    /// Adds what its tokens cost; nothing where that is not known. A kind of input that has no price of its own costs
-    /// as much as any other.
+    /// Adds the cost of the tokens, if it is known. Input kinds without a price of their own cost as much as plain
+    /// input.
     #[must_use]
     pub fn priced(&self, usage: Usage) -> Usage {
         let (Some(input), Some(output)) = (self.input, self.output) else { return usage };
-        // Dollars for a million tokens are thousands of thousand-millionths for one.
+        // One dollar per million tokens is 1,000 billionths of a dollar per token.
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_precision_loss,

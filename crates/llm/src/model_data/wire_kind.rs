@@ -1,4 +1,4 @@
-//! Kinds of wires by name, each with the address of the provider that it comes from.
+//! Kinds of wires by name, each with the address of its provider.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,7 +8,7 @@ pub(crate) const GEMINI: &str = "gemini";
 pub(crate) const OPENAI_CHAT: &str = "openai-chat";
 pub(crate) const OPENAI_RESPONSES: &str = "openai-responses";
 
-/// The interface demands a cap on the output; this one holds where the route has none.
+/// Cap on the output that the API requires; used if the route sets none.
 pub(crate) const ANTHROPIC_MAX_OUTPUT: u64 = 16_000;
 
 /// The wires by name.
@@ -20,7 +20,7 @@ pub enum WireKind {
     OpenAiResponses,
 }
 
-/// No wire has that name.
+/// No wire has this name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown wire `{given}`; known wires: {}", WireKind::names())]
 pub struct UnknownWire {
@@ -48,12 +48,12 @@ impl WireKind {
         }
     }
 
-    /// Whether both wires come from one provider.
+    /// True if both wires come from one provider.
     pub(crate) fn same_provider(self, other: Self) -> bool {
         self.default_base_url() == other.default_base_url()
     }
 
-    /// The cap on one reply where the wire demands one and none is set.
+    /// Default cap on one reply if the wire requires one and none is set.
     pub(crate) fn default_max_output(self) -> Option<u64> {
         (self == Self::Anthropic).then_some(ANTHROPIC_MAX_OUTPUT)
     }

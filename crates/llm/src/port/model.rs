@@ -10,16 +10,15 @@ use super::model_error::ModelError;
 
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// A way to ask one model.
+/// Access to one model.
 pub trait Model: Send + Sync {
-    /// Makes one model call, retries included; a whole reply or an error comes back, never half a call.
+    /// Makes one model call, retries included, and returns a complete reply or an error.
     ///
-    /// Each try accounts for itself alone: the reply's usage is that of the try that brought it, so that it also says
-    /// how large the conversation is. What broken tries used stands in the errors of [`ModelEvent::Retrying`] and in
-    /// the one that comes back.
+    /// The reply's usage is that of the successful try alone, so it also shows the size of the conversation. The usage
+    /// of failed tries is in the errors of [`ModelEvent::Retrying`] and in the returned error.
     ///
-    /// The ids of its calls are the provider's: perhaps empty, perhaps twice the same. Who keeps the history makes them
-    /// unique.
+    /// The ids of its tool calls are the provider's, and may be empty or duplicated. The keeper of the history makes
+    /// them unique.
     ///
     /// Dropping the future ends the call and closes its connection.
     fn call<'a>(
@@ -29,7 +28,7 @@ pub trait Model: Send + Sync {
     ) -> BoxFuture<'a, Result<Reply, ModelError>>;
 }
 
-/// All that a model is told. Borrowed from the task: no turn copies the history.
+/// Complete input of a model call. Borrowed from the task, so no turn copies the history.
 #[derive(Debug, Clone, Copy)]
 pub struct ModelRequest<'a> {
     /// The model's id at its provider.
@@ -38,40 +37,40 @@ pub struct ModelRequest<'a> {
     pub tools: &'a [ToolSpec],
     pub messages: &'a [Message],
     pub tool_choice: ToolChoice,
-    /// A cap on the reply's tokens. Where the route has a lower one, that holds.
+    /// Cap on the reply's tokens. The route's cap applies if it is lower.
     pub max_output: Option<u64>,
-    /// Retries do not start after it.
+    /// No retry starts after this time.
     pub deadline: Option<tokio::time::Instant>,
-    /// How long the call may bring no content, where that is not as it is set for all.
+    /// Idle timeout of this call, if it differs from the general one.
     pub idle: Option<Duration>,
-    /// Retries that were made before in a call with another cap. They count as its own, and its first try is the last
-    /// of them.
+    /// Retries already made in an earlier call with another cap. They count as this call's own, and its first try is
+    /// the last of them.
     pub retries_made: u32,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ToolChoice {
     Auto,
-    /// The tools stay in the request, so that its prefix stays the same, but must not be called.
+    /// The tools stay in the request, to keep its prefix unchanged, but must not be called.
     None,
 }
 
-/// Progress of a call, for displays and for what is kept when a call is broken off. Never the result itself.
+/// Progress of a call, for displays and for saving a partial reply. Never the result itself.
 #[derive(Debug)]
 pub enum ModelEvent<'a> {
-    /// A try is sent now, and may be paid for from here on. Until then, and between [`Self::Retrying`] and the next
-    /// one, nothing is under way.
+    /// A try is being sent, and may cost from here on. Before it, and after each [`Self::Retrying`], nothing is under
+    /// way.
     Sending,
     /// More text of the reply.
     Text(&'a str),
-    /// More reasoning, where the provider shows it.
+    /// More reasoning, if the provider shows it.
     Reasoning(&'a str),
     /// A tool call begins; its arguments follow.
     CallBegan { tool: &'a str },
-    /// What the running try has used so far, as its provider says. A later figure replaces an earlier one.
+    /// Usage of the current try so far, as reported by its provider. A later figure replaces an earlier one.
     Used(Usage),
-    /// This try failed; all that it streamed is void, and another try follows after `wait`. What it used is in `error`.
-    /// Who breaks the call off here and makes it anew says `retries_made` then; refusals that all wait out are not
-    /// among them.
+    /// This try failed, everything it streamed is void, and another try follows after `wait`. Its usage is in `error`.
+    /// A caller that breaks off here and makes the call anew passes `retries_made` on; it excludes refusals that all
+    /// callers wait out.
     Retrying { attempt: u32, retries_made: u32, wait: Duration, error: &'a ModelError },
 }

@@ -1,24 +1,24 @@
-//! Errors of a model call, typed because someone decides on them: retry, tell the person, or end the task.
+//! Errors of a model call, typed because callers decide on them: retry, tell the person, or end the task.
 
 use std::time::Duration;
 
 use sortie_protocol::{FailureCode, Usage};
 
-/// A model call that did not bring a whole reply.
+/// A model call that produced no complete reply.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct ModelError {
     pub kind: ErrorKind,
     /// What happened, where, and what to do next. Never contains a key.
     pub message: String,
-    /// The HTTP status, where there was one.
+    /// The HTTP status, if there was one.
     pub status: Option<u16>,
-    /// How long the provider asked us to wait.
+    /// Wait that the provider asked for.
     pub retry_after: Option<Duration>,
-    /// Text that had arrived when the call broke.
+    /// Text that had arrived before the call broke.
     pub partial: String,
-    /// What this try had used, as far as its provider had said so; nothing in it is an estimate. Boxed, because results
-    /// carry room for an error everywhere.
+    /// Usage of this try as far as its provider reported it, without estimates. Boxed, because every result carries
+    /// room for an error.
     pub usage: Box<Usage>,
 }
 
@@ -40,20 +40,20 @@ pub enum ErrorKind {
     Server,
     /// No connection could be made.
     Unreachable,
-    /// The stream ended before the provider ended it.
+    /// The connection closed before the provider ended the stream.
     Cut,
     /// No content for too long.
     Stalled,
-    /// What arrived is not the wire's format.
+    /// The response is not in the wire's format.
     Garbage,
-    /// The reply did not end where any real reply would have.
+    /// The reply exceeded any realistic size.
     TooLarge,
     /// The call cannot even be tried, e.g. no key is set.
     Setup,
 }
 
 impl ErrorKind {
-    /// Whether the same call may succeed later.
+    /// True if the call may succeed later.
     pub fn is_retryable(self) -> bool {
         match self {
             Self::RateLimited
@@ -69,12 +69,12 @@ impl ErrorKind {
         }
     }
 
-    /// Whether the model may have been at work before the call failed so.
+    /// True if the model may have worked before a failure of this kind.
     pub fn may_have_cost(self) -> bool {
         matches!(self, Self::Cut | Self::Stalled | Self::Garbage | Self::TooLarge)
     }
 
-    /// The stable code in outcomes and events.
+    /// Returns the stable code for outcomes and events.
     pub fn code(self) -> FailureCode {
         match self {
             Self::Auth => FailureCode::ModelAuth,

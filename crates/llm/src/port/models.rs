@@ -1,4 +1,4 @@
-//! Port to the models of a process: choosing one by name, opening it, and what is known of it.
+//! Port to the models of a process: choosing one by name, opening it, and looking up its facts.
 
 use std::sync::Arc;
 
@@ -8,54 +8,54 @@ use super::model::Model;
 use super::model_error::ModelError;
 use crate::model_data::Prices;
 
-/// The models that a process can reach.
+/// Models that the process can reach.
 pub trait Models: Send + Sync {
-    /// Says which model is meant: by what was asked for, else what the parent has, else the main route.
+    /// Chooses a model: the requested one, else the parent's, else the main route's.
     fn choose(&self, asked: Option<&str>, inherited: Option<&ModelChoice>) -> Result<Chosen, UnknownModel>;
 
-    /// Opens the way to a chosen model. Cheap: connections are made by calls and shared.
+    /// Opens a chosen model. Cheap: calls make the connections and share them.
     fn open(&self, choice: &ModelChoice) -> Result<Arc<dyn Model>, ModelError>;
 
-    /// Where models are reached. What is asked there under one name need not be one model elsewhere.
+    /// Endpoints of the models. One model name may mean different models at different endpoints.
     fn endpoints(&self) -> Vec<Endpoint> {
         Vec::new()
     }
 
-    /// What is known of a chosen model before it is asked.
+    /// Known facts about a chosen model before any call.
     fn terms(&self, _choice: &ModelChoice) -> Terms {
         Terms::default()
     }
 }
 
-/// Where a route leads, in words that tell it from another one. There is no key in them.
+/// Destination of a route, enough to tell it from others. It holds no key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Endpoint {
     pub route: String,
     pub wire: String,
-    /// Without what stands before the host or in the query.
+    /// Without credentials and query.
     pub base_url: String,
-    /// The model's id at its provider, where nobody asks for another.
+    /// The model's id at its provider, unless a request names another.
     pub model: String,
 }
 
-/// What a model takes, gives and costs where it is reached. What nobody knows is absent.
+/// Limits and prices of a model at its endpoint. Unknown figures are absent.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Terms {
-    /// Tokens that fit its context.
+    /// Size of its context in tokens.
     pub window: Option<u64>,
-    /// The cap on one reply's tokens that is sent with every request.
+    /// Cap on one reply's tokens, sent with every request.
     pub output_cap: Option<u64>,
-    /// The largest cap that it takes.
+    /// Largest cap that it accepts.
     pub max_output: Option<u64>,
     pub prices: Prices,
 }
 
-/// The model that serves a wish.
+/// The model chosen for a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chosen {
     pub choice: ModelChoice,
-    /// Set where another model serves than the one that was asked for: who, instead of whom, and what to set. It ends
-    /// in the outcome.
+    /// Set if another model serves than the requested one: says which, for which, and what to set. It ends up in the
+    /// outcome.
     pub notice: Option<String>,
 }
 
@@ -68,10 +68,10 @@ impl From<ModelChoice> for Chosen {
 /// No model serves that name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UnknownModel {
-    /// Nobody here knows it. `hint` says what could have been meant, or what to set.
+    /// Nothing has this name. `hint` suggests what was meant, or what to set.
     #[error("unknown model `{asked}`; {hint}")]
     Nobody { asked: String, hint: String },
-    /// It is the name of a route that is set, but not so that it could be used.
+    /// A route of this name is set, but it cannot be used.
     #[error("the model `{asked}` cannot be used: {problem}")]
     Unusable { asked: String, problem: String },
 }

@@ -23,9 +23,9 @@ pub enum BaseUrlError {
 }
 
 impl BaseUrl {
-    /// The address of one of a wire's endpoints.
+    /// Returns the address of one of a wire's endpoints.
     ///
-    /// A base without a path gets `version`; one with a path is kept. `endpoint` follows.
+    /// A base without a path gets `version`; one with a path keeps it. `endpoint` follows.
     pub(crate) fn join(&self, version: &str, endpoint: &str) -> Url {
         let mut url = self.0.clone();
         let base = match self.path() {
@@ -36,7 +36,7 @@ impl BaseUrl {
         url
     }
 
-    /// The same for an endpoint whose segments are somebody's words: each stays one segment, whatever is in it.
+    /// Joins an endpoint with arbitrary text in its path: each segment stays one segment, whatever it contains.
     pub(crate) fn join_segments<'a>(&self, version: &str, segments: impl Iterator<Item = &'a str>) -> Url {
         let mut url = self.join(version, "");
         if let Ok(mut path) = url.path_segments_mut() {
@@ -45,14 +45,14 @@ impl BaseUrl {
         url
     }
 
-    /// An address on the same server, whatever the base's own path.
+    /// Returns an address on this server, ignoring the base's own path.
     pub(crate) fn at_root(&self, path: &str) -> Url {
         let mut url = self.0.clone();
         url.set_path(path);
         url
     }
 
-    /// The path without slashes at its end: empty when the base has none.
+    /// The path without trailing slashes: empty if the base has none.
     pub(crate) fn path(&self) -> &str {
         self.0.path().trim_end_matches('/')
     }
@@ -62,24 +62,24 @@ impl BaseUrl {
         self.0.host_str().unwrap_or_default()
     }
 
-    /// Whether the server is on this machine, where neither a key nor a proxy is needed.
+    /// True if the server is on this machine, where neither a key nor a proxy is needed.
     pub fn is_loopback(&self) -> bool {
         let host = self.host().trim_start_matches('[').trim_end_matches(']');
         host == "localhost" || host.ends_with(".localhost") || host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
     }
 
-    /// Whether both lead to the same server: scheme, host and port. A key for one may be sent to the other.
+    /// True if both have the same scheme, host and port. A key for one may be sent to the other.
     pub fn is_same_origin(&self, other: &Self) -> bool {
         self.0.origin() == other.0.origin()
     }
 
-    /// Whether both are one address, however it ends; what stands before the host or in the query belongs to it.
+    /// True if both are one address, with or without a trailing slash. Credentials and query are compared too.
     pub(crate) fn is_same_address(&self, other: &Self) -> bool {
         let whole = |url: &Self| url.join("", "");
         whole(self) == whole(other)
     }
 
-    /// Whether the address itself holds a key: before the host, or in the query under a name that says so.
+    /// True if the address itself holds a key: before the host, or in the query under a telling name.
     pub fn has_key(&self) -> bool {
         const NAMES: [&str; 7] = ["key", "token", "secret", "password", "auth", "sig", "code"];
         let is_key = |name: &str| NAMES.iter().any(|known| name.to_lowercase().contains(known));
@@ -87,8 +87,8 @@ impl BaseUrl {
         in_query || !self.0.username().is_empty() || self.0.password().is_some()
     }
 
-    /// The text without what stands before the host or in the query, in case a server repeats it. Which version of an
-    /// interface is asked for is no secret, and a complaint about it should be readable.
+    /// Masks the address's credentials and query values in a text, in case a server repeats them. API versions are no
+    /// secret and stay readable.
     pub(crate) fn mask_in(&self, text: &str) -> String {
         let is_open = |pair: &str| pair.starts_with("api-version=");
         let in_query = self.0.query().unwrap_or_default().split('&').filter(|pair| !is_open(pair));
@@ -135,7 +135,7 @@ impl fmt::Debug for BaseUrl {
     }
 }
 
-/// A part of an address as it was meant, without the escapes.
+/// Decodes the percent-escapes of a part of an address.
 fn decoded(written: &str) -> String {
     let Ok(pair) = Url::parse(&format!("http://host/?value={written}")) else { return written.to_owned() };
     pair.query_pairs().map(|(_, value)| value.into_owned()).next().unwrap_or_default()
@@ -152,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn loopback_is_recognised_however_it_is_spelled() {
+    fn loopback_is_recognised_in_every_spelling() {
         for (url, loopback) in [
             ("http://127.0.0.1:9000", true),
             ("http://127.8.8.8", true),
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_base_url_is_refused_with_the_reason() {
+    fn an_invalid_base_url_is_refused_with_the_reason() {
         let message = |text: &str| text.parse::<BaseUrl>().unwrap_err().to_string();
         expect_test::expect![[r#"
             `` is not a base URL (relative URL without a base); write it like https://api.example.com or http://127.0.0.1:8080/v1
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_address_holds_is_masked_as_it_was_written_and_as_it_was_meant() {
+    fn secrets_of_an_address_are_masked_escaped_and_unescaped() {
         let url: BaseUrl = "https://us%C3%A9r-name:pass%2Fword@host.example/v1?key=top%20secret&api-version=2026-10-01"
             .parse()
             .unwrap();

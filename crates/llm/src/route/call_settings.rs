@@ -1,4 +1,4 @@
-//! Settings of model calls, the same on every route: retries and the idle timeout.
+//! Settings of model calls, common to all routes: retries and the idle timeout.
 
 use std::time::Duration;
 
@@ -7,10 +7,10 @@ use std::time::Duration;
 pub struct CallSettings {
     /// Tries after the first one.
     pub max_retries: u32,
-    /// The longest wait before the first retry; it doubles with each further one.
+    /// Longest wait before the first retry; it doubles with each further one.
     pub retry_base: Duration,
-    /// How long a call may bring no content before it counts as stalled; some times as long while its model is known to
-    /// reason in silence.
+    /// Time without content after which a call counts as stalled; several times as long while its model is known to
+    /// reason silently.
     pub idle_timeout: Duration,
 }
 

@@ -1,13 +1,13 @@
-//! Known names, suggested to a person who asked for a model that nobody knows.
+//! Known names, suggested for a model name that does not exist.
 
 use sortie_protocol::nearest_few;
 
 use crate::model_data::{Catalogue, WireKind};
 
-/// More suggestions than these help nobody.
+/// Maximum number of suggestions.
 const MOST: usize = 3;
 
-/// The names that a person may have meant: routes, aliases, and the catalogue's models.
+/// Names that a person may have meant: routes, aliases, and the catalogue's models.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct KnownNames {
     pub(crate) names: Vec<String>,
@@ -15,7 +15,7 @@ pub(crate) struct KnownNames {
 }
 
 impl KnownNames {
-    /// A question that suggests the nearest names, those of one wire's provider or of all; nothing where none is near.
+    /// Returns a question that suggests the nearest names, of all providers or of one wire's; `None` if none is near.
     pub(crate) fn did_you_mean(&self, asked: &str, wire: Option<WireKind>) -> Option<String> {
         let names = self.names.iter().map(String::as_str).chain(self.catalogue.ids(wire));
         let near: Vec<String> = nearest_few(asked, names, MOST).into_iter().map(|name| format!("`{name}`")).collect();

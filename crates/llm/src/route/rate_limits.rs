@@ -1,12 +1,12 @@
-//! Rate limits of an endpoint, as a person set them.
+//! Rate limits of an endpoint, as configured.
 
-/// Limits on what may be asked of an endpoint. Routes to one endpoint, with one key, share the lowest limits.
+/// Rate limits of an endpoint. Routes to one endpoint, with one key, share the lowest limits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RateLimits {
     pub requests_per_minute: Option<u64>,
-    /// Input and output together.
+    /// Input and output tokens together.
     pub tokens_per_minute: Option<u64>,
-    /// Calls under way at once, each over a connection of its own.
+    /// Concurrent calls, each over a connection of its own.
     pub max_connections: Option<u64>,
 }
 

@@ -4,10 +4,10 @@ use std::fmt;
 
 const MASK: &str = "***";
 
-/// A shorter key protects nothing, and its letters stand in ordinary words.
+/// Shortest key that is masked. A shorter one protects nothing, and its letters occur in ordinary words.
 const SHORTEST_MASKED: usize = 8;
 
-/// A key. It prints as a mask; only [`Secret::reveal`] gives it out.
+/// A key. It prints as a mask; only [`Secret::reveal`] returns it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret {
     value: String,
@@ -19,14 +19,14 @@ impl Secret {
         Self { value: value.into(), setting: None }
     }
 
-    /// Remembers where the key is set (e.g. `ANTHROPIC_API_KEY`), so that an error can send the person there.
+    /// Remembers where the key is set (e.g. `ANTHROPIC_API_KEY`), so that an error can name the place.
     #[must_use]
     pub fn set_in(mut self, setting: impl Into<String>) -> Self {
         self.setting = Some(setting.into());
         self
     }
 
-    /// Where the key is set, if that was said.
+    /// Place where the key is set, if known.
     pub fn setting(&self) -> Option<&str> {
         self.setting.as_deref()
     }
@@ -36,7 +36,7 @@ impl Secret {
         &self.value
     }
 
-    /// The text with every occurrence of the key masked, unless the key is too short to be one.
+    /// Masks every occurrence of the key in a text, unless the key is too short.
     pub(crate) fn mask_in(&self, text: &str) -> String {
         if self.value.len() < SHORTEST_MASKED { text.to_owned() } else { text.replace(&self.value, MASK) }
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::setup::RouteError;
 use crate::route::{AUTO, is_model_id};
 
-/// What agent files and callers of other tools ask for.
+/// Names used by agent files and by callers of other tools.
 const BUILT_IN: [(&str, &str); 3] =
     [("haiku", "claude-haiku-4"), ("sonnet", "claude-sonnet-4"), ("opus", "claude-opus-4")];
 
@@ -17,7 +17,7 @@ pub(super) struct Alias {
     pub(super) name: String,
     /// A model id or a route's name.
     pub(super) target: String,
-    /// Whether the user gave it this meaning. Such an alias is meant as written; a built-in one is only a wish.
+    /// True if the user defined it. Such an alias is binding; a built-in one is only a preference.
     pub(super) is_the_users: bool,
 }
 
@@ -27,18 +27,18 @@ impl Alias {
         Self { name: name.to_owned(), target: target.to_owned(), is_the_users: !is_built_in }
     }
 
-    /// Whether it asks for a small, quick model.
+    /// True if it asks for a small, fast model.
     pub(super) fn wants_small(&self) -> bool {
         self.name.eq_ignore_ascii_case(SMALL)
     }
 }
 
-/// The aliases of a process, by name.
+/// Aliases of a process, by name.
 #[derive(Debug, Default)]
 pub(super) struct Aliases(Vec<Alias>);
 
 impl Aliases {
-    /// The user's aliases over the built-in ones. A built-in one gives way to a route of its name.
+    /// Combines the user's aliases with the built-in ones. A built-in alias gives way to a route of its name.
     pub(super) fn new(users: &BTreeMap<String, String>, is_route: impl Fn(&str) -> bool) -> Result<Self, RouteError> {
         let replaced = |name: &str| is_route(name) || users.keys().any(|user| user.eq_ignore_ascii_case(name));
         let built_in = BUILT_IN.into_iter().filter(|(name, _)| !replaced(name));
@@ -48,7 +48,7 @@ impl Aliases {
         Ok(table)
     }
 
-    /// By its exact name, else whatever its case.
+    /// Finds an alias by its exact name, else ignoring case.
     pub(super) fn find(&self, name: &str) -> Option<&Alias> {
         let exact = self.0.iter().find(|alias| alias.name == name);
         exact.or_else(|| self.0.iter().find(|alias| alias.name.eq_ignore_ascii_case(name)))
@@ -63,7 +63,7 @@ impl Aliases {
         if is_route(&name) {
             return Err(RouteError::AliasOfRoute { name });
         }
-        // It says how to choose a model, and is none.
+        // `auto` is a way to choose a model, not a model.
         if !is_model_id(&target) || target.eq_ignore_ascii_case(AUTO) {
             return Err(RouteError::AliasTarget { name, target });
         }

@@ -12,24 +12,24 @@ use crate::call::WireModel;
 use crate::route::{CallSettings, Route};
 use crate::{ErrorKind, Model, ModelError, ModelEvent, ModelRequest, Models as _, ToolChoice, WireKind};
 
-/// Models that reason spend tokens before their first word, and some refuse a cap that leaves no room for it.
+/// Reasoning models spend tokens before their first word, and some reject a cap that leaves no room for them.
 const MAX_OUTPUT: u64 = 1024;
 
-/// Every task has tools, so a route that cannot take any does not work.
+/// Every task has tools, so a route whose model takes none does not work.
 fn tools() -> [ToolSpec; 1] {
     let schema = json!({ "type": "object", "properties": { "text": { "type": "string" } } });
     [ToolSpec { name: "Note".to_owned(), description: "Takes a note.".to_owned(), schema }]
 }
 
-/// A route that works.
+/// A working route.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checked {
-    /// The model that answered, as its provider calls it.
+    /// The name of the model that answered, as reported by its provider.
     pub model_said: String,
     pub duration: Duration,
 }
 
-/// Makes the call. [`RouteTable::check`] states the contract.
+/// Makes the call; see [`RouteTable::check`].
 pub(super) async fn check(table: &RouteTable, name: &str) -> Result<Checked, ModelError> {
     let chosen = table.choose(Some(name), None);
     let choice = chosen.map_err(|unknown| ModelError::new(ErrorKind::Setup, unknown.to_string()))?.choice;
@@ -64,8 +64,8 @@ pub(super) async fn check(table: &RouteTable, name: &str) -> Result<Checked, Mod
     }
 }
 
-/// The same route, over the same connections, with a small cap and without retries. Servers of the chat wire differ
-/// in how they want a cap to be called, so one is sent there only where every other call has one.
+/// Builds a model of the same route over the same connections, with a small cap and without retries. Chat servers
+/// disagree on the name of the cap, so a chat route gets one only if all its calls have one.
 fn tried_once(table: &RouteTable, route: &Route) -> Arc<dyn Model> {
     let usual = (route.wire != WireKind::OpenAiChat).then_some(MAX_OUTPUT);
     let max_output = route.max_output.map(|cap| cap.min(MAX_OUTPUT)).or(usual);

@@ -1,7 +1,7 @@
 //! Choice of a model by name: a route, an alias, or a model's own id, in that order.
 //!
-//! Names are matched exactly, then whatever their case. Where another model serves than the one asked for, the choice
-//! carries a notice.
+//! Names match exactly, else ignoring case. If another model serves than the requested one, the choice carries a
+//! notice.
 
 use sortie_protocol::ModelChoice;
 
@@ -11,11 +11,11 @@ use super::route_table::RouteTable;
 use crate::route::{LIGHT_ROUTE, MAIN_ROUTE, Route, is_model_id};
 use crate::{Chosen, UnknownModel, WireKind};
 
-/// What a person without any route can do about it.
+/// Advice for a person without any route.
 const SET_A_MODEL: &str = "set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or LLM_MODEL_ID with LLM_API_KEY \
                            and LLM_BASE_URL";
 
-/// The choice of a model from one table.
+/// Chooses a model from one table.
 pub(super) struct Chooser<'a> {
     pub(super) table: &'a RouteTable,
 }
@@ -30,7 +30,7 @@ impl Chooser<'_> {
         Ok(self.known_there(chosen))
     }
 
-    /// The model that serves when nobody says which: the main route's, else who stands in for it.
+    /// Returns the model for a request that names none: the main route's, else its stand-in.
     fn unasked(&self) -> Chosen {
         match self.table.get(MAIN_ROUTE) {
             Some(main) => own_model(main).into(),
@@ -39,9 +39,8 @@ impl Chooser<'_> {
         }
     }
 
-    /// Replaces an id by one that its provider knows: at the provider's own address a name that is none there,
-    /// like that of a whole family, is sent as what it means. Elsewhere it is sent as written: who knows what is served
-    /// there.
+    /// Replaces an id that its provider does not know, such as a family's name. This happens only at the provider's own
+    /// address; other servers may well serve the id, so they get it as written.
     fn known_there(&self, chosen: Chosen) -> Chosen {
         let Chosen { choice, notice } = chosen;
         let at_provider = self.table.get(&choice.route).filter(|route| route.is_at_provider());
@@ -53,7 +52,7 @@ impl Chooser<'_> {
         Chosen { choice: ModelChoice { id: id.to_owned(), ..choice }, notice: Some(notice) }
     }
 
-    /// Any of the two usual routes, the main one first, else the rules.
+    /// Returns the main route's model, else the light route's, else the rule-based one.
     fn whoever_is_there(&self) -> ModelChoice {
         let usual = self.table.get(MAIN_ROUTE).or_else(|| self.table.get(LIGHT_ROUTE));
         usual.map_or_else(rule_based, own_model)
@@ -68,7 +67,7 @@ impl Chooser<'_> {
             self.require_usable(&alias.target, asked)?;
             return self.by_alias(alias);
         }
-        // What a user set for a route is an id, whatever it looks like: a server of one's own may call a model by its
+        // A route's configured model counts as an id whatever it looks like: a local server may name a model by its
         // path.
         let own = self.by_own_model(asked);
         let main = || {
@@ -78,13 +77,13 @@ impl Chooser<'_> {
         by_id.map(Chosen::from).ok_or_else(|| UnknownModel::Nobody { asked: asked.to_owned(), hint: self.hint(asked) })
     }
 
-    /// Whether a model is known to be another provider's than the one whose own address a route has.
+    /// True if the route leads to a provider's own address and the model is known to be another provider's.
     fn is_foreign_to(&self, id: &str, route: &Route) -> bool {
         let wire = || self.table.catalogue().lookup(id).and_then(|facts| facts.wire);
         route.is_at_provider() && wire().is_some_and(|wire| !route.wire.same_provider(wire))
     }
 
-    /// A route that somebody set up in vain is never served by another one.
+    /// Fails for a route that is set but unusable; no other route stands in for it.
     fn require_usable(&self, name: &str, asked: &str) -> Result<(), UnknownModel> {
         let unusable = self.table.unusable.iter().find(|(route, _)| route.eq_ignore_ascii_case(name));
         unusable.map_or(Ok(()), |(_, problem)| {
@@ -92,7 +91,7 @@ impl Chooser<'_> {
         })
     }
 
-    /// The route called `name`, in answer to `asked`. `main` and `light` are names even where nothing is set for them.
+    /// Returns the route called `name`, in answer to `asked`. `main` and `light` are names even if neither is set.
     fn by_route_name(&self, name: &str, asked: &str) -> Result<Option<Chosen>, UnknownModel> {
         if [offline::ROUTE, offline::MODEL_ID].iter().any(|known| known.eq_ignore_ascii_case(name)) {
             return Ok(Some(rule_based().into()));
@@ -107,7 +106,7 @@ impl Chooser<'_> {
             .transpose()
     }
 
-    /// `main` or `light` where it is not set.
+    /// Returns the stand-in for `main` or `light` if that is not set.
     fn fallback(&self, missing: &str, asked: &str) -> Chosen {
         let why = match missing {
             LIGHT_ROUTE => "no route `light` is set; set LIGHT_LLM_MODEL_ID or [routes.light]",
@@ -116,8 +115,8 @@ impl Chooser<'_> {
         stand_in(asked, self.whoever_is_there(), why)
     }
 
-    /// An alias that the user wrote is meant as written. A built-in one comes from files that know nothing of this
-    /// machine: where there is no Anthropic on the main route, who is there serves.
+    /// Resolves an alias. A user's alias is binding. A built-in one comes from files that know nothing of this machine,
+    /// so without Anthropic on the main route an available model stands in.
     fn by_alias(&self, alias: &Alias) -> Result<Chosen, UnknownModel> {
         let (asked, id) = (alias.name.as_str(), alias.target.as_str());
         if let Some(chosen) = self.by_route_name(id, asked)? {
@@ -139,13 +138,13 @@ impl Chooser<'_> {
         Ok(stand_in(asked, self.whoever_is_there(), &why))
     }
 
-    /// A model by its id, on the route that is set to it, else on one that speaks to the id's provider.
+    /// Finds a model by id, on the route that is set to it, else on one that leads to the id's provider.
     fn by_owner(&self, id: &str) -> Option<ModelChoice> {
         self.by_own_model(id).or_else(|| {
             let wire = self.table.catalogue().lookup(id)?.wire?;
             let mut of_provider: Vec<&Route> =
                 self.table.routes().filter(|route| self.speaks_to(route, wire)).collect();
-            // OpenAI has two wires, and some of its models are served on one of them alone.
+            // OpenAI has two wires, and some of its models are served on only one of them.
             of_provider.sort_by_key(|route| route.wire != wire);
             of_provider.first().map(|route| with_id(route, id))
         })
@@ -156,14 +155,14 @@ impl Chooser<'_> {
         exact.or_else(|| self.table.routes().find(|route| route.model.eq_ignore_ascii_case(id))).map(own_model)
     }
 
-    /// Whether a route leads to the provider that a wire comes from. Many servers speak another provider's wire; so the
-    /// address or the route's own model must say so.
+    /// True if a route leads to the provider of a wire. Many servers speak another provider's wire, so the address or
+    /// the route's own model must confirm it.
     fn speaks_to(&self, route: &Route, wire: WireKind) -> bool {
         let known = || self.table.catalogue().lookup(&route.model).and_then(|facts| facts.wire);
         route.wire.same_provider(wire) && (route.is_at_provider() || known().is_some_and(|own| own.same_provider(wire)))
     }
 
-    /// What could have been meant by a name that nobody has, or what to set.
+    /// Returns a hint for an unknown name: similar names, or what to set.
     pub(super) fn hint(&self, asked: &str) -> String {
         let names: Vec<&str> = self.table.routes().map(|route| route.name.as_str()).chain([offline::ROUTE]).collect();
         let names = names.join(", ");
@@ -182,7 +181,7 @@ impl Chooser<'_> {
     }
 }
 
-/// Says that `choice` serves in place of what was asked for. For the rules to serve there is only one reason.
+/// Adds a notice that `choice` stands in for `asked`. The rule-based model stands in for only one reason.
 fn stand_in(asked: &str, choice: ModelChoice, why: &str) -> Chosen {
     let ModelChoice { route, id } = &choice;
     let no_model = format!("no main route is set; {SET_A_MODEL}");

@@ -1,4 +1,4 @@
-//! Listing of the routes for a person: the endpoint of each, what is known of its model, and its other names.
+//! Listing of routes for a person: the endpoint of each, its model's limits, and its other names.
 
 use super::offline;
 use super::route_table::RouteTable;
@@ -7,40 +7,40 @@ use crate::model_data::{Prices, WireKind};
 use crate::port::Models as _;
 use crate::route::{LIGHT_ROUTE, MAIN_ROUTE};
 
-/// One route, with everything that is shown of it. No key is in it.
+/// One route as shown to a person. It holds no key.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RouteListing {
     pub name: String,
-    /// Empty where the route cannot be used.
+    /// Empty if the route cannot be used.
     pub model: String,
     /// Absent for `offline`, which is no endpoint.
     pub wire: Option<WireKind>,
     /// The address, without credentials and query.
     pub base_url: Option<String>,
-    /// Where the key is set, if there is one.
+    /// Place where the key is set, if there is one.
     pub key: Option<String>,
-    /// Tokens that fit the model's context, where that is known.
+    /// Size of the model's context in tokens, if known.
     pub window: Option<u64>,
-    /// The cap on one reply's tokens: the one that is sent with a request, else the model's own where it is known.
+    /// Cap on one reply's tokens: the one sent with a request, else the model's own if known.
     pub max_output: Option<u64>,
     pub prices: Prices,
-    /// What keeps the route from being used, and what to do about it.
+    /// Reason why the route cannot be used, and what to do about it.
     pub problem: Option<String>,
-    /// The other names that lead here.
+    /// Other names that lead here.
     pub serves: Vec<Served>,
 }
 
-/// A name that leads to a route which is not called so.
+/// Another name that leads to a route.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Served {
     pub name: String,
     /// The model that serves it: the route's own or another at the same address.
     pub model: String,
-    /// Set where that is another model than the one asked for.
+    /// Set if that is not the requested model.
     pub notice: Option<String>,
 }
 
-/// All routes in their order. [`RouteTable::listing`] states the contract.
+/// Lists all routes in order; see [`RouteTable::listing`].
 pub(super) fn listing(table: &RouteTable) -> Vec<RouteListing> {
     let usable = table.models().map(|model| listed(table, model));
     let unusable = table.unusable.iter().map(|(name, problem)| listed_bare(table, name, "", Some(problem)));
@@ -67,7 +67,7 @@ fn listed(table: &RouteTable, model: &WireModel) -> RouteListing {
     }
 }
 
-/// A route that is no endpoint, or none that could be used.
+/// Lists a route that is no endpoint, or an unusable one.
 fn listed_bare(table: &RouteTable, name: &str, model: &str, problem: Option<&String>) -> RouteListing {
     RouteListing {
         name: name.to_owned(),
@@ -83,7 +83,7 @@ fn listed_bare(table: &RouteTable, name: &str, model: &str, problem: Option<&Str
     }
 }
 
-/// The built-in names that are not set, and the aliases, that lead to a route.
+/// Lists the aliases, and the unset built-in names, that lead to a route.
 fn served_by(table: &RouteTable, route: &str) -> Vec<Served> {
     let unset = [MAIN_ROUTE, LIGHT_ROUTE].into_iter().filter(|name| table.get(name).is_none());
     let named = |name: &str| {

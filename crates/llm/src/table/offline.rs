@@ -1,4 +1,4 @@
-//! Rule-based model behind the port: it needs no key and no network, and streams its whole reply at once.
+//! Rule-based model behind the port: needs no key and no network, and streams its whole reply at once.
 
 use sortie_offline::{Calls, Request};
 use sortie_protocol::{Part, Reply};
@@ -7,7 +7,7 @@ use crate::{BoxFuture, Model, ModelError, ModelEvent, ModelRequest, ToolChoice};
 
 pub use sortie_offline::MODEL_ID;
 
-/// The route under which it is known.
+/// The route's name.
 pub const ROUTE: &str = "offline";
 
 /// A deterministic, stateless model made of rules.

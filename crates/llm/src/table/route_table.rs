@@ -17,11 +17,11 @@ use crate::route::{AUTO, CallSettings, KnownNames, LIGHT_ROUTE, MAIN_ROUTE, Rout
 use crate::transport::HttpClients;
 use crate::{Chosen, Endpoint, ErrorKind, Model, ModelError, Models, Terms, UnknownModel};
 
-/// All routes of a process, and [`offline`], which is always there and cannot be redefined. They share connections, and
-/// routes to one endpoint share its rate limits.
+/// All routes of a process, and [`offline`], which always exists and cannot be redefined. Routes share connections, and
+/// those to one endpoint share its rate limits.
 pub struct RouteTable {
     routes: BTreeMap<String, Arc<WireModel>>,
-    /// Names of routes that are set but cannot be used, and why.
+    /// Routes that are set but unusable, by name, with the reason.
     pub(super) unusable: BTreeMap<String, String>,
     pub(super) aliases: Aliases,
     pub(super) shared: Arc<Shared>,
@@ -29,7 +29,7 @@ pub struct RouteTable {
 }
 
 impl RouteTable {
-    /// Takes what was set. Nothing is connected, loaded or looked up before the first call.
+    /// Builds the table. Nothing is connected, loaded or looked up before the first call.
     pub fn new(setup: RouteSetup) -> Result<Self, RouteError> {
         let RouteSetup { routes, unusable, aliases, catalogue, settings } = setup;
         for (at, route) in routes.iter().enumerate() {
@@ -53,23 +53,23 @@ impl RouteTable {
         Ok(Self { routes, unusable, aliases, shared, settings })
     }
 
-    /// The route of that name; `None` for `offline`, which is no endpoint.
+    /// Returns the route of this name; `None` for `offline`, which is no endpoint.
     pub fn get(&self, name: &str) -> Option<&Route> {
         self.routes.get(name).map(|model| &model.route)
     }
 
-    /// Lists all routes, usable or not: the main one first, then the light one, then by name, and `offline` last.
+    /// Lists all routes, usable or not: main first, then light, then by name, and `offline` last.
     pub fn listing(&self) -> Vec<RouteListing> {
         listing::listing(self)
     }
 
-    /// Asks the model that is meant by a name for one word. Any reply will do, even one that the cap cut short or the
-    /// provider withheld. It takes as long as the idle timeout at most; who has begun to speak by then works, too.
+    /// Asks the named model for one word. Any reply passes, even one cut short by the cap or withheld by the provider.
+    /// It takes at most the idle timeout; a model that has begun to reply by then passes as well.
     pub async fn check(&self, name: &str) -> Result<Checked, ModelError> {
         check::check(self, name).await
     }
 
-    /// All routes, the main one first, then the light one, then by name.
+    /// All routes: main first, then light, then by name.
     pub(super) fn routes(&self) -> impl Iterator<Item = &Route> {
         self.models().map(|model| &model.route)
     }

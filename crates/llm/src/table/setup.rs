@@ -5,19 +5,19 @@ use std::collections::BTreeMap;
 use crate::model_data::Catalogue;
 use crate::route::{CallSettings, Route};
 
-/// Parts that a table of routes is made of.
+/// Parts of a table of routes.
 #[derive(Debug, Clone, Default)]
 pub struct RouteSetup {
     pub routes: Vec<Route>,
-    /// Routes that are set but cannot be used, by name, and why: whoever asks for one is told so.
+    /// Routes that are set but unusable, by name, with the reason for the error message.
     pub unusable: BTreeMap<String, String>,
-    /// The user's own aliases: a name to a model id or to a route's name. They come over the built-in ones.
+    /// The user's aliases, from a name to a model id or a route's name. They override the built-in ones.
     pub aliases: BTreeMap<String, String>,
     pub catalogue: Catalogue,
     pub settings: CallSettings,
 }
 
-/// A setup that cannot be taken.
+/// An invalid setup.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RouteError {
     #[error("route `{name}` is defined twice; rename one of the two")]

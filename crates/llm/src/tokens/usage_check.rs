@@ -1,4 +1,4 @@
-//! Check of a reply's usage: a provider's figures where they can be true, else an estimate on the high side.
+//! Check of a reply's usage: the provider's figures if they are plausible, else a high estimate.
 //!
 //! Figures for tries without a reply are not checked.
 
@@ -8,36 +8,35 @@ use sortie_protocol::{Part, Reply, Usage};
 use super::estimate;
 use crate::ModelError;
 
-/// However a provider counts, it does not count more than so many times what we estimate, and some thousands that it
-/// may put before a conversation itself.
+/// Highest plausible input: this multiple of our estimate, plus the tokens that a provider may put before a
+/// conversation.
 const MOST_TIMES: u64 = 4;
 const MOST_ADDED: u64 = 4096;
 
-/// However dense its tokeniser, it does not count less than this part of the words that it was sent; of fewer words
-/// than this the estimate is too rough to say so.
+/// Lowest plausible input: this fraction of the words sent. Below `FEW_WORDS` the estimate is too rough for the check.
 const LEAST_PART: u64 = 8;
 const FEW_WORDS: u64 = 500;
 
-/// A token of writing has fewer characters than this.
+/// A token of text has fewer characters than this.
 const LONGEST_TOKEN: usize = 16;
 
-/// No model writes more at once.
+/// No model writes more in one reply.
 const MOST_OUTPUT: u64 = 2_000_000;
 
-/// What is known of a call without its provider's word.
+/// Figures of a call that are known without the provider.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Expected {
-    /// About what was sent.
+    /// Estimated tokens sent.
     pub(crate) input_tokens: u64,
-    /// Of these the words alone.
+    /// The text's share of `input_tokens`.
     pub(crate) word_tokens: u64,
     /// The cap that was sent.
     pub(crate) max_output: Option<u64>,
     pub(crate) window: Option<u64>,
 }
 
-/// Corrects figures that cannot be true in a reply's usage, and marks the reply then. The corrected figures are on the
-/// high side: limits hold on servers that do not count.
+/// Corrects implausible figures in a reply's usage and marks the reply. The corrected figures are high, so that limits
+/// hold on servers that do not count.
 pub(crate) fn correct(reply: &mut Reply, expected: Expected) {
     let Expected { input_tokens, word_tokens, max_output, window } = expected;
     let said = reply.usage;
@@ -59,8 +58,8 @@ pub(crate) fn correct(reply: &mut Reply, expected: Expected) {
     reply.usage_doubted = reply.usage != said;
 }
 
-/// The characters of what was written, as far as they tell of tokens: an escape in arguments is one, and so is a run of
-/// one character, such as a ruled line. Reasoning has none: it may be sealed, and longer than it is.
+/// Counts the characters that matter for tokens. An escape in arguments counts as one, and so does a run of one
+/// character, such as a ruled line. Reasoning counts as none: a sealed text is longer than the reasoning.
 fn characters(part: &Part) -> usize {
     let mut last = None;
     let mut count = |text: &str| text.chars().filter(|&next| last.replace(next) != Some(next)).count();
@@ -74,19 +73,19 @@ fn characters(part: &Part) -> usize {
     }
 }
 
-/// A try that brought no reply.
+/// A try without a reply.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FailedTry<'a> {
     pub(crate) error: &'a ModelError,
-    /// Whether the endpoint had begun to answer.
+    /// True if the endpoint had begun to reply.
     pub(crate) is_accepted: bool,
-    /// About what was sent.
+    /// Estimated tokens sent.
     pub(crate) input_tokens: u64,
 }
 
 impl FailedTry<'_> {
-    /// The tokens with which the try counts against a rate limit: none where it was refused or never arrived; else as
-    /// its provider said, or about what was sent and written.
+    /// Tokens of the try for the rate limit: none if it was refused or never arrived; else the provider's count, or an
+    /// estimate of input and output.
     pub(crate) fn tokens(self) -> u64 {
         let said = &self.error.usage;
         if said.total_tokens() == 0 && !self.is_accepted && !self.error.kind.may_have_cost() {
@@ -110,7 +109,7 @@ mod tests {
         Usage { input_tokens, output_tokens, ..Usage::default() }
     }
 
-    /// What counts of a reply of 350 bytes, and whether its provider's word was doubted.
+    /// Corrected usage of a reply of 350 bytes, and whether its provider's figures were doubted.
     fn counted(said: Usage, expected: Expected) -> (Usage, bool) {
         counted_of(Part::Text { text: "seven b".repeat(50) }, said, expected)
     }
@@ -123,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_be_true_is_believed() {
+    fn plausible_usage_is_kept() {
         let cached = Usage { cache_read_tokens: 9000, cache_write_tokens: 20, ..usage(5, 80) };
         for said in [usage(9000, 90), usage(1000, 21), usage(44_096, 2000), cached] {
             assert_eq!(counted(said, EXPECTED), (said, false));
@@ -133,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_or_too_little_is_estimated() {
+    fn missing_or_too_low_usage_is_estimated() {
         assert_eq!(counted(usage(0, 0), EXPECTED), (usage(10_000, 100), true));
         assert_eq!(counted(usage(0, 90), EXPECTED), (usage(10_000, 90), true));
         assert_eq!(counted(usage(9000, 0), EXPECTED), (usage(9000, 100), true));
@@ -141,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn less_than_any_tokeniser_makes_of_the_words_is_estimated() {
+    fn input_below_what_any_tokeniser_gives_is_estimated() {
         assert_eq!(counted(usage(999, 90), EXPECTED), (usage(10_000, 90), true));
         let cached = Usage { cache_read_tokens: 990, ..usage(9, 90) };
         assert_eq!(counted(cached, EXPECTED), (usage(10_000, 90), true));
@@ -163,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_absurdly_much_counts_as_the_most_that_it_can_have_been() {
+    fn absurdly_high_usage_counts_as_the_highest_plausible_figure() {
         assert_eq!(counted(usage(44_097, 90), EXPECTED), (usage(44_096, 90), true));
         let cached = Usage { cache_read_tokens: 900_000, ..usage(5, 90) };
         assert_eq!(counted(cached, EXPECTED), (usage(44_096, 90), true));
@@ -176,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_without_a_word_may_have_cost_none() {
+    fn an_empty_reply_may_have_used_no_output_tokens() {
         let mut reply = Reply {
             parts: Vec::new(),
             stop: StopReason::End,

@@ -1,8 +1,8 @@
-//! HTTP clients of the process: a few of them, each built by the first call that needs it.
+//! HTTP clients of the process, each built by the first call that needs it.
 //!
-//! Building a client costs milliseconds where root certificates are read, so plain `http` never reads them. The
-//! libraries below honour the usual variables: `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY`, and on Linux
-//! `SSL_CERT_FILE` and `SSL_CERT_DIR`. A server on this machine is never reached through a proxy.
+//! Building a client takes milliseconds if root certificates are read, so plain `http` never reads them. The libraries
+//! below honour the usual variables: `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY`, and on Linux `SSL_CERT_FILE`
+//! and `SSL_CERT_DIR`. A server on this machine is never reached through a proxy.
 
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -15,15 +15,15 @@ use crate::{ErrorKind, ModelError};
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 const KEEP_IDLE_CONNECTIONS: Duration = Duration::from_secs(90);
 
-/// One client, and so one pool of connections, for each kind of address.
+/// One client, with its own connection pool, for each kind of address.
 #[derive(Debug, Default)]
 pub(crate) struct HttpClients {
-    /// By whether the address is `https`, then by whether it is on this machine.
+    /// Indexed by `https` or not, then by on this machine or not.
     clients: [[OnceLock<Client>; 2]; 2],
 }
 
 impl HttpClients {
-    /// The client for an address.
+    /// Returns the client for an address.
     pub(crate) fn client_for(&self, base_url: &BaseUrl) -> Result<&Client, ModelError> {
         let kind = AddressKind { is_https: base_url.is_https(), is_loopback: base_url.is_loopback() };
         let slot = &self.clients[usize::from(kind.is_https)][usize::from(kind.is_loopback)];
@@ -39,11 +39,11 @@ impl HttpClients {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AddressKind {
     pub is_https: bool,
-    /// Whether the server is on this machine.
+    /// True if the server is on this machine.
     pub is_loopback: bool,
 }
 
-/// Builds a client for addresses of one kind, with the settings of the clients for models.
+/// Builds a client for addresses of one kind, with the settings used for models.
 pub fn http_client(kind: AddressKind) -> Result<Client, ModelError> {
     install_crypto();
     let builder = if kind.is_loopback { builder().no_proxy() } else { builder() };
@@ -58,22 +58,22 @@ pub fn http_client(kind: AddressKind) -> Result<Client, ModelError> {
 fn builder() -> ClientBuilder {
     Client::builder()
         .user_agent(concat!("sortie/", env!("CARGO_PKG_VERSION")))
-        // A redirected POST would send the conversation and the key to an address that nobody set.
+        // A redirected POST would send the conversation and the key to an address that nobody configured.
         .redirect(redirect::Policy::none())
         .connect_timeout(CONNECT_TIMEOUT)
         .pool_idle_timeout(KEEP_IDLE_CONNECTIONS)
         .http1_only()
 }
 
-/// TLS needs a provider of cryptography for the whole process; one that is already there is kept.
+/// Installs the process-wide cryptography provider for TLS, unless there is one already.
 fn install_crypto() {
     if rustls::crypto::CryptoProvider::get_default().is_none() {
-        // An error only says that another thread was faster.
+        // An error only means that another thread was faster.
         drop(rustls::crypto::ring::default_provider().install_default());
     }
 }
 
-/// The innermost error: the ones around it say the same in more general words.
+/// Returns the innermost error; the outer ones repeat it in more general words.
 pub(crate) fn deepest_cause(error: &(dyn std::error::Error + 'static)) -> String {
     let mut cause = error;
     while let Some(source) = cause.source() {

@@ -15,10 +15,10 @@ use crate::{ErrorKind, ModelError, WireKind};
 
 const MAX_ERROR_BODY: usize = 64 * 1024;
 
-/// How long the text of a refusal may take; without it there is still the status.
+/// Longest time to read the text of a refusal; without the text there is still the status.
 const ERROR_BODY: Duration = Duration::from_secs(5);
 
-/// No response came.
+/// Builds the error for a request without a response.
 pub(crate) fn not_sent(error: &reqwest::Error, route: &Route, url: &Url) -> ModelError {
     let (url, cause) = (shown(url), deepest_cause(error));
     if error.is_builder() {
@@ -36,7 +36,7 @@ pub(crate) fn not_sent(error: &reqwest::Error, route: &Route, url: &Url) -> Mode
     ModelError::new(ErrorKind::Unreachable, format!("cannot reach {url}: {cause}; {next}"))
 }
 
-/// A response whose status is no success.
+/// Builds the error for an unsuccessful status.
 pub(crate) async fn refused(mut response: Response, route: &Route, model: &str, known: &KnownNames) -> ModelError {
     let status = response.status().as_u16();
     let url = response.url().clone();
@@ -59,7 +59,7 @@ pub(crate) async fn refused(mut response: Response, route: &Route, model: &str, 
     ModelError { status: Some(status), retry_after, ..ModelError::new(kind, message) }
 }
 
-/// What to look at where a provider knows no such model, or the address no such interface.
+/// Advice for a provider without such a model, or an address without such an API.
 fn perhaps_no_model(route: &Route, model: &str, known: &KnownNames) -> String {
     let named_by = if model == route.model {
         route.model_setting()
@@ -77,7 +77,7 @@ fn perhaps_no_model(route: &Route, model: &str, known: &KnownNames) -> String {
     next
 }
 
-/// Gives a success back if it can be a stream of events. If not, it comes from a wrong address or a server that cannot
+/// Returns a successful response if it can be a stream of events. Otherwise the address is wrong or the server cannot
 /// stream.
 pub(crate) async fn require_stream(
     mut response: Response,
@@ -127,7 +127,7 @@ fn header<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     headers.get(name)?.to_str().ok().map(str::trim)
 }
 
-/// Where a redirect leads, without credentials and query: who redirects often repeats ours.
+/// Target of a redirect, without credentials and query, because a redirect often repeats ours.
 fn pointed_to(from: &Url, location: &str) -> String {
     const LONGEST: usize = 200;
     match from.join(location) {
@@ -136,7 +136,7 @@ fn pointed_to(from: &Url, location: &str) -> String {
     }
 }
 
-/// How long the provider asks to wait: milliseconds, seconds, or a date that may be past.
+/// Wait that the provider asks for: milliseconds, seconds, or a date that may be past.
 fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     if let Some(ms) = header(headers, "retry-after-ms").and_then(|text| text.parse::<f64>().ok()) {
         return Duration::try_from_secs_f64(ms / 1000.0).ok();
@@ -149,7 +149,7 @@ fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     Some(Duration::from_millis(http_date(text)?.0).saturating_sub(now))
 }
 
-/// A date like `Sun, 06 Nov 1994 08:49:37 GMT`.
+/// Parses a date like `Sun, 06 Nov 1994 08:49:37 GMT`.
 fn http_date(text: &str) -> Option<Timestamp> {
     const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
     let words: Vec<&str> = text.split_ascii_whitespace().collect();
@@ -165,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn providers_say_how_long_to_wait_in_three_ways() {
+    fn retry_after_is_read_in_three_forms() {
         let now = UNIX_EPOCH + Duration::from_secs(784_111_770);
         for (name, value, expected) in [
             ("retry-after", "7", Some(7000)),

@@ -8,26 +8,26 @@ use tokio::time::{Instant, timeout_at};
 use crate::wire::Progress;
 use crate::{ErrorKind, ModelError};
 
-/// How long accounting may follow a reply that is already whole.
+/// Time allowed for accounting after a complete reply.
 const ACCOUNTING: Duration = Duration::from_secs(2);
 
-/// As good as never, and still a time that a clock can hold.
+/// Practically never, but within the range of the clock.
 const LONGEST_TIMEOUT: Duration = Duration::from_hours(24 * 365);
 
-/// How many times the idle timeout a model may reason in silence, as long as its provider gives signs of life.
+/// Number of idle timeouts that a model may reason silently, as long as its provider gives signs of life.
 const SILENT_REASONING: u32 = 5;
 
-/// How often a wait looks at the clock. Who looks up this much later than it meant to was stopped meanwhile, by a
-/// signal or with the whole machine.
+/// Interval at which a wait checks the clock. A check that comes `STOOD_STILL` late means that the process or the
+/// machine was suspended.
 const LOOK: Duration = Duration::from_secs(1);
 const STOOD_STILL: Duration = Duration::from_secs(2);
 
-/// Time without content. Signs of life do not count, because what a call waits for is content; only while a model is
-/// known to reason do they prolong the wait, and not for ever.
+/// Time without content. Signs of life alone do not count; only while a model is known to reason do they prolong the
+/// wait, and not for ever.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct IdleTimeout {
     timeout: Duration,
-    /// When there was content last, or the call began.
+    /// Time of the last content, or of the call's start.
     since: Instant,
     until: Instant,
 }
@@ -38,8 +38,7 @@ impl IdleTimeout {
         Self { timeout, since, until: since + timeout }
     }
 
-    /// Waits for something, as long as the time is not over. Time in which this process itself stood still does not
-    /// count.
+    /// Waits for a future until the timeout. Time in which this process was suspended does not count.
     pub(crate) async fn wait<T>(&mut self, something: impl Future<Output = T>) -> Option<T> {
         let mut something = pin!(something);
         loop {
@@ -79,7 +78,7 @@ mod tests {
 
     const TIMEOUT: Duration = Duration::from_mins(1);
 
-    /// How long after its beginning a call stalls that brought this, each so many seconds after the beginning.
+    /// Seconds from its start after which a call stalls, given its progress at these seconds.
     fn stalls_after(progress: &[(u64, Progress)]) -> u64 {
         let mut idle = IdleTimeout::start(TIMEOUT);
         let begin = idle.since;
@@ -90,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn only_content_and_reasoning_prolong_the_wait_and_silent_reasoning_not_for_ever() {
+    fn only_content_and_reasoning_prolong_the_wait_and_silent_reasoning_has_a_limit() {
         use Progress::{Content, Quiet, Reasoning};
         for (progress, expected) in [
             (&[][..], 60),
@@ -105,8 +104,8 @@ mod tests {
         }
     }
 
-    /// How long after its beginning a call is over that brings nothing, if the process stands still for so many
-    /// seconds, 10 seconds after the beginning.
+    /// Seconds after which a call without progress ends, if the process is suspended for `still` seconds, 10 seconds
+    /// after the start.
     async fn over_after(still: u64) -> u64 {
         let (mut idle, begin) = (IdleTimeout::start(TIMEOUT), Instant::now());
         let waiting = tokio::spawn(async move { idle.wait(std::future::pending::<()>()).await });
@@ -120,16 +119,16 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_stood_still_has_not_waited_meanwhile() {
+    async fn time_in_suspension_does_not_count() {
         assert_eq!(over_after(0).await, 60);
         assert_eq!(over_after(1).await, 60, "a machine may be busy");
-        // From the look that it missed on.
+        // Counted from the check that it missed.
         assert_eq!(over_after(30).await, 60 + 29);
         assert_eq!(over_after(100_000).await, 60 + 99_999);
     }
 
     #[test]
-    fn a_stall_says_how_long_there_was_nothing_and_what_to_raise() {
+    fn a_stall_names_the_time_without_content_and_the_setting_to_raise() {
         let mut idle = IdleTimeout::start(TIMEOUT);
         let said = |idle: &IdleTimeout| idle.stalled().message;
         assert!(said(&idle).starts_with("the model sent no content for 60 s; "));

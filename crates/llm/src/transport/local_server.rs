@@ -1,4 +1,4 @@
-//! Local model servers: the program that answers at an address on this machine, with its models.
+//! Local model servers: the program that answers at an address on this machine, and its models.
 //!
 //! The caller decides whether, where and when to ask; nothing here looks for servers or uses one.
 
@@ -12,7 +12,7 @@ use tokio::time::timeout;
 use super::http_clients::HttpClients;
 use crate::route::{BaseUrl, is_model_id};
 
-/// Lists of models are short; whatever is longer is not one.
+/// Lists of models are short; anything longer is not one.
 const MAX_BYTES: usize = 1024 * 1024;
 const MAX_MODELS: usize = 200;
 const MAX_ID_BYTES: usize = 200;
@@ -20,15 +20,15 @@ const MAX_ID_BYTES: usize = 200;
 /// A model server that answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LocalServer {
-    /// Which program it is.
+    /// The program's name.
     pub name: &'static str,
     /// The address for a route on the wire `openai-chat`.
     pub base_url: BaseUrl,
-    /// The ids that it can be asked for; none where nothing is installed.
+    /// Ids of its models; empty if none is installed.
     pub models: Vec<String>,
 }
 
-/// Asks whether a known model server answers at an address, within a time. Any doubt is a `None`.
+/// Asks within a time limit whether a known model server answers at an address. Any doubt gives `None`.
 pub async fn local_server(base: &BaseUrl, within: Duration) -> Option<LocalServer> {
     let clients = HttpClients::default();
     let client = clients.client_for(base).ok()?;
@@ -52,7 +52,7 @@ async fn recognised(client: &Client, base: &BaseUrl) -> Option<(&'static str, Ve
     Some((name, list.data.into_iter().map(|model| model.id).collect()))
 }
 
-/// Ollama says nothing else there, and no other server has that path.
+/// Reply at `/api/version`, a path that only Ollama has.
 #[derive(Deserialize)]
 struct OllamaVersion {
     #[serde(rename = "version")]
@@ -81,7 +81,7 @@ struct ListedModel {
     owned_by: Option<String>,
 }
 
-/// A JSON document below the address's root, if it is there, of that form and not too large.
+/// Fetches a JSON document below the address's root; `None` if it is missing, too large or of another form.
 async fn get<Document: DeserializeOwned>(client: &Client, base: &BaseUrl, path: &str) -> Option<Document> {
     let mut response = client.get(base.at_root(path)).send().await.ok()?;
     if !response.status().is_success() {

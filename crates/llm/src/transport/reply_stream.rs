@@ -1,4 +1,4 @@
-//! Stream of one answer: from the bytes of its body to a whole reply, under the idle timeout.
+//! Stream of one reply: from the bytes of its body to a complete reply, under the idle timeout.
 
 use std::time::Duration;
 
@@ -12,15 +12,16 @@ use super::sse::SseParser;
 use crate::wire::{Decoder, Observe, Progress};
 use crate::{ErrorKind, ModelError, ModelEvent};
 
-/// The most that one reply may weigh on the wire: several times the largest output of any model, framing included.
+/// Size limit of a reply's body: several times the largest output of any model, framing included.
 const MAX_BODY_BYTES: usize = 32 * 1024 * 1024;
 
-/// How long to wait for the end of a body that has said its last word: a read-out connection can serve the next call.
+/// Time to wait for the end of a body after its last event: a fully read connection can serve the next call.
 const READ_OUT: Duration = Duration::from_millis(20);
 
 /// Reads the body to its end.
 ///
-/// However the body ends, the decoder says whether the reply is whole: an error on the way only explains why it is not.
+/// However the body ends, the decoder decides whether the reply is complete; a transport error only explains why it is
+/// not.
 pub(crate) async fn read_reply(
     response: &mut Response,
     decoder: &mut dyn Decoder,

@@ -1,15 +1,15 @@
-//! Last step of every decoder: one shape of reply, whatever habits the server has.
+//! Last step of every decoder: one shape of reply, whatever the server's habits.
 
 use sortie_protocol::{Part, Reply, StopReason, Usage};
 
 use super::is_blank;
 
-/// Makes the reply from what a decoder gathered.
+/// Makes the reply from the parts that a decoder gathered.
 ///
-/// Empty text is left out, and the stop reason agrees with the calls. A reply that the provider withheld has no calls:
-/// nobody vouches for them. Missing arguments are an empty object only where the provider says that its reply is whole;
-/// when the output cap cut them they stay as they came, so that who runs the call sees it. Ids stay as they came too,
-/// even empty or twice the same.
+/// Empty text is dropped, and the stop reason is made to agree with the calls. A reply that the provider withheld keeps
+/// no calls, because nobody vouches for them. Missing arguments become an empty object only if the provider says that
+/// its reply is complete. Arguments cut by the output cap stay as they came, so that the runner of the call notices.
+/// Ids stay as they came too, even empty or duplicated ones.
 pub(super) fn assemble(mut parts: Vec<Part>, said: StopReason, usage: Usage, model: String) -> Reply {
     parts.retain(|part| match part {
         Part::Text { text } => !text.is_empty(),

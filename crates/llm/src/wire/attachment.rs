@@ -1,7 +1,7 @@
-//! Attachments of tool outputs: the files that a wire carries, and the words for those that it does not.
+//! Attachments of tool outputs: the files that a wire carries, and text in place of those that it does not.
 //!
-//! Nothing is dropped in silence: the output's text names each file that cannot go along. Each wire writes the files in
-//! its own way.
+//! Nothing is dropped silently: the output's text names each file that is left out. Each wire encodes the files in its
+//! own way.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -15,23 +15,23 @@ use crate::WireKind;
 
 /// A tool's output as a wire sends it.
 pub(super) struct Carried<'a> {
-    /// The output's text, with a line for each file that is left out. Empty only where there are files instead.
+    /// The output's text, with a line for each file that is left out. Empty only if there are files instead.
     pub(super) text: Cow<'a, str>,
-    /// What goes along, in order.
+    /// Files to send, in order.
     pub(super) files: Vec<Media<'a>>,
 }
 
-/// A file that a wire has a place for.
+/// A file that a wire supports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Media<'a> {
     Image(&'a Attachment),
     Document(&'a Attachment),
 }
 
-/// A file as a URL that holds all of it, written straight into the body without a copy in between.
+/// A file as a data URL, written straight into the body without an intermediate copy.
 pub(super) struct DataUrl<'a>(pub(super) &'a Attachment);
 
-/// Divides an output into what `wire` carries and words for what it does not.
+/// Splits an output into the files that `wire` carries and text for the others.
 pub(super) fn carried(output: &CallOutput, wire: WireKind) -> Carried<'_> {
     let attachments = &output.output.attachments;
     let said_in_files = !attachments.is_empty() && is_blank(&output.output.for_model);
@@ -49,7 +49,7 @@ pub(super) fn carried(output: &CallOutput, wire: WireKind) -> Carried<'_> {
     Carried { text, files }
 }
 
-/// The file as `wire` carries it in an output that `failed` or not; `None` where it does not.
+/// Returns the file as `wire` carries it, in an output that `failed` or not; `None` if it does not.
 fn file(attachment: &Attachment, failed: bool, wire: WireKind) -> Option<Media<'_>> {
     let support = support(wire);
     if failed && !support.files_in_failures {
@@ -57,7 +57,7 @@ fn file(attachment: &Attachment, failed: bool, wire: WireKind) -> Option<Media<'
     }
     let is_among = |types: &[&str]| types.contains(&attachment.media_type.as_str());
     match attachment {
-        // Providers refuse a file without bytes.
+        // Providers reject empty files.
         empty if empty.data.is_empty() => None,
         image if is_among(support.output_images) => Some(Media::Image(image)),
         document if is_among(support.output_documents) => Some(Media::Document(document)),
@@ -65,7 +65,7 @@ fn file(attachment: &Attachment, failed: bool, wire: WireKind) -> Option<Media<'
     }
 }
 
-/// The line that stands for a file which does not go along.
+/// The line in place of a file that is left out.
 struct LeftOut<'a> {
     attachment: &'a Attachment,
     failed: bool,
@@ -90,12 +90,12 @@ impl fmt::Display for LeftOut<'_> {
     }
 }
 
-/// Names come from the workspace: none must look like another line of the output.
+/// Keeps a name from looking like another line of the output; names come from the workspace.
 fn one_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
-/// A number of bytes, as people say it.
+/// A size in human-readable form.
 struct Size(usize);
 
 impl fmt::Display for Size {
@@ -120,11 +120,11 @@ impl Serialize for DataUrl<'_> {
     }
 }
 
-/// What a file is to a model that is shown it.
+/// Estimates the tokens of a file for a model that is shown it.
 ///
-/// A picture costs by its area and a document by its pages, neither by its bytes: providers count one to two thousand
-/// tokens for a picture or a page, and a page has some fifty kilobytes. A file that is not carried has no picture or
-/// page: it counts all the same, on the high side.
+/// A picture costs by area and a document by pages, not by bytes: providers count one to two thousand tokens for a
+/// picture or a page, and a page has about fifty kilobytes. A file that is not carried is counted too, which errs on
+/// the high side.
 pub(crate) fn attachment_tokens(attachment: &Attachment) -> usize {
     const TOKENS: usize = 1500;
     const PAGE_BYTES: usize = 50 * 1024;
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_is_named_with_its_size_and_the_reason() {
+    fn a_file_left_out_is_named_with_its_size_and_the_reason() {
         let kilobytes = "AAAA".repeat(4 * 1024);
         let attachments = [
             attachment("logo.png", "image/png", "iVBORw=="),
@@ -169,14 +169,14 @@ mod tests {
     }
 
     #[test]
-    fn an_output_that_is_all_picture_has_no_text() {
+    fn an_output_of_only_a_picture_has_no_text() {
         let picture = [attachment("logo.png", "image/png", "iVBORw==")];
         assert_eq!(text(" ", &picture, WireKind::Anthropic), "");
         assert_eq!(text(" ", &[], WireKind::Anthropic), "(no output)");
     }
 
     #[test]
-    fn sizes_are_of_the_bytes_and_not_of_their_base64() {
+    fn sizes_are_those_of_the_bytes_and_not_of_their_base64() {
         for (base64, bytes) in [("", 0), ("AA==", 1), ("AAA=", 2), ("AAAA", 3), ("AAAAAAA=", 5)] {
             assert_eq!(decoded_bytes(base64), bytes, "{base64}");
         }
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_weighed_by_pictures_and_pages() {
+    fn files_are_estimated_by_pictures_and_pages() {
         let megabyte = "AAAA".repeat(350_000);
         assert_eq!(attachment_tokens(&attachment("logo.png", "image/png", &megabyte)), 1500);
         assert_eq!(attachment_tokens(&attachment("paper.pdf", "application/pdf", &megabyte)), 21 * 1500);

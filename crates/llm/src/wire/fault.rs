@@ -12,7 +12,7 @@ use crate::{ErrorKind, ModelError};
 
 const MAX_MESSAGE_CHARS: usize = 400;
 
-/// Phrases by which providers say that a conversation no longer fits.
+/// Phrases of providers for a conversation that no longer fits.
 const CONTEXT_LENGTH: [&str; 11] = [
     "context_length_exceeded",
     "prompt is too long",
@@ -27,39 +27,39 @@ const CONTEXT_LENGTH: [&str; 11] = [
     "reduce the length of the messages",
 ];
 
-/// Said of many things; it means the conversation where it is said of its size and not of the cap on the output.
+/// An ambiguous phrase; it means the conversation if it is about its size and not about the output cap.
 const TOO_MUCH: &str = "exceeds the maximum";
 const CONVERSATION: [&str; 3] = ["token", "prompt", "input"];
 const OUTPUT_CAP: [&str; 3] = ["max_tokens", "max_completion_tokens", "max_output_tokens"];
 
-/// Phrases by which providers say that nothing is left to spend, so that waiting does not help.
+/// Phrases of providers for exhausted credit or quota, where waiting does not help.
 const NO_QUOTA: [&str; 3] = ["insufficient_quota", "credit balance is too low", "exceeded your current quota"];
 
-/// Words by which servers say that they have no such model, under whatever status.
+/// Words of servers for an unknown model, under any status.
 const NO_MODEL: [&str; 5] =
     ["model_not_found", "invalid model name", "not a valid model id", "model not exist", "unknown model"];
 
-/// Phrases by which providers refuse a key under a status that says something else.
+/// Phrases of providers for a bad key under an unrelated status.
 const BAD_KEY: [&str; 3] = ["api_key_invalid", "api key not valid", "api key expired"];
 
-/// Codes that speak of a key or an account.
+/// Codes about a key or an account.
 const NO_ACCESS: [&str; 5] = ["authentication", "unauthenticated", "invalid_api_key", "permission", "billing"];
 
 /// An error in a provider's own words.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct ProviderFault {
-    /// Its types and codes in lower case, e.g. `overloaded_error`; empty where there is none.
+    /// Its types and codes in lower case, e.g. `overloaded_error`; empty if there are none.
     code: String,
-    /// Its message on one line, bounded.
+    /// Its message on one line, truncated.
     pub(crate) message: String,
-    /// The HTTP status that stands inside the payload, where one does.
+    /// HTTP status inside the payload, if there is one.
     status: Option<u16>,
-    /// How long the payload asks to wait, where it does.
+    /// Wait that the payload asks for, if any.
     pub(crate) retry_after: Option<Duration>,
 }
 
 impl ProviderFault {
-    /// Reads the body of a refused request, whatever it is: JSON of any known shape, else plain text.
+    /// Reads the body of a refused request: JSON of any known shape, else plain text.
     pub(crate) fn from_body(body: &str) -> Self {
         match serde_json::from_str::<Value>(body) {
             Ok(value) => Self::from_json(&value).unwrap_or_else(|| Self::plain(body)),
@@ -67,7 +67,7 @@ impl ProviderFault {
         }
     }
 
-    /// Reads an error object: bare, under `error`, or in a list; `None` when the payload is not about an error.
+    /// Reads an error object: bare, under `error`, or in a list; `None` if the payload is no error.
     pub(crate) fn from_json(payload: &Value) -> Option<Self> {
         if let Value::Array(errors) = payload {
             return errors.first().and_then(Self::from_json);
@@ -100,7 +100,7 @@ impl ProviderFault {
         Self { message: if is_page { "a web page".to_owned() } else { one_line(text) }, ..Self::default() }
     }
 
-    /// What kind of failure a response with this status and error is.
+    /// Returns the kind of failure of a response with this status and error.
     pub(crate) fn kind_for_status(&self, status: u16) -> ErrorKind {
         let refused = (400..500).contains(&status);
         if matches!(status, 400 | 413 | 422) && self.says_too_long() {
@@ -117,13 +117,13 @@ impl ProviderFault {
             300..=399 | 404 | 405 | 410 => ErrorKind::NotFound,
             429 => ErrorKind::RateLimited,
             503 | 529 => ErrorKind::Overloaded,
-            // Timeout, conflict and "too early" say "again", not "wrong".
+            // Timeout, conflict and "too early" mean "try again", not "wrong".
             408 | 409 | 425 | 500.. => ErrorKind::Server,
             _ => ErrorKind::BadRequest,
         }
     }
 
-    /// What kind of failure this is inside a stream, where there is no status.
+    /// Returns the kind of failure inside a stream, where there is no status.
     pub(crate) fn kind_in_stream(&self) -> ErrorKind {
         let codes = |names: &[&str]| names.iter().any(|name| self.code.contains(name));
         match self.status {
@@ -134,19 +134,20 @@ impl ProviderFault {
             _ if self.has_no_quota() || self.says(&BAD_KEY) || codes(&NO_ACCESS) => ErrorKind::Auth,
             _ if codes(&["resource_exhausted"]) => ErrorKind::RateLimited,
             _ if codes(&["not_found"]) || self.says_no_model() => ErrorKind::NotFound,
-            // Whatever is invalid, against a policy or wrong with an image is so at the next try too.
+            // Invalid requests, policy violations and bad images will fail again.
             _ if codes(&["invalid_", "_policy", "image"]) => ErrorKind::BadRequest,
             _ => ErrorKind::Server,
         }
     }
 
-    /// The error of a call whose stream told of this.
+    /// Builds the error of a call whose stream reported this fault.
     pub(crate) fn into_error_in_stream(self) -> ModelError {
         let kind = self.kind_in_stream();
         ModelError { retry_after: self.retry_after, ..ModelError::new(kind, self.message) }
     }
 
-    /// Whether nothing is left to spend. Google says the same of a limit that only needs a wait, and names the wait.
+    /// True if credit or quota is exhausted. Google uses the same phrase for a limit that only needs a wait, and then
+    /// gives the wait.
     fn has_no_quota(&self) -> bool {
         self.says(&NO_QUOTA) && self.retry_after.is_none()
     }
@@ -167,7 +168,7 @@ impl ProviderFault {
     }
 }
 
-/// A text on one line, bounded.
+/// Puts a text on one line and truncates it.
 pub(super) fn one_line(text: &str) -> String {
     let words: Vec<&str> =
         text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|w| !w.is_empty()).collect();

@@ -24,7 +24,7 @@ impl Wire for Gemini {
             headers.insert("x-goog-api-key", key);
         }
         let mut url = endpoint(route, request.model)?;
-        // Without it the answer is one JSON list, not events. What the base URL asks for stays.
+        // Without it the reply is one JSON list, not events. Parameters of the base URL stay.
         url.query_pairs_mut().append_pair("alt", "sse");
         let body = encode::body(request, route.max_output);
         Ok(EncodedRequest { url, headers, body: json_body(&body)? })
@@ -41,10 +41,10 @@ impl Wire for Gemini {
     }
 }
 
-/// What a model's id begins with where it is a whole resource name already.
+/// Prefixes of model ids that are complete resource names already.
 const COLLECTIONS: [&str; 4] = ["models/", "tunedModels/", "publishers/", "projects/"];
 
-/// The address of a model. Its id is part of the path here, so it must not lead elsewhere.
+/// Returns the address of a model. The id is part of the path, so it must not lead elsewhere.
 fn endpoint(route: &Route, model: &str) -> Result<Url, ModelError> {
     if !is_model_id(model) {
         let message = format!("`{}` cannot stand in the address of a model; name another", model.escape_debug());

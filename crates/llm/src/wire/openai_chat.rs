@@ -1,4 +1,4 @@
-//! OpenAI Chat Completions: `POST /v1/chat/completions`, streamed; spoken by most compatible servers.
+//! OpenAI Chat Completions: `POST /v1/chat/completions`, streamed; most compatible servers speak it.
 
 mod decode;
 mod encode;

@@ -1,7 +1,7 @@
-//! OpenAI Responses: `POST /v1/responses`, streamed, with nothing kept at the server.
+//! OpenAI Responses: `POST /v1/responses`, streamed, with nothing stored at the server.
 //!
-//! The whole conversation goes out with every request, reasoning included, as on every other wire: no request depends
-//! on what a server remembers.
+//! The whole conversation is sent with every request, reasoning included, as on every other wire: no request depends on
+//! a server's memory.
 
 mod decode;
 mod encode;
@@ -15,8 +15,8 @@ use super::{Decoder, EncodedRequest, Wire, json_body, key_header};
 use crate::route::Route;
 use crate::{ModelError, ModelRequest};
 
-/// The field of an opaque item whose own fields belong to the message that follows it; all other opaque items are
-/// reasoning, as it came.
+/// Field of an opaque item whose fields belong to the message after it; all other opaque items are reasoning, as
+/// received.
 const MESSAGE: &str = "message";
 
 pub(super) struct OpenAiResponses;

@@ -1,6 +1,6 @@
-//! Replay of a stored history in a form that a strict provider accepts.
+//! Replay of a stored history in a form that strict providers accept.
 //!
-//! The rules look at one element alone, so an element encodes to the same bytes in every request that holds it.
+//! The rules look at each element alone, so an element has the same bytes in every request.
 
 use std::borrow::Cow;
 
@@ -11,15 +11,15 @@ use sortie_protocol::{CallOutput, Part};
 
 use super::is_blank;
 
-/// The longest tool name that all providers take.
+/// Longest tool name that all providers accept.
 const MAX_NAME: usize = 64;
 
-/// How much of an id that a provider does not take stays readable.
+/// Length of the prefix that keeps a replaced id readable.
 const ID_PREFIX: usize = 23;
 
-/// A tool name as providers allow it: letters, digits, `_` and `-`.
+/// Returns a tool name as providers allow it: letters, digits, `_` and `-`.
 ///
-/// Models call tools that do not exist, by names that no provider takes back.
+/// Models call tools that do not exist, by names that providers reject in a history.
 pub(super) fn portable_name(name: &str) -> Cow<'_, str> {
     if name.is_empty() {
         return Cow::Borrowed("unnamed");
@@ -30,20 +30,20 @@ pub(super) fn portable_name(name: &str) -> Cow<'_, str> {
     Cow::Owned(identifier(name, MAX_NAME))
 }
 
-/// A call's id: unchanged where the provider accepts it, else replaced by at most 40 letters, digits, `_` and `-`.
-/// Distinct ids stay distinct, and the same id is always replaced by the same one.
+/// Returns a call's id: unchanged if the provider accepts it, else replaced by at most 40 letters, digits, `_` and `-`.
+/// Distinct ids stay distinct, and an id is always replaced in the same way.
 pub(super) fn portable_id(id: &str, accepts: impl Fn(&str) -> bool) -> Cow<'_, str> {
     if !id.is_empty() && accepts(id) {
         return Cow::Borrowed(id);
     }
-    // FNV-1a: stable from release to release, as an id must be that stands in a cached prefix.
+    // FNV-1a: stable between releases, which an id in a cached prefix must be.
     let hash = id
         .bytes()
         .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
     Cow::Owned(format!("{}_{hash:016x}", identifier(id, ID_PREFIX)))
 }
 
-/// Whether a text has only the characters that every provider takes in a name or an id.
+/// True if a text has only characters that every provider accepts in a name or an id.
 pub(super) fn is_identifier(text: &str) -> bool {
     text.chars().all(is_allowed)
 }
@@ -56,14 +56,14 @@ fn is_allowed(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_' || c == '-'
 }
 
-/// Arguments as a JSON object, which is all that providers take back.
+/// Arguments as a JSON object, the only form that providers accept back.
 #[derive(Serialize)]
 #[serde(untagged)]
 pub(super) enum ArgumentsObject<'a> {
     /// The model's own text.
     Written(&'a RawValue),
     Empty {},
-    /// What the model wrote is no object: one that carries it.
+    /// An object that wraps arguments that are no object.
     Malformed {
         malformed_arguments: &'a str,
     },
@@ -80,7 +80,7 @@ impl<'a> ArgumentsObject<'a> {
         }
     }
 
-    /// The object as text, for wires that carry it inside a string.
+    /// Returns the object as text, for wires that carry it inside a string.
     pub(super) fn text(&self) -> Cow<'a, str> {
         match self {
             Self::Written(written) => Cow::Borrowed(written.get()),
@@ -92,21 +92,21 @@ impl<'a> ArgumentsObject<'a> {
     }
 }
 
-/// Whether no string has half of a surrogate pair and nothing is nested beyond what readers follow: both are refused.
-/// Reading the arguments as raw text sees neither, and only an escape, or many brackets, can be one.
+/// True if no string has an unpaired surrogate and nothing is nested too deeply for readers; providers reject both.
+/// Parsing the arguments as raw text notices neither, so only texts with an escape or many brackets are checked.
 fn is_plain(written: &str) -> bool {
     const USUAL_DEPTH: usize = 100;
     let n_brackets = written.bytes().filter(|byte| matches!(byte, b'{' | b'[')).count();
     (!written.contains(r"\u") && n_brackets <= USUAL_DEPTH) || serde_json::from_str::<Value>(written).is_ok()
 }
 
-/// A tool's output as text that is never empty, which providers refuse.
+/// Returns a tool's output as text that is never empty, because providers reject empty text.
 pub(super) fn output_text(output: &CallOutput) -> &str {
     let text = output.output.for_model.as_str();
     if is_blank(text) { "(no output)" } else { text }
 }
 
-/// Whether a reply says or asks anything. One that only reasoned cannot be sent back: providers refuse it.
+/// True if a reply has text or calls. A reply of reasoning alone is rejected by providers.
 pub(super) fn is_sendable(parts: &[Part]) -> bool {
     parts.iter().any(|part| match part {
         Part::Text { text } => !is_blank(text),
@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn arguments_too_deep_for_any_reader_go_back_as_text() {
+    fn too_deeply_nested_arguments_go_back_as_text() {
         let nested = |depth: usize| format!("{{\"a\":{}{}}}", "[".repeat(depth), "]".repeat(depth));
         assert_eq!(ArgumentsObject::of(&nested(120)).text(), nested(120));
         let deep = nested(100_000);
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_kept_where_providers_take_them() {
+    fn names_that_providers_accept_are_kept() {
         let long = "x".repeat(70);
         for (name, expected) in [
             ("toolu_01-Ab", "toolu_01-Ab"),
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_are_replaced_only_where_they_must_be_and_stay_distinct() {
+    fn ids_are_replaced_only_if_necessary_and_stay_distinct() {
         let long = "call_".repeat(20);
         assert_eq!(portable_id(&long, |_| true), long);
         let ids = ["a.b", "a_b", "a:b", "", &long, &format!("{long}1"), &format!("{long}2")];

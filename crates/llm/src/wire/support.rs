@@ -1,7 +1,7 @@
-//! Support of each wire: one table of plain data.
+//! Features of each wire: one table of plain data.
 //!
 //! It describes the wire as spoken here, not everything that a provider can do. Encoders read their media types from
-//! it, tests hold the rest against the bytes that are really sent, and `docs/wires.md` is written from it.
+//! it, tests compare the rest with the bytes that are really sent, and `docs/wires.md` is written from it.
 
 use crate::WireKind;
 
@@ -13,33 +13,33 @@ const HEIC: &str = "image/heic";
 const HEIF: &str = "image/heif";
 const PDF: &str = "application/pdf";
 
-/// What one wire carries.
+/// Features of one wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "a row of a table, not a state")]
 pub struct Support {
-    /// Media types of images that a tool's output may bring; none where its output is text alone.
+    /// Media types of images in a tool's output; empty if outputs are text only.
     pub output_images: &'static [&'static str],
-    /// Media types of documents that a tool's output may bring.
+    /// Media types of documents in a tool's output.
     pub output_documents: &'static [&'static str],
-    /// A failed output is marked as such. Where it is not, its text says so.
+    /// A failed output is marked as such. Otherwise its text says so.
     pub failure_mark: bool,
-    /// A failed output may bring files, too.
+    /// A failed output may include files.
     pub files_in_failures: bool,
-    /// One reply may have several calls.
+    /// A reply may have several calls.
     pub parallel_calls: bool,
     /// Calls can be forbidden while the tools stay in the request.
     pub tool_choice_none: bool,
     /// Reasoning goes back to the model that wrote it.
     pub reasoning_replayed: bool,
-    /// Parts of the reasoning are sealed by the provider: signed or encrypted, and checked when they come back.
+    /// Parts of the reasoning are sealed: signed or encrypted by the provider, which checks them when they come back.
     pub reasoning_sealed: bool,
-    /// The request says how far its prefix is to be cached; elsewhere the provider finds out by itself.
+    /// The request marks the prefix to be cached; otherwise the provider finds it by itself.
     pub cache_marks: bool,
-    /// The stream ends with what the call cost.
+    /// The stream ends with the call's usage.
     pub usage_in_stream: bool,
 }
 
-/// The row of a wire.
+/// Returns the row of a wire.
 pub fn support(kind: WireKind) -> Support {
     let everything = Support {
         output_images: &[PNG, JPEG, GIF, WEBP],

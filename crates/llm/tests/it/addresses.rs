@@ -1,11 +1,11 @@
-//! Where requests go for each way of writing a base URL.
+//! Request addresses for every way of writing a base URL.
 
 use sortie_llm::WireKind;
 use sortie_llm::wire::for_kind;
 
 use crate::fixture::{everything, request, route};
 
-/// A base URL, and where each wire posts to under it.
+/// A base URL, and the address that each wire posts to under it.
 const ADDRESSES: &[[&str; 4]] = &[
     [
         "http://127.0.0.1:9000",

@@ -1,4 +1,4 @@
-//! Requests only grow: what was sent once is sent again unchanged, so that providers' prompt caches hit.
+//! Requests only grow: earlier parts are sent again unchanged, so that providers' prompt caches hit.
 
 use sortie_llm::wire::for_kind;
 use sortie_llm::{ModelRequest, WireKind};
@@ -8,10 +8,10 @@ use crate::fixture::{elements, everything, request, route, tools};
 
 const CACHE_MARK: &str = r#","cache_control":{"type":"ephemeral"}"#;
 
-/// What a wire calls tools, system and messages.
+/// A wire's field names for tools, system and messages.
 fn fields(wire: WireKind) -> [&'static str; 3] {
     match wire {
-        // On the second of these the system prompt is the first message.
+        // On OpenAI chat, the system prompt is the first message.
         WireKind::Anthropic | WireKind::OpenAiChat => ["tools", "system", "messages"],
         WireKind::Gemini => ["tools", "systemInstruction", "contents"],
         WireKind::OpenAiResponses => ["tools", "instructions", "input"],
@@ -25,7 +25,7 @@ fn unmarked(wire: WireKind, request: &ModelRequest<'_>) -> Vec<Vec<String>> {
     fields(wire).map(|key| list(key).iter().map(|element| element.replace(CACHE_MARK, "")).collect()).into()
 }
 
-/// The histories at the model calls of the task: each ends with what the model has to answer.
+/// The histories at each model call of the task; each ends with the input for that call.
 fn histories(messages: &[Message]) -> impl Iterator<Item = &[Message]> {
     (1..=messages.len())
         .map(|end| &messages[..end])

@@ -1,4 +1,4 @@
-//! A model over a scripted server, and one call of it with all that was observed.
+//! A model over a scripted server, and one call of it with everything observed.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use sortie_testkit::{Script, ScriptedServer};
 
 use crate::fixture::{request, route, tools};
 
-/// Retries without a wait.
+/// Retries without waiting.
 pub(crate) const QUICK: CallSettings =
     CallSettings { max_retries: 2, retry_base: Duration::ZERO, idle_timeout: Duration::from_secs(30) };
 pub(crate) const ONE_TRY: CallSettings = CallSettings { max_retries: 0, ..QUICK };
@@ -22,17 +22,17 @@ pub(crate) struct Caller {
     pub(crate) model: std::sync::Arc<dyn Model>,
 }
 
-/// What a call showed on its way.
+/// Everything that a call reported on its way.
 #[derive(Debug, Default)]
 pub(crate) struct Observed {
     /// Since the last retry.
     pub(crate) text: String,
     pub(crate) reasoning: String,
     pub(crate) calls: Vec<String>,
-    /// Since the last retry; nothing where nothing was said.
+    /// Since the last retry; `None` if nothing was reported.
     pub(crate) used: Option<Usage>,
     pub(crate) retries: Vec<(u32, Duration, ModelError)>,
-    /// Tries that were sent.
+    /// Number of tries sent.
     pub(crate) sent: u32,
 }
 

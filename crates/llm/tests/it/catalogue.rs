@@ -1,4 +1,4 @@
-//! What is known about models, what a user's file changes in it, and what follows for a call.
+//! The catalogue of models, a user's changes to it, and their effect on a call.
 
 use expect_test::expect;
 use sortie_llm::catalogue::{ModelFacts, Prices};
@@ -87,7 +87,7 @@ fn the_wire_of_a_gpt_is_the_one_that_serves_it_with_tools() {
 }
 
 #[test]
-fn an_exact_id_comes_before_the_longest_beginning() {
+fn an_exact_id_beats_the_longest_prefix() {
     let catalogue = extended(
         "models = [{ id = 'x*', window = 1 }, { id = 'x-large*', window = 2 }, { id = 'x-large', window = 3 },
                    { id = 'family-*', window = 4 }]",
@@ -110,13 +110,13 @@ fn an_exact_id_comes_before_the_longest_beginning() {
 }
 
 #[test]
-fn a_minor_version_that_is_not_listed_has_no_figures_of_another() {
+fn an_unlisted_minor_version_does_not_get_another_ones_figures() {
     let facts = Catalogue::builtin().lookup("gpt-5.99").unwrap();
     assert_eq!(facts, ModelFacts { wire: Some(WireKind::OpenAiResponses), ..ModelFacts::default() });
 }
 
 #[test]
-fn a_users_figures_come_over_the_built_in_ones_one_by_one() {
+fn a_users_figures_override_the_built_in_ones_one_by_one() {
     let catalogue = extended("[[models]]\nid = 'gpt-5*'\nwindow = 7\ninput = 0\n");
     let built_in = Catalogue::builtin().lookup("gpt-5-mini").unwrap();
     let prices = Prices { input: Some(0.0), ..built_in.prices };
@@ -131,7 +131,7 @@ fn the_last_file_wins() {
 }
 
 #[test]
-fn a_file_that_cannot_be_read_is_told_with_its_line() {
+fn an_invalid_file_is_reported_with_the_line() {
     let told = |text: &str| match Catalogue::builtin().extended_with(text, "my/models.toml") {
         Ok(_) => "fine\n".to_owned(),
         Err(error) => format!("{error}\n"),
@@ -176,7 +176,7 @@ fn a_file_that_cannot_be_read_is_told_with_its_line() {
     "#]].assert_eq(&rows.map(told).concat());
 }
 
-/// The cap that a request carries.
+/// Returns the cap in a request.
 async fn sent_cap(own_model: &str, max_output: Option<u64>, asked: &str) -> Option<u64> {
     let server = ScriptedServer::start(Script::always(reply::text("Hi."))).unwrap();
     let route = Route { model: own_model.to_owned(), max_output, ..route(WireKind::Anthropic, &server.base_url()) };
@@ -189,13 +189,13 @@ async fn sent_cap(own_model: &str, max_output: Option<u64>, asked: &str) -> Opti
 }
 
 #[tokio::test]
-async fn a_cap_that_must_be_sent_is_never_above_the_models_limit() {
+async fn a_required_cap_never_exceeds_the_models_limit() {
     for (own_model, max_output, asked, expected) in [
         ("some-model", None, "some-model", 16_000),
         ("claude-opus-4-5", None, "claude-opus-4-5", 16_000),
         ("claude-3-haiku-20240307", None, "claude-3-haiku-20240307", 4096),
         ("claude-opus-4-5", None, "claude-3-haiku-20240307", 4096),
-        // What is set for a route is the user's word on its own model, and on no other.
+        // A route's settings apply to its own model and to no other.
         ("claude-3-haiku-20240307", Some(64_000), "claude-3-haiku-20240307", 64_000),
         ("claude-opus-4-5", Some(64_000), "claude-3-haiku-20240307", 4096),
         ("claude-opus-4-5", Some(1000), "claude-3-haiku-20240307", 1000),
@@ -217,7 +217,7 @@ async fn told_by_404(wire: WireKind, model: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_model_that_no_setting_names_is_not_told_with_one() {
+async fn an_error_for_an_unconfigured_model_names_no_setting() {
     let server = ScriptedServer::start(Script::always(reply::status(404))).unwrap();
     let messages = [Message::user("Where is it?")];
     let asked = ModelRequest { model: "my-other", ..request(&[], &messages) };
@@ -232,7 +232,7 @@ async fn a_model_that_no_setting_names_is_not_told_with_one() {
 }
 
 #[tokio::test]
-async fn a_model_that_the_provider_does_not_have_is_told_with_the_nearest_that_it_has() {
+async fn an_unknown_model_is_reported_with_the_providers_nearest_models() {
     let mut told = String::new();
     for (wire, model) in [
         (WireKind::Anthropic, "claude-haiku-4"),
@@ -241,7 +241,7 @@ async fn a_model_that_the_provider_does_not_have_is_told_with_the_nearest_that_i
         (WireKind::OpenAiChat, "gpt-5-mni"),
         (WireKind::OpenAiResponses, "gtp-5-codex"),
         (WireKind::Gemini, "gemini-3.8-flsh"),
-        // Their nearest are shut down.
+        // The nearest models are shut down.
         (WireKind::Gemini, "gemini-2.0-flsh"),
         (WireKind::OpenAiChat, "o1-pr"),
         (WireKind::Anthropic, "claude-opus-4-1-mini"),

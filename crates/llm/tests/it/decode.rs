@@ -1,11 +1,11 @@
-//! Replies out of event streams, event by event, with the habits of real servers.
+//! Decoding of event streams, event by event, with the habits of real servers.
 
 use expect_test::{Expect, expect};
 use sortie_llm::wire::{Progress, for_kind};
 use sortie_llm::{ErrorKind, ModelEvent, WireKind};
 use sortie_protocol::{Part, Reply, StopReason};
 
-/// Feeds the payloads; what was seen on the way, then the reply or the error.
+/// Feeds the payloads. Returns the events observed, then the reply or the error.
 pub(crate) fn decode(wire: WireKind, events: &[&str]) -> (String, Result<Reply, sortie_llm::ModelError>) {
     let mut decoder = for_kind(wire).decoder();
     let mut seen = String::new();
@@ -97,7 +97,7 @@ fn an_anthropic_reply_with_everything_in_it() {
 }
 
 #[test]
-fn an_anthropic_stream_without_its_end_is_cut_whatever_came_before() {
+fn an_anthropic_stream_without_its_end_event_is_cut() {
     for end in 0..ANTHROPIC_STREAM.len() {
         let (_, reply) = decode(ANTHROPIC, &ANTHROPIC_STREAM[..end]);
         assert_eq!(reply.unwrap_err().kind, ErrorKind::Cut, "after {end} events");
@@ -170,7 +170,7 @@ fn a_chat_stream_is_cut_until_its_finish_reason() {
 }
 
 #[test]
-fn chat_calls_are_told_apart_on_servers_with_other_habits() {
+fn chat_calls_are_separated_on_unusual_servers() {
     let calls = |deltas: &[&str]| {
         let mut events: Vec<String> =
             deltas.iter().map(|delta| format!(r#"{{"choices":[{{"delta":{{"tool_calls":[{delta}]}}}}]}}"#)).collect();
@@ -252,14 +252,14 @@ fn absurd_accounting_counts_as_nothing() {
 }
 
 #[test]
-fn more_cached_input_than_input_is_told_beside_it() {
+fn cached_input_above_the_input_is_counted_separately() {
     let more_cached_than_sent = r#"{"choices":[{"delta":{},"finish_reason":"stop"}],"usage":{"prompt_tokens":5,"prompt_tokens_details":{"cached_tokens":9}}}"#;
     let usage = decode(CHAT, &[more_cached_than_sent]).1.unwrap().usage;
     assert_eq!((usage.input_tokens, usage.cache_read_tokens), (5, 9));
 }
 
 #[test]
-fn errors_inside_a_stream_have_the_kind_that_they_say() {
+fn errors_inside_a_stream_have_their_stated_kind() {
     for (error, kind) in [
         (r#"{"type":"overloaded_error","message":"Overloaded"}"#, ErrorKind::Overloaded),
         (r#"{"type":"api_error","message":"Internal server error"}"#, ErrorKind::Server),
@@ -302,10 +302,10 @@ fn a_bare_error_inside_a_chat_stream_is_an_error() {
 }
 
 #[test]
-fn what_is_not_the_wires_format_is_garbage() {
+fn a_payload_in_another_format_is_garbage() {
     for event in ["", "{", "null", "[]", r#"{"type":7}"#, r#"{"choices":"none"}"#, "<html>"] {
         for wire in WireKind::ALL {
-            // An object of another shape says nothing on either wire, which the end of the stream then shows.
+            // An object of another shape means nothing on either wire, which the end of the stream then shows.
             let kind = decode(wire, &[event]).1.unwrap_err().kind;
             assert!(matches!(kind, ErrorKind::Garbage | ErrorKind::Cut), "{wire} {event:?}: {kind:?}");
         }
@@ -327,7 +327,7 @@ fn what_is_not_the_wires_format_is_garbage() {
 }
 
 #[test]
-fn blank_deltas_are_no_content() {
+fn empty_deltas_are_no_content() {
     let progress = |wire: WireKind, events: &[&str]| {
         let mut decoder = for_kind(wire).decoder();
         events.iter().fold(Progress::Quiet, |_, event| decoder.feed(event, &mut |_| {}).unwrap())
@@ -348,7 +348,7 @@ fn blank_deltas_are_no_content() {
 }
 
 #[test]
-fn a_ping_counts_only_inside_of_a_block_of_thinking() {
+fn a_ping_counts_only_inside_a_block_of_thinking() {
     let mut decoder = for_kind(ANTHROPIC).decoder();
     let mut feed = |event: &str| decoder.feed(event, &mut |_| {}).unwrap();
     let ping = r#"{"type":"ping"}"#;

@@ -1,4 +1,4 @@
-//! The exact requests that go out.
+//! Exact request bodies of every wire.
 
 use expect_test::{Expect, expect};
 use serde_json::Value;
@@ -121,7 +121,7 @@ fn the_key_goes_into_the_wires_header_and_nowhere_else() {
 }
 
 #[test]
-fn anthropic_is_told_which_version_is_spoken() {
+fn anthropic_requests_name_their_version() {
     let encoded = for_kind(WireKind::Anthropic)
         .encode(&route(WireKind::Anthropic, "https://host.example"), &request(&[], &everything()))
         .unwrap();
@@ -142,7 +142,7 @@ fn a_key_that_no_header_can_carry_is_named_with_its_setting() {
 }
 
 #[test]
-fn without_calls_the_tools_stay_in_the_request() {
+fn tools_stay_in_the_request_when_calls_are_forbidden() {
     let (tools, messages) = (tools(), everything());
     let auto = request(&tools, &messages);
     let none = ModelRequest { tool_choice: ToolChoice::None, ..auto };
@@ -163,7 +163,7 @@ fn without_calls_the_tools_stay_in_the_request() {
 }
 
 #[test]
-fn the_cap_on_the_output_has_the_name_that_each_server_knows() {
+fn the_output_cap_has_the_name_that_each_server_knows() {
     let messages = everything();
     let cap = |wire, base_url, max_output| {
         let route = Route { max_output, ..route(wire, base_url) };
@@ -189,14 +189,14 @@ fn the_cap_on_the_output_has_the_name_that_each_server_knows() {
 }
 
 #[test]
-fn openai_itself_gets_no_fields_that_it_does_not_know() {
+fn openai_itself_gets_no_unknown_fields() {
     let (tools, messages) = (tools(), everything());
     let route = route(WireKind::OpenAiChat, "https://api.openai.com/v1");
     assert!(!body(&route, &request(&tools, &messages)).to_string().contains("reasoning"));
 }
 
 #[test]
-fn long_ids_stay_apart_and_paired_and_only_openai_gets_them_shortened() {
+fn long_ids_stay_distinct_and_only_openai_gets_them_shortened() {
     let ids = ["1", "2"].map(|end| "chatcmpl-tool-".repeat(5) + end);
     let messages = [
         Message::user("Where is it?"),

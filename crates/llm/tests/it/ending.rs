@@ -1,4 +1,4 @@
-//! How replies end: whole, cut or withheld, and what becomes of their calls.
+//! Endings of replies: complete, cut or withheld, and the fate of their calls.
 
 use expect_test::expect;
 use sortie_llm::{ErrorKind, WireKind};
@@ -6,7 +6,7 @@ use sortie_protocol::StopReason;
 
 use crate::decode::{ANTHROPIC, ANTHROPIC_STREAM, CHAT, check, decode};
 
-/// A message of some text and then a call, with the arguments given, that ends for a reason.
+/// A message with text and then a call with these arguments, ending for a reason.
 fn anthropic(arguments: &str, finished: bool, reason: &str) -> Vec<String> {
     let arguments = serde_json::Value::from(arguments);
     let mut events = vec![
@@ -22,7 +22,7 @@ fn anthropic(arguments: &str, finished: bool, reason: &str) -> Vec<String> {
     events
 }
 
-/// The same on the other wire, which does not say where a call ends.
+/// The chat version of [`anthropic`]; that wire does not mark the end of a call.
 fn chat(arguments: &str, reason: &str) -> Vec<String> {
     let arguments = serde_json::Value::from(arguments);
     vec![
@@ -35,7 +35,7 @@ fn chat(arguments: &str, reason: &str) -> Vec<String> {
     ]
 }
 
-/// In one line: the stop reason, the text and the calls, or the kind of the error.
+/// One line: the stop reason, text and calls, or the kind of the error.
 fn ended(wire: WireKind, events: &[String]) -> String {
     match decode(wire, &events.iter().map(String::as_str).collect::<Vec<_>>()).1 {
         Ok(reply) => {
@@ -63,7 +63,7 @@ fn stop_reasons_are_the_same_four_on_every_wire() {
         ("max_tokens", "length", StopReason::Length),
         ("pause_turn", "model_length", StopReason::Length),
         ("refusal", "content_filter", StopReason::Refusal),
-        // Neither sent a call: there is nothing to run.
+        // Neither sent a call, so there is nothing to run.
         ("tool_use", "tool_calls", StopReason::End),
     ] {
         assert_eq!(anthropic(of_anthropic), stop, "{of_anthropic}");
@@ -86,7 +86,7 @@ fn a_withheld_reply_keeps_its_text_and_loses_its_calls() {
 }
 
 #[test]
-fn missing_arguments_are_an_empty_object_only_in_a_reply_that_is_whole() {
+fn missing_arguments_are_an_empty_object_only_in_a_complete_reply() {
     assert_eq!(ended(ANTHROPIC, &anthropic("", true, r#""tool_use""#)), "Calls Well. Read {}");
     assert_eq!(ended(ANTHROPIC, &anthropic("", true, r#""max_tokens""#)), "Length Well. Read ");
     for reason in [r#""tool_calls""#, r#""stop""#] {
@@ -96,7 +96,7 @@ fn missing_arguments_are_an_empty_object_only_in_a_reply_that_is_whole() {
 }
 
 #[test]
-fn a_chat_reply_without_a_finish_reason_is_cut_whatever_mark_follows() {
+fn a_chat_reply_without_a_finish_reason_is_cut_despite_an_end_mark() {
     for arguments in ["", r#"{"path""#, r#"{"path":"a"}"#] {
         assert_eq!(ended(CHAT, &chat(arguments, "null")), "Cut", "{arguments}");
     }
@@ -106,7 +106,7 @@ fn a_chat_reply_without_a_finish_reason_is_cut_whatever_mark_follows() {
 }
 
 #[test]
-fn a_reply_that_ends_for_an_unknown_reason_must_be_whole_by_itself() {
+fn a_reply_with_an_unknown_stop_reason_must_be_complete_by_itself() {
     let whole = r#"{"path":"a"}"#;
     for reason in [r#""something_new""#, "null"] {
         assert_eq!(ended(ANTHROPIC, &anthropic(whole, true, reason)), format!("Calls Well. Read {whole}"), "{reason}");
@@ -134,7 +134,7 @@ fn a_pause_is_a_cap_and_a_full_window_is_an_error() {
 }
 
 #[test]
-fn an_anthropic_call_that_was_never_finished_is_not_given_out() {
+fn an_unfinished_anthropic_call_is_not_returned() {
     let without_block_end: Vec<&str> =
         ANTHROPIC_STREAM.into_iter().filter(|event| *event != r#"{"type":"content_block_stop","index":3}"#).collect();
     let (_, reply) = decode(ANTHROPIC, &without_block_end);
@@ -142,7 +142,7 @@ fn an_anthropic_call_that_was_never_finished_is_not_given_out() {
 }
 
 #[test]
-fn a_call_that_the_output_cap_cut_is_kept_as_it_came() {
+fn a_call_cut_by_the_output_cap_is_kept_as_it_came() {
     for finished in [true, false] {
         let events = anthropic(r#"{"pa"#, finished, r#""max_tokens""#);
         assert_eq!(ended(ANTHROPIC, &events), r#"Length Well. Read {"pa"#);

@@ -1,7 +1,7 @@
-//! The variables that the HTTP and TLS libraries honour: proxies and certificates.
+//! Environment variables of the HTTP and TLS libraries: proxies and certificates.
 //!
-//! A process reads them once, so each case runs in a process of its own: this very test, told by a variable to ask one
-//! model and to say what came of it.
+//! A process reads them once, so each case runs in its own process: this test itself, which a variable tells to ask one
+//! model and print the result.
 
 use std::process::Command;
 
@@ -14,7 +14,7 @@ use crate::fixture::{request, route};
 
 const ASK: &str = "SORTIE_TEST_ASK";
 const NOBODY: &str = "http://127.0.0.1:9";
-/// An address that is not called a loopback, but is refused at once and without a name server.
+/// An address that is not recognised as loopback, yet refuses at once and needs no name server.
 const ELSEWHERE: &str = "http://0.0.0.0:9";
 const AUTHORITY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/certificates/authority.pem");
 
@@ -48,12 +48,12 @@ fn check_all_cases() {
     assert!(said.starts_with("Unreachable: cannot reach https://127.0.0.1:9/v1/messages"), "{said}");
 }
 
-/// Asks in a process with just these variables; what it said.
+/// Asks in a process with only these variables, and returns its output.
 fn asked_with(base_url: &str, variables: &[(&str, &str)]) -> String {
     let output = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "environment::proxies_and_certificates_are_taken_from_the_environment", "--nocapture"])
         .env_clear()
-        // Where an instrumented program writes what it ran; unset otherwise.
+        // Output file of an instrumented program; unset otherwise.
         .envs(std::env::var_os("LLVM_PROFILE_FILE").map(|file| ("LLVM_PROFILE_FILE", file)))
         .envs(variables.iter().copied())
         .env(ASK, base_url)

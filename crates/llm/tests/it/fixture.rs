@@ -1,4 +1,4 @@
-//! What the tests of this crate talk about: routes, tools and a history with everything in it.
+//! Shared samples for the tests of this crate: routes, tools, and a history with everything in it.
 
 use std::collections::BTreeMap;
 
@@ -118,7 +118,7 @@ pub(crate) fn everything() -> Vec<Message> {
     ]
 }
 
-/// The fields of a request's body, each with the exact bytes of its elements: one for a field that is no list.
+/// The fields of a request body, each with the exact bytes of its elements; one element for a field that is no list.
 pub(crate) fn elements(route: &Route, request: &ModelRequest<'_>) -> BTreeMap<String, Vec<String>> {
     let encoded = for_kind(route.wire).encode(route, request).unwrap();
     let fields: BTreeMap<String, Box<RawValue>> = serde_json::from_slice(&encoded.body).unwrap();

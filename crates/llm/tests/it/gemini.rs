@@ -1,4 +1,4 @@
-//! What only Gemini does: signatures that belong to a part, calls that come whole, outputs that need a name.
+//! Gemini's own features: signatures on parts, calls that arrive whole, outputs that need a name.
 
 mod decode;
 mod encode;
@@ -13,7 +13,7 @@ use crate::fixture::{request, route};
 const WIRE: WireKind = WireKind::Gemini;
 /// A model that signs its calls.
 const SIGNING: &str = "gemini-3-pro-preview";
-/// A model that does not.
+/// A model that does not sign its calls.
 const EARLY: &str = "gemini-2.5-flash";
 
 fn to<'a>(model: &'a str, tools: &'a [ToolSpec], messages: &'a [Message]) -> ModelRequest<'a> {

@@ -1,4 +1,4 @@
-//! The routes as a person sees them, and the call that checks one.
+//! Listing of routes for a person, and the call that checks one.
 
 use std::time::Duration;
 
@@ -63,7 +63,7 @@ fn each_route_is_listed_with_its_figures_and_the_names_that_lead_to_it() {
 }
 
 #[test]
-fn a_light_route_and_no_main_one_are_listed_as_they_serve() {
+fn a_light_route_without_a_main_one_is_listed_as_its_stand_in() {
     let light = Route {
         name: "light".to_owned(),
         model: "gpt-5-mini".to_owned(),
@@ -98,7 +98,7 @@ fn without_a_route_everything_leads_to_offline() {
 }
 
 #[tokio::test]
-async fn a_route_that_works_says_which_model_answered() {
+async fn a_working_route_reports_the_model_that_answered() {
     for wire in WireKind::ALL {
         let server = ScriptedServer::start(Script::always(reply::text("OK"))).unwrap();
         let table = table(vec![route(wire, &server.base_url())], QUICK);
@@ -125,7 +125,7 @@ async fn a_check_asks_for_little_and_only_once() {
 }
 
 #[tokio::test]
-async fn a_check_finds_out_that_a_route_takes_no_tools() {
+async fn a_check_detects_a_route_without_tools() {
     let server = ScriptedServer::start(Script::always(reply::text("OK"))).unwrap();
     let chat = Route { model: "gpt-5.6-sol".to_owned(), ..route(WireKind::OpenAiChat, &server.base_url()) };
     let error = table(vec![chat], QUICK).check("main").await.unwrap_err();
@@ -134,7 +134,7 @@ async fn a_check_finds_out_that_a_route_takes_no_tools() {
 }
 
 #[tokio::test]
-async fn a_check_on_chat_has_a_cap_only_where_every_call_has_one() {
+async fn a_check_on_chat_sends_a_cap_only_if_every_call_does() {
     for (max_output, expected) in [(None, None), (Some(64_000), Some(1024)), (Some(100), Some(100))] {
         let server = ScriptedServer::start(Script::always(reply::text("OK"))).unwrap();
         let chat = Route { max_output, ..route(WireKind::OpenAiChat, &server.base_url()) };
@@ -146,7 +146,7 @@ async fn a_check_on_chat_has_a_cap_only_where_every_call_has_one() {
 }
 
 #[tokio::test]
-async fn a_reply_that_the_cap_cut_is_still_a_reply() {
+async fn a_reply_cut_by_the_cap_is_still_a_reply() {
     for wire in WireKind::ALL {
         for cut in [reply::text("O").stop(StopReason::Length), reply::reasoning("Hm").stop(StopReason::Length)] {
             let server = ScriptedServer::start(Script::always(cut)).unwrap();
@@ -157,7 +157,7 @@ async fn a_reply_that_the_cap_cut_is_still_a_reply() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_asked_says_why() {
+async fn a_route_that_cannot_be_asked_says_why() {
     let keyless = Route { api_key: None, ..route(WireKind::OpenAiChat, "https://api.openai.com") };
     let table = table(vec![keyless], QUICK);
     let told = |checked: Result<sortie_llm::Checked, sortie_llm::ModelError>| checked.unwrap_err().message;
@@ -167,18 +167,18 @@ async fn what_cannot_be_asked_says_why() {
     assert_eq!(table.check("offline").await.unwrap().model_said, "offline-rules");
 }
 
-/// Long enough for a loaded machine to say its first words.
+/// Long enough for a loaded machine to begin its reply.
 const IMPATIENT: CallSettings = CallSettings { idle_timeout: Duration::from_secs(1), ..QUICK };
 
 #[tokio::test]
-async fn a_check_does_not_wait_for_the_silent() {
+async fn a_check_does_not_wait_for_a_silent_model() {
     let server = ScriptedServer::start(Script::always(reply::never())).unwrap();
     let table = table(vec![route(WireKind::Anthropic, &server.base_url())], IMPATIENT);
     assert_eq!(table.check("main").await.unwrap_err().kind, ErrorKind::Stalled);
 }
 
 #[tokio::test]
-async fn who_has_begun_to_speak_works() {
+async fn a_model_that_has_begun_to_reply_passes_the_check() {
     let slow = reply::text("OK. ".repeat(1000)).in_chunks_of(8).fault(Fault::StallAfter(3000));
     let server = ScriptedServer::start(Script::always(slow)).unwrap();
     let table = table(vec![route(WireKind::Anthropic, &server.base_url())], IMPATIENT);

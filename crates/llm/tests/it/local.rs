@@ -1,4 +1,4 @@
-//! Which model server answers on this machine.
+//! Detection of the model server on this machine.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -17,7 +17,7 @@ const OLLAMA_TAGS: (&str, &str) = (
 const LLAMA_CPP: (&str, &str) =
     ("/v1/models", r#"{"object":"list","data":[{"id":"qwen3.gguf","object":"model","owned_by":"llamacpp"}]}"#);
 
-/// Answers each of a few paths with its document, and any other with 404.
+/// Serves these documents at their paths, and 404 at any other.
 fn serve(documents: &[(&str, &str)]) -> SocketAddr {
     let documents: Vec<(String, String)> =
         documents.iter().map(|(path, body)| ((*path).to_owned(), (*body).to_owned())).collect();
@@ -36,7 +36,7 @@ fn answer(mut stream: &TcpStream, documents: &[(String, String)]) {
         None => ("404 Not Found", "404 page not found"),
     };
     let head = format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", body.len());
-    // Who asks may have gone, when it is told too much.
+    // The client may hang up if it is sent too much.
     drop(stream.write_all(&[head.as_bytes(), body.as_bytes()].concat()));
 }
 
@@ -52,7 +52,7 @@ async fn found(documents: &[(&str, &str)]) -> Option<(&'static str, Vec<String>)
 }
 
 #[tokio::test]
-async fn ollama_is_known_by_its_version_and_names_what_can_be_asked_for() {
+async fn ollama_is_recognised_by_its_version_and_lists_its_models() {
     let models = vec!["llama3.2:latest".to_owned(), "qwen3:8b".to_owned()];
     assert_eq!(found(&[OLLAMA_VERSION, OLLAMA_TAGS]).await, Some(("Ollama", models)));
 }
@@ -63,7 +63,7 @@ async fn a_server_without_models_is_still_a_server() {
 }
 
 #[tokio::test]
-async fn other_servers_are_known_by_the_owner_of_their_models() {
+async fn other_servers_are_recognised_by_the_owner_of_their_models() {
     assert_eq!(found(&[LLAMA_CPP]).await, Some(("llama.cpp", vec!["qwen3.gguf".to_owned()])));
     let vllm = ("/v1/models", r#"{"data":[{"id":"org/model","owned_by":"vllm"}]}"#);
     assert_eq!(found(&[vllm]).await, Some(("vLLM", vec!["org/model".to_owned()])));
@@ -76,7 +76,7 @@ async fn the_path_of_the_address_does_not_matter() {
 }
 
 #[tokio::test]
-async fn who_is_not_known_is_nobody() {
+async fn an_unknown_server_is_ignored() {
     for documents in [
         &[][..],
         &[("/api/version", r#"{"name":"some other program"}"#)],
@@ -93,7 +93,7 @@ async fn who_is_not_known_is_nobody() {
 }
 
 #[tokio::test]
-async fn a_flood_is_no_list_of_models() {
+async fn an_oversized_reply_is_no_list_of_models() {
     let flood = format!(r#"{{"models":[],"more":"{}"}}"#, "x".repeat(2 * 1024 * 1024));
     assert_eq!(found(&[OLLAMA_VERSION, ("/api/tags", &flood)]).await, None);
     let many: Vec<String> = (0..1000).map(|number| format!(r#"{{"name":"m{number}"}}"#)).collect();

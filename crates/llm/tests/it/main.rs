@@ -1,4 +1,4 @@
-//! The wires, routes and calls of `sortie-llm`, tested at its public door.
+//! Wires, routes and calls of `sortie-llm`, tested through its public API.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic wherever it stands")]
 

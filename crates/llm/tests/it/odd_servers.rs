@@ -1,4 +1,4 @@
-//! Servers that are not what they should be: answers byte by byte, from no script.
+//! Misbehaving servers: replies sent byte by byte, without a script.
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener};
@@ -23,7 +23,7 @@ impl OddServer {
         Self::dripping(vec![answer.into()], Duration::ZERO)
     }
 
-    /// The same, piece by piece with a pause after each.
+    /// Sends the pieces with a pause after each, and closes no connection.
     fn dripping<P: AsRef<[u8]> + Send + 'static>(pieces: Vec<P>, pace: Duration) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
@@ -35,9 +35,9 @@ impl OddServer {
                 counter.fetch_add(1, Ordering::SeqCst);
                 assert_ne!(stream.read(&mut [0; 4096]).unwrap(), 0, "the request comes before the answer");
                 for piece in &pieces {
-                    // A client that has heard enough hangs up.
+                    // A client that has enough hangs up.
                     stream.write_all(piece.as_ref()).ok();
-                    // Sleeps on purpose: a pace is what is tested, on a real connection.
+                    // Sleeps on purpose: pacing over a real connection is under test.
                     std::thread::sleep(pace);
                 }
                 open.push(stream);
@@ -83,7 +83,7 @@ impl OddServer {
     }
 }
 
-/// What is told when such a document is the answer; it must be told without a second try.
+/// Returns the error for this document as a reply; it must come without a second try.
 async fn told(server: &OddServer) -> ModelError {
     let error = server.ask(WireKind::OpenAiChat, QUICK).await.unwrap_err();
     assert_eq!(server.connections.load(Ordering::SeqCst), 1, "asking again would change nothing");
@@ -91,7 +91,7 @@ async fn told(server: &OddServer) -> ModelError {
 }
 
 #[tokio::test]
-async fn a_reply_without_end_is_broken_off_and_not_asked_for_again() {
+async fn an_endless_reply_is_cut_off_and_not_retried() {
     let piece =
         format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"{}\"}}}}]}}\n\n", "x".repeat(64 * 1024));
     let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
@@ -114,7 +114,7 @@ async fn a_web_page_is_a_wrong_address() {
 }
 
 #[tokio::test]
-async fn a_server_that_cannot_stream_is_told() {
+async fn a_server_that_cannot_stream_is_reported() {
     let server = OddServer::document("200 OK", "content-type: application/json\r\n", r#"{"choices":[]}"#);
     let error = told(&server).await;
     assert_eq!(error.kind, ErrorKind::BadRequest);
@@ -122,7 +122,7 @@ async fn a_server_that_cannot_stream_is_told() {
 }
 
 #[tokio::test]
-async fn an_error_under_a_good_status_is_still_an_error() {
+async fn an_error_with_a_success_status_is_still_an_error() {
     let body = r#"{"error":{"type":"invalid_request_error","message":"no such thing"}}"#;
     let server = OddServer::document("200 OK", "content-type: application/json\r\n", body);
     let error = told(&server).await;
@@ -131,7 +131,7 @@ async fn an_error_under_a_good_status_is_still_an_error() {
 }
 
 #[tokio::test]
-async fn the_wait_that_an_error_under_a_good_status_asks_for_is_kept() {
+async fn an_error_with_a_success_status_keeps_its_requested_wait() {
     let details = r#"{"error":{"code":429,"message":"slow down","details":[{"retryDelay":"7s"}]}}"#;
     let plain = r#"{"error":{"type":"overloaded_error","message":"slow down"}}"#;
     for (headers, body) in [("", details), ("retry-after: 7\r\n", plain)] {
@@ -143,7 +143,7 @@ async fn the_wait_that_an_error_under_a_good_status_asks_for_is_kept() {
 }
 
 #[tokio::test]
-async fn what_an_address_holds_beside_the_host_is_never_told() {
+async fn errors_show_nothing_of_an_address_but_its_host() {
     let location = "location: https://user-name:pass-word@elsewhere.example/v1?key=top-secret\r\n";
     let echo = "no user-name with pass-word and key=top-secret for API version 2026-10-01";
     let base_url = |server: &OddServer| {
@@ -160,7 +160,7 @@ async fn what_an_address_holds_beside_the_host_is_never_told() {
     }
 }
 
-/// A stream whose model thinks in silence, longer than the idle timer runs, while the provider says that it lives.
+/// A stream whose model thinks silently for longer than the idle timeout, while the provider gives signs of life.
 async fn silent_reasoning(wire: WireKind, opening: &str, sign_of_life: &str, rest: &[&str]) -> Reply {
     const SIGNS: usize = 40;
     const PACE: Duration = Duration::from_millis(20);
@@ -174,7 +174,7 @@ async fn silent_reasoning(wire: WireKind, opening: &str, sign_of_life: &str, res
 }
 
 #[tokio::test]
-async fn a_model_that_thinks_in_silence_is_waited_for() {
+async fn a_model_that_thinks_silently_does_not_stall() {
     let reply = silent_reasoning(
         WireKind::Anthropic,
         r#"{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"","signature":""}}"#,
@@ -205,7 +205,7 @@ async fn a_model_that_thinks_in_silence_is_waited_for() {
 }
 
 #[tokio::test]
-async fn a_redirect_is_told_and_not_followed() {
+async fn a_redirect_is_reported_and_not_followed() {
     let elsewhere = OddServer::document("200 OK", "", "");
     let location = format!("location: http://{}/v2\r\n", elsewhere.address);
     let server = OddServer::document("307 Temporary Redirect", &location, "");
@@ -219,7 +219,7 @@ async fn a_redirect_is_told_and_not_followed() {
 }
 
 #[tokio::test]
-async fn a_refusal_of_any_size_and_shape_becomes_one_bounded_line() {
+async fn a_refusal_of_any_size_and_shape_becomes_one_short_line() {
     let flood = "no\n\t\u{1b}[2J".repeat(100_000);
     let error = told(&OddServer::document("400 Bad Request", "", &flood)).await;
     assert_eq!(error.kind, ErrorKind::BadRequest);
@@ -234,7 +234,7 @@ async fn a_refusal_of_any_size_and_shape_becomes_one_bounded_line() {
 }
 
 #[tokio::test]
-async fn a_server_that_stays_after_its_last_word_is_not_waited_for() {
+async fn a_server_that_keeps_the_stream_open_is_not_waited_for() {
     let chunk = r#"data: {"choices":[{"delta":{"content":"Hi."},"finish_reason":"stop"}]}"#;
     let server = OddServer::start(format!("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n{chunk}\n\n"));
     let patient = sortie_llm::CallSettings { idle_timeout: Duration::from_mins(10), ..IMPATIENT };
@@ -243,7 +243,7 @@ async fn a_server_that_stays_after_its_last_word_is_not_waited_for() {
 }
 
 #[tokio::test]
-async fn a_window_that_fills_up_in_mid_reply_is_told_once_with_the_text_so_far() {
+async fn a_window_that_fills_up_in_mid_reply_fails_once_with_the_text_so_far() {
     let events = [
         r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":"Well"}}"#,
         r#"{"type":"message_delta","delta":{"stop_reason":"model_context_window_exceeded"}}"#,

@@ -40,7 +40,7 @@ async fn its_remark_and_its_calls_are_streamed() {
 }
 
 #[tokio::test]
-async fn where_no_calls_are_allowed_its_text_is_streamed_by_lines() {
+async fn without_calls_its_text_is_streamed_by_lines() {
     let (reply, events) = ask(ToolChoice::None).await;
     assert_eq!(reply.calls().count(), 0);
     assert!(events.len() > 1, "{events:?}");

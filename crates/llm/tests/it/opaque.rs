@@ -1,4 +1,4 @@
-//! What compatible servers want back: it goes out again where it came in.
+//! Opaque items of compatible servers: each goes back to where it came from.
 
 use expect_test::{Expect, expect};
 use serde_json::Value;
@@ -10,7 +10,7 @@ use crate::caller::{ONE_TRY, caller};
 use crate::decode::{CHAT, decode, render};
 use crate::fixture::{elements, outputs, request, route};
 
-/// The reply out of a stream of deltas.
+/// The reply decoded from a stream of deltas.
 fn replied(deltas: &[&str]) -> (String, Reply) {
     let mut events: Vec<String> =
         deltas.iter().map(|delta| format!(r#"{{"model":"m","choices":[{{"delta":{delta}}}]}}"#)).collect();
@@ -28,7 +28,7 @@ fn history(reply: &Reply) -> Vec<Message> {
     messages
 }
 
-/// What was seen, the reply, and the message in which it goes back; the scripted server must take it.
+/// Checks the events, the reply, and the message that sends it back; the scripted server must accept it.
 async fn check(deltas: &[&str], expected: &Expect) {
     let (seen, answer) = replied(deltas);
     let messages = history(&answer);
@@ -95,7 +95,7 @@ async fn reasoning_details_go_back_as_whole_blocks() {
 }
 
 #[tokio::test]
-async fn thinking_that_comes_as_content_goes_back_as_content() {
+async fn thinking_sent_as_content_goes_back_as_content() {
     check(
         &[
             r#"{"content":[{"type":"thinking","thinking":[{"type":"text","text":"Let me "}]}]}"#,

@@ -1,5 +1,5 @@
-//! Rate limits shared by all who ask an endpoint, over real connections. Crowds are tried on a clock of their own,
-//! beside the code.
+//! Rate limits shared by all callers of an endpoint, over real connections. Crowds are tested with a simulated clock,
+//! next to the code.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,7 +25,7 @@ fn two_routes(server: &ScriptedServer, rate_limits: RateLimits) -> [Arc<dyn Mode
 }
 
 #[tokio::test]
-async fn a_wait_that_one_caller_is_asked_for_is_kept_by_others_on_other_routes() {
+async fn a_requested_wait_applies_to_callers_on_other_routes() {
     let script = Script::new().once(when::any(), reply::fault(Fault::rate_limited("1"))).otherwise(reply::text("Hi."));
     let server = ScriptedServer::start(script).unwrap();
     let [main, light] = two_routes(&server, RateLimits::default());
@@ -69,7 +69,7 @@ async fn a_crowd_that_is_refused_at_first_finishes() {
 }
 
 #[tokio::test]
-async fn as_many_calls_as_are_set_are_under_way_at_once() {
+async fn the_configured_number_of_calls_runs_at_once() {
     let server = ScriptedServer::start(Script::always(reply::text("Hi.").held_by("door"))).unwrap();
     let models = two_routes(&server, RateLimits { max_connections: Some(3), ..RateLimits::default() });
     let agents: Vec<_> = (0..10)
@@ -87,7 +87,7 @@ async fn as_many_calls_as_are_set_are_under_way_at_once() {
 }
 
 #[tokio::test]
-async fn an_endpoint_that_takes_calls_again_is_given_more() {
+async fn an_endpoint_that_accepts_calls_again_gets_more() {
     let script = Script::new()
         .once(when::any(), reply::fault(Fault::rate_limited("0")))
         .once(when::any(), reply::text("Hi."))
@@ -110,7 +110,7 @@ async fn an_endpoint_that_takes_calls_again_is_given_more() {
 }
 
 #[tokio::test]
-async fn a_call_that_finds_no_place_before_its_deadline_says_so() {
+async fn a_call_that_cannot_be_sent_before_its_deadline_says_so() {
     let server = ScriptedServer::start(Script::always(reply::text("Hi."))).unwrap();
     let [main, light] = two_routes(&server, RateLimits { requests_per_minute: Some(1), ..RateLimits::default() });
     let messages = [Message::user("Where is it?")];
@@ -122,13 +122,13 @@ async fn a_call_that_finds_no_place_before_its_deadline_says_so() {
     assert!(error.message.contains(" cannot be asked before the deadline, at the rate that it takes; "), "{error}");
 }
 
-/// How many tries there are, and the error with what it says was used, if the first one ends so and the endpoint's rate
-/// is a token a second: nobody has what a second one needs before the deadline, unless the first one gave it back.
+/// The number of tries, and the error with its usage, if the first one ends like this. The endpoint's rate is one token
+/// per second, so a second try fits before the deadline only if the first one gave its tokens back.
 async fn tries_after(first: ScriptedReply) -> (usize, Option<(ErrorKind, u64)>) {
     let script = Script::new().once(when::any(), first).otherwise(reply::text("Hi."));
     let server = ScriptedServer::start(script).unwrap();
     let rate_limits = RateLimits { tokens_per_minute: Some(60), ..RateLimits::default() };
-    // A wire that says what it reads before it writes.
+    // A wire that reports its input before its output.
     let model = open(Route { rate_limits, ..route(WireKind::Anthropic, &server.base_url()) }, QUICK);
     let (tools, messages) = (tools(), [Message::user("Where is it? ".repeat(100))]);
     let deadline = Some(Instant::now() + Duration::from_mins(1));
@@ -137,7 +137,7 @@ async fn tries_after(first: ScriptedReply) -> (usize, Option<(ErrorKind, u64)>) 
 }
 
 #[tokio::test]
-async fn a_refused_call_gives_its_tokens_back_and_one_that_was_at_work_does_not() {
+async fn only_a_refused_call_gives_its_tokens_back() {
     assert_eq!(tries_after(reply::fault(Fault::rate_limited("0"))).await, (2, None));
     assert_eq!(tries_after(reply::status(500)).await, (2, None));
     let cut = reply::text("Half a sentence").fault(Fault::CutAfter(4)).usage(Usage::default());
@@ -145,12 +145,12 @@ async fn a_refused_call_gives_its_tokens_back_and_one_that_was_at_work_does_not(
 }
 
 #[tokio::test]
-async fn a_stream_that_broke_counts_with_what_was_said_of_it() {
+async fn a_broken_stream_counts_with_its_reported_usage() {
     let broke = |input_tokens| {
         let usage = Usage { input_tokens, ..Usage::default() };
         reply::text("Some words").fault(Fault::Garbage).usage(usage)
     };
     assert_eq!(tries_after(broke(1)).await, (2, None));
-    // What it used was told with the retry, which there was no time for.
+    // Its usage was reported with the retry, which ran out of time.
     assert_eq!(tries_after(broke(1000)).await, (1, Some((ErrorKind::Garbage, 0))));
 }

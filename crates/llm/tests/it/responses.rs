@@ -7,7 +7,7 @@ use sortie_llm::WireKind;
 
 const RESPONSES: WireKind = WireKind::OpenAiResponses;
 
-/// A reply of everything; the last event makes it whole.
+/// A reply with everything in it; the last event completes it.
 const STREAM: [&str; 20] = [
     r#"{"type":"response.created","sequence_number":0,"response":{"id":"resp_1","status":"in_progress","model":"gpt-x","output":[],"usage":null}}"#,
     r#"{"type":"response.in_progress","response":{"status":"in_progress"}}"#,

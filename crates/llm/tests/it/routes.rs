@@ -1,4 +1,4 @@
-//! Who is meant by a model's name, what is said when another serves, and what when nobody is meant.
+//! Resolving model names: the chosen model, the notice of a stand-in, and the error for an unknown name.
 
 mod aliases;
 
@@ -44,14 +44,14 @@ fn chosen(table: &RouteTable, asked: Option<&str>, inherited: Option<&str>) -> S
     }
 }
 
-/// What each name leads to, one a line.
+/// The model behind each name, one per line.
 fn leads(table: &RouteTable, names: &[&str], expected: &Expect) {
     let lines = names.iter().map(|name| format!("{name} → {}\n", chosen(table, Some(name), None)));
     expected.assert_eq(&lines.collect::<String>());
 }
 
 #[test]
-fn a_call_comes_before_the_parent_and_the_parent_before_the_main_route() {
+fn the_model_of_a_call_beats_the_parents_and_the_main_routes() {
     let table = table(&[anthropic("main", "main-model"), anthropic("light", "light-model")]);
     assert_eq!(chosen(&table, None, None), "main main-model");
     assert_eq!(chosen(&table, None, Some("light")), "light inherited-model");
@@ -60,7 +60,7 @@ fn a_call_comes_before_the_parent_and_the_parent_before_the_main_route() {
 }
 
 #[test]
-fn routes_are_known_by_name_whatever_its_case() {
+fn routes_are_found_by_name_in_any_case() {
     let routes = [openai("main", "main-model"), openai("light", "light-model"), openai("local", "qwen")];
     leads(
         &table(&routes),
@@ -79,7 +79,7 @@ fn routes_are_known_by_name_whatever_its_case() {
 }
 
 #[test]
-fn exactly_is_tried_before_any_case() {
+fn an_exact_name_beats_one_in_another_case() {
     let routes = [openai("Fast", "upper"), openai("fast", "lower"), openai("x", "Model"), openai("y", "model")];
     leads(
         &table(&routes),
@@ -96,12 +96,12 @@ fn exactly_is_tried_before_any_case() {
 }
 
 #[test]
-fn without_a_route_there_is_offline() {
+fn without_a_route_offline_serves() {
     assert_eq!(chosen(&table(&[]), None, None), "offline offline-rules");
 }
 
 #[test]
-fn a_light_route_alone_serves_everyone_and_says_so() {
+fn a_light_route_alone_serves_everything_with_a_notice() {
     let light = table(&[openai("light", "light-model")]);
     expect!["light light-model (`main` is served by light-model (route light): no main route is set; set LLM_MODEL_ID or [routes.main])"].assert_eq(&chosen(&light, None, None));
     leads(
@@ -117,7 +117,7 @@ fn a_light_route_alone_serves_everyone_and_says_so() {
 }
 
 #[test]
-fn who_stands_in_for_main_and_light_is_told() {
+fn stand_ins_for_main_and_light_carry_a_notice() {
     let main = table(&[openai("main", "main-model")]);
     leads(
         &main,
@@ -138,11 +138,11 @@ fn who_stands_in_for_main_and_light_is_told() {
 }
 
 #[test]
-fn a_model_id_is_served_where_it_is_set_else_by_its_provider_else_by_main() {
+fn a_model_id_goes_to_its_route_else_its_provider_else_main() {
     let routes = [
         openai("main", "qwen3:8b"),
         anthropic("claude", "claude-opus-4-5"),
-        // It speaks Anthropic's wire and has none of its models.
+        // Speaks Anthropic's wire but has none of its models.
         anthropic("also-ran", "kimi-k2"),
         named("google", WireKind::Gemini, LOCAL, "gemini-2.5-pro"),
         named("gpt", WireKind::OpenAiChat, "https://api.openai.com", "ft:our-own"),
@@ -188,7 +188,7 @@ fn a_model_id_is_served_where_it_is_set_else_by_its_provider_else_by_main() {
 }
 
 #[test]
-fn a_model_that_nobody_knows_is_refused_with_the_nearest_names_and_what_to_set() {
+fn an_unknown_model_is_refused_with_suggestions_and_a_setting() {
     leads(
         &table(&[]),
         &["gpt-5", "o1-pro", "gtp-5-mini", "sonet", "ofline", "x"],
@@ -220,7 +220,7 @@ fn a_model_that_nobody_knows_is_refused_with_the_nearest_names_and_what_to_set()
 }
 
 #[test]
-fn what_could_lead_an_address_elsewhere_is_no_id_unless_the_user_set_it() {
+fn an_id_that_could_change_the_url_is_valid_only_in_a_route() {
     let table = table(&[openai("main", "/models/own.gguf")]);
     for asked in ["..", "../x", "a/./b", "a//b", "/x", "a?b", "a#b", "a\\b", "a b", "a\u{7f}b"] {
         assert!(chosen(&table, Some(asked), None).starts_with("unknown model `"), "{asked}");
@@ -243,7 +243,7 @@ fn every_chosen_model_can_be_opened() {
 }
 
 #[test]
-fn a_provider_that_wants_a_key_is_not_asked_without_one() {
+fn a_provider_that_requires_a_key_is_not_asked_without_one() {
     for (wire, base_url, opens) in [
         (WireKind::Anthropic, "https://api.anthropic.com", false),
         (WireKind::OpenAiChat, "https://api.openai.com/v1", false),
@@ -266,7 +266,7 @@ fn a_provider_that_wants_a_key_is_not_asked_without_one() {
 }
 
 #[test]
-fn a_table_refuses_routes_that_it_could_not_serve() {
+fn a_table_refuses_routes_that_it_cannot_serve() {
     let error = |routes: &[Route]| aliased(routes, &[]).err().unwrap().to_string();
     expect!["route `main` names no model; set LLM_MODEL_ID or `model` in [routes.main]"]
         .assert_eq(&error(&[openai("main", " ")]));
@@ -279,14 +279,14 @@ fn a_table_refuses_routes_that_it_could_not_serve() {
 }
 
 #[test]
-fn the_word_that_leaves_the_choice_to_others_is_neither_an_alias_nor_the_target_of_one() {
+fn auto_is_neither_an_alias_nor_the_target_of_one() {
     let error = |alias: (&str, &str)| aliased(&[openai("main", "m")], &[alias]).err().unwrap().to_string();
     expect!["alias `Auto` has the name of a route; give it another"].assert_eq(&error(("Auto", "m")));
     expect!["alias `mine` names `auto`, which is neither a model id nor a route"].assert_eq(&error(("mine", "auto")));
 }
 
 #[test]
-fn wires_are_read_by_name() {
+fn wires_are_parsed_by_name() {
     for wire in WireKind::ALL {
         assert_eq!(wire.to_string().parse(), Ok(wire));
     }
@@ -295,7 +295,7 @@ fn wires_are_read_by_name() {
 }
 
 #[test]
-fn a_route_that_cannot_be_used_is_refused_by_name_and_stands_in_nobodys_way() {
+fn an_unusable_route_is_refused_by_name_and_blocks_no_other() {
     let unusable = |name: &str| (name.to_owned(), "its key is not set; export IT".to_owned());
     let table = RouteTable::new(RouteSetup {
         routes: vec![anthropic("main", "main-model")],
@@ -330,7 +330,7 @@ fn a_route_that_cannot_be_used_is_refused_by_name_and_stands_in_nobodys_way() {
 }
 
 #[test]
-fn a_model_of_another_provider_is_not_asked_of_this_one() {
+fn a_model_is_not_requested_from_another_provider() {
     let at_anthropic = table(&[named("main", WireKind::Anthropic, "https://api.anthropic.com", "claude-sonnet-5-5")]);
     let at_a_gateway = table(&[named("main", WireKind::Anthropic, "https://gateway.example", "claude-sonnet-5-5")]);
     assert!(
@@ -341,7 +341,7 @@ fn a_model_of_another_provider_is_not_asked_of_this_one() {
 }
 
 #[test]
-fn nobody_stands_in_for_a_route_that_was_set_up_in_vain() {
+fn an_unusable_route_has_no_stand_in() {
     let unusable = |name: &str| BTreeMap::from([(name.to_owned(), "its key is not set".to_owned())]);
     let no_main = RouteTable::new(RouteSetup { unusable: unusable("main"), ..RouteSetup::default() }).unwrap();
     leads(

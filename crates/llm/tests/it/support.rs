@@ -1,4 +1,4 @@
-//! The table of what wires support: it is what `docs/wires.md` says, and what is really sent.
+//! The support table of the wires: it must match `docs/wires.md` and the requests really sent.
 
 use std::fmt::Write as _;
 
@@ -38,7 +38,7 @@ fn listed(types: &[&str]) -> String {
     if types.is_empty() { "no".to_owned() } else { types.join(", ") }
 }
 
-/// A row of the table: what it is about, and how to say it of a wire.
+/// A row of the table: its title, and its cell for a wire.
 type Row = (&'static str, fn(&Support) -> String);
 
 const ROWS: [Row; 10] = [
@@ -55,7 +55,7 @@ const ROWS: [Row; 10] = [
 ];
 
 #[test]
-fn the_page_about_wires_is_the_table() {
+fn docs_wires_md_matches_the_table() {
     let mut page = HEAD.to_owned();
     let names = WireKind::ALL.map(|wire| format!("`{wire}`")).join(" | ");
     writeln!(page, "| | {names} |\n| --- |{}", " --- |".repeat(WireKind::ALL.len())).unwrap();
@@ -72,7 +72,7 @@ fn sent(wire: WireKind, request: &ModelRequest<'_>) -> String {
     String::from_utf8(encoded.body.to_vec()).unwrap()
 }
 
-/// What a wire sends of a turn with one output.
+/// The request of a wire for a turn with one output.
 fn turn(wire: WireKind, output: ToolOutput) -> String {
     let messages = [
         Message::user("Where is it?"),
@@ -83,7 +83,7 @@ fn turn(wire: WireKind, output: ToolOutput) -> String {
 }
 
 #[test]
-fn what_the_table_says_of_requests_is_what_is_sent() {
+fn requests_match_the_table() {
     for wire in WireKind::ALL {
         let support = support(wire);
         let failed = turn(wire, ToolOutput::failure("no such file"));

@@ -1,4 +1,4 @@
-//! What every wire must do, over real connections to a scripted server. A new wire is one row of the macro.
+//! Behaviour required of every wire, over real connections to a scripted server. A new wire is one row of the macro.
 
 mod attachment;
 mod conversation;
@@ -19,8 +19,8 @@ macro_rules! wire_suite {
                 an_empty_answer_is_an_answer,
                 truncated_arguments_are_kept_with_their_reason,
                 usage_and_the_answering_model_are_reported,
-                usage_that_is_not_reported_is_estimated_from_sizes,
-                usage_that_cannot_be_true_is_put_right_and_marked,
+                unreported_usage_is_estimated_from_sizes,
+                implausible_usage_is_corrected_and_marked,
                 one_connection_serves_many_calls,
             );
             wire_suite!(@behaviours $kind, attachment:
@@ -30,22 +30,22 @@ macro_rules! wire_suite {
             wire_suite!(@behaviours $kind, fault:
                 a_stream_cut_at_any_byte_is_never_half_a_reply,
                 a_reply_that_ends_too_early_is_cut,
-                a_cut_stream_is_tried_again,
+                a_cut_stream_is_retried,
                 a_stalled_stream_fails_with_its_partial_text,
                 keep_alives_do_not_keep_a_call_alive,
-                a_server_that_says_nothing_is_stalled,
+                a_silent_server_is_stalled,
                 slow_content_is_not_a_stall,
                 an_overload_inside_a_stream_is_retried,
                 garbage_is_retried_and_then_reported,
                 dropping_a_call_closes_its_connection,
             );
             wire_suite!(@behaviours $kind, usage:
-                a_broken_try_tells_what_it_used_and_the_reply_counts_its_own,
-                what_was_used_is_told_while_it_streams_and_with_the_cut,
-                every_failed_try_tells_what_it_used,
-                a_failure_that_comes_with_its_usage_is_told_with_it,
-                nothing_is_estimated_for_a_try_of_which_nothing_was_said,
-                an_answer_in_one_document_was_paid_for,
+                a_failed_try_reports_its_usage_and_the_reply_counts_only_its_own,
+                usage_is_reported_while_streaming_and_with_the_cut,
+                every_failed_try_reports_its_usage,
+                a_failure_event_with_usage_is_reported_with_it,
+                nothing_is_estimated_for_a_try_without_reported_usage,
+                a_reply_in_one_document_counts_its_usage,
             );
             wire_suite!(@behaviours $kind, failure:
                 statuses_have_their_kinds,
@@ -53,15 +53,15 @@ macro_rules! wire_suite {
                 no_retry_starts_after_the_deadline,
                 a_server_error_is_retried_and_announced,
                 retries_end_at_their_number,
-                retries_that_were_made_before_count,
-                refusals_for_the_rate_or_the_load_use_up_no_retry,
-                a_wrong_key_is_told_with_its_setting_and_never_shown,
-                a_wrong_model_is_told_with_its_address,
+                earlier_retries_count,
+                refusals_for_rate_or_load_use_up_no_retry,
+                a_wrong_key_is_reported_with_its_setting_and_never_shown,
+                a_wrong_model_is_reported_with_its_address,
                 a_missing_model_is_recognised_under_any_status,
                 a_conversation_that_no_longer_fits_is_recognised,
-                a_cap_on_the_output_that_is_too_high_is_no_matter_of_the_conversation,
-                a_refused_connection_is_told_soon,
-                a_server_that_has_answered_is_waited_for_when_it_is_gone,
+                a_too_high_output_cap_is_not_mistaken_for_a_too_long_conversation,
+                a_refused_connection_fails_soon,
+                a_server_that_answered_before_is_retried_when_it_is_gone,
             );
         })+
     };

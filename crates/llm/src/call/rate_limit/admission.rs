@@ -1,4 +1,4 @@
-//! Admission to an endpoint: a pure decision who may ask now, without clock, randomness or connection of its own.
+//! Admission to an endpoint: a pure decision on who may call now, without clock, randomness or connection of its own.
 
 use std::time::Duration;
 
@@ -8,14 +8,14 @@ use super::learned_limits::LearnedLimits;
 use super::steady_rate::SteadyRate;
 use crate::route::RateLimits;
 
-/// A tenth of a second's requests may come at once, a tenth of a minute's tokens.
+/// Burst allowance: a tenth of a second's requests, a tenth of a minute's tokens.
 const REQUEST_SLACK: Duration = Duration::from_millis(100);
 const TOKEN_SLACK: Duration = Duration::from_secs(6);
 
-/// Whatever an endpoint asks for, it is not forgotten for longer than this.
+/// Longest time that an endpoint stays closed, whatever wait it asks for.
 const LONGEST_CLOSED: Duration = Duration::from_hours(24);
 
-/// Waits of an endpoint that asks for none.
+/// Bounds of the backoff if the endpoint asks for no wait.
 const SHORTEST_BACKOFF: Duration = Duration::from_millis(1);
 const LONGEST_BACKOFF: Duration = Duration::from_secs(30);
 
@@ -25,21 +25,21 @@ pub(super) struct Admission {
     tokens: Option<SteadyRate>,
     max_connections: f64,
     learned: LearnedLimits,
-    /// Calls that were let in and are not over.
+    /// Calls that were admitted and are not over.
     under_way: u32,
-    /// Those of them that the endpoint has taken, and those of which it has said nothing since it was last closed: what
-    /// is older may be refused yet.
+    /// Admitted calls that the endpoint has accepted, and `fresh` ones still unanswered since it was last closed. Older
+    /// unanswered calls may yet be refused.
     streaming: u32,
     fresh: u32,
-    /// Nobody is let in before.
+    /// No call is admitted before this time.
     closed_until: Instant,
-    /// How often it was closed, and how often without anything taken since.
+    /// Number of times it was closed in all, and in a row without an accepted call.
     closings: u64,
     in_vain: u32,
     pub(super) last_accepted: Option<Instant>,
 }
 
-/// A call that was let in.
+/// An admitted call.
 #[derive(Debug)]
 pub(super) struct Ticket {
     closings: u64,
@@ -50,11 +50,11 @@ pub(super) struct Ticket {
 /// Reason why a call is not admitted yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wait {
-    /// The endpoint has asked for it.
+    /// The endpoint asked for a pause.
     Closed(Duration),
     /// The rate that is set or was learnt.
     Rate(Duration),
-    /// As many calls are under way as may be.
+    /// The maximum number of calls is under way.
     Room,
 }
 
@@ -63,9 +63,9 @@ pub(super) enum Wait {
 pub(super) struct Refusal {
     pub(super) is_overloaded: bool,
     pub(super) retry_after: Option<Duration>,
-    /// The first wait where none is asked for.
+    /// First wait if the endpoint asks for none.
     pub(super) retry_base: Duration,
-    /// Drawn from 0 to 1.
+    /// Random number from 0 to 1.
     pub(super) jitter: f64,
 }
 
@@ -88,7 +88,7 @@ impl Admission {
         }
     }
 
-    /// Admits a call that sends about so many tokens, or returns the reason to wait.
+    /// Admits a call of about this many tokens, or returns the reason to wait.
     pub(super) fn admit(&mut self, tokens: u64, now: Instant) -> Result<Ticket, Wait> {
         let closed = self.closed_until.saturating_duration_since(now);
         if !closed.is_zero() {
@@ -116,7 +116,7 @@ impl Admission {
         Ok(Ticket { closings: self.closings, tokens, is_accepted: false })
     }
 
-    /// Records that the endpoint accepts the call: an answer begins.
+    /// Records that the endpoint accepted the call: a reply has begun.
     pub(super) fn accept(&mut self, ticket: &mut Ticket, now: Instant) {
         ticket.is_accepted = true;
         self.streaming += 1;
@@ -130,9 +130,9 @@ impl Admission {
         }
     }
 
-    /// Records that the endpoint refused the call, or broke it off. Returns how long nobody is let in.
+    /// Records that the endpoint refused the call or broke it off. Returns how long no call is admitted.
     ///
-    /// Of a crowd that was let in together only the first one refused teaches something; but the longest wait counts.
+    /// Of calls admitted together, only the first refused one teaches something; but the longest requested wait counts.
     pub(super) fn refuse(&mut self, ticket: &Ticket, refusal: Refusal, now: Instant) -> Duration {
         let Refusal { is_overloaded, retry_after, retry_base, jitter } = refusal;
         let jitter = jitter.clamp(0.0, 1.0);
@@ -162,7 +162,7 @@ impl Admission {
         self.learned.hold(self.closed_until);
     }
 
-    /// Records the tokens that the call used in all.
+    /// Records the total tokens that the call used.
     pub(super) fn settle(&mut self, ticket: &Ticket, used: u64, now: Instant) {
         let Some(rate) = &mut self.tokens else { return };
         if used > ticket.tokens {
@@ -172,7 +172,7 @@ impl Admission {
         }
     }
 
-    /// The call is over, however it ended.
+    /// Records the end of the call, however it ended.
     pub(super) fn release(&mut self, ticket: &Ticket) {
         self.under_way -= 1;
         if ticket.is_accepted {

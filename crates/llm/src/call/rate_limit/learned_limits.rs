@@ -1,7 +1,7 @@
-//! Limits learned from an endpoint: the requests that it takes in a second, and the calls at once.
+//! Limits learnt from an endpoint: requests per second, and concurrent calls.
 //!
-//! Nothing is known at first, and a crowd is let in at a quick march. What a refusal taught is tried out again
-//! afterwards, first gently, then ever more boldly.
+//! Nothing is known at first, and calls are admitted at a brisk rate. After a refusal, higher rates are tried again:
+//! first cautiously, then ever more boldly.
 
 use std::time::Duration;
 
@@ -9,67 +9,67 @@ use tokio::time::Instant;
 
 use super::steady_rate::SteadyRate;
 
-/// Requests a second to an endpoint that has refused nothing yet; each one that it takes adds some.
+/// Requests per second to an endpoint that has refused nothing yet; each accepted request raises the rate.
 const FIRST_RATE: f64 = 500.0;
 const FIRST_RAISE: f64 = 20.0;
 
-/// What may come at once: at first more than usually work at the same time.
+/// Burst allowance: at the first rate, more calls than usually work at the same time.
 const SLACK: Duration = Duration::from_millis(50);
 
-/// No endpoint is asked less often than this, whatever it says.
+/// Lowest rate, whatever the endpoint says.
 const LEAST_RATE: f64 = 1.0 / 30.0;
 
-/// After so many times the wait that a refusal cost, twice its rate is tried. A refusal costs everybody that wait, so
-/// it should be rare beside it.
+/// The rate doubles after this many times the wait that a refusal cost. Everybody pays that wait, so refusals should be
+/// rare.
 const DOUBLES_AFTER: f64 = 20.0;
-/// A longer wait does not make us more careful than this.
+/// Longest wait that slows down the doubling; longer waits count as this one.
 const LONGEST_CARE: Duration = Duration::from_secs(10);
 
-/// What happens at one instant is counted as if it had taken so many seconds.
+/// Shortest time span in seconds for computing a rate; events at one instant count as this long.
 const SHORTEST_SPAN: f64 = 0.001;
 
-/// Limits are counted by the minute at most; what was longer ago tells less and less.
+/// Rate limits are counted per minute at most; older counts matter less and less.
 const MINUTE: Duration = Duration::from_mins(1);
 
-/// For so long after the last one who had to wait, there are as many as the endpoint can be asked for.
+/// The endpoint counts as crowded for this long after the last caller had to wait.
 const CROWDED_FOR: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
 pub(super) struct LearnedLimits {
     pub(super) rate: SteadyRate,
-    /// Calls that may be under way; infinite until one is refused for their number.
+    /// Number of calls that may be under way; infinite until one is refused for their number.
     pub(super) width: f64,
-    /// Whether one call that is taken makes it wider by one, or as many as it is wide.
+    /// If true, each accepted call adds one to the width; otherwise it takes a full width of calls.
     grows_at_once: bool,
-    /// Since when requests have been let in with others behind them, and how many of them were taken.
+    /// Start of the current crowded period, and the number of requests accepted in it.
     since: Instant,
     taken: f64,
-    /// Until when somebody had to wait last.
+    /// Latest time until which a caller had to wait.
     held_until: Option<Instant>,
-    /// What was counted up to the last refusal, if that can have been for the rate.
+    /// Counts up to the last refusal, if that can have been for the rate.
     counted: Option<Counted>,
     lesson: Option<Lesson>,
 }
 
-/// Requests that were taken before a refusal, and the seconds in which they were, the wait included. If there were
-/// none, it may not have been the rate.
+/// Requests accepted before a refusal, and the seconds that took, the wait included. If none were accepted, the refusal
+/// may not have been for the rate.
 #[derive(Debug)]
 struct Counted {
     taken: f64,
     span: f64,
 }
 
-/// What the last refusal taught of the rate.
+/// Lesson of the last refusal about the rate.
 #[derive(Debug)]
 struct Lesson {
-    /// Requests a second from which it went on, when that was, and in how many seconds it is doubled.
+    /// Requests per second to start from, the time of the start, and the seconds until the rate has doubled.
     rate: f64,
     since: Instant,
     doubling: f64,
 }
 
 impl Lesson {
-    /// What may be tried by now.
+    /// Rate that may be tried by now.
     fn rate_at(&self, now: Instant) -> f64 {
         let boldness = now.saturating_duration_since(self.since).as_secs_f64() / self.doubling;
         self.rate * (1.0 + boldness * boldness)
@@ -90,7 +90,7 @@ impl LearnedLimits {
         }
     }
 
-    /// Somebody has to wait until then, for the rate or because nobody is let in.
+    /// Records that a caller has to wait until then, for the rate or because the endpoint is closed.
     pub(super) fn hold(&mut self, until: Instant) {
         self.held_until = self.held_until.max(Some(until));
     }
@@ -99,14 +99,14 @@ impl LearnedLimits {
         self.held_until.is_some_and(|until| now <= until + CROWDED_FOR)
     }
 
-    /// A request is let in. What was taken while nobody had to wait tells nothing of how many would have been.
+    /// Records an admitted request. Requests accepted while nobody had to wait say nothing about the limit.
     pub(super) fn let_in(&mut self, now: Instant) {
         if !self.is_crowded(now) {
             (self.since, self.taken) = (now.max(self.since), 0.0);
         }
     }
 
-    /// A request was taken; so many are streaming now.
+    /// Records an accepted request, with the number of calls now streaming.
     pub(super) fn accept(&mut self, streaming: u32, now: Instant) {
         let open = now.saturating_duration_since(self.since);
         if open > MINUTE {
@@ -121,7 +121,7 @@ impl LearnedLimits {
         };
     }
 
-    /// A request was taken that had been let in before the last refusal: that one taught too little.
+    /// Records a request that was admitted before the last refusal and accepted after it: the lesson was too strict.
     pub(super) fn accept_late(&mut self, streaming: u32) {
         self.widen(streaming);
         let (Some(counted), Some(lesson)) = (&mut self.counted, &mut self.lesson) else { return };
@@ -134,9 +134,10 @@ impl LearnedLimits {
         self.rate.per_second = lesson.rate;
     }
 
-    /// Too many requests, while so many calls streamed; nobody is let in for the time of `wait`. As many requests as
-    /// were taken will do; if none was, as many calls as stream. But if nobody had to wait before, nobody knows how
-    /// many would have been taken: more are tried one by one, and what comes of that is the lesson.
+    /// Records a refusal for too many requests, with the calls then streaming; the endpoint stays closed for `wait`.
+    /// The new limit is the rate of accepted requests, or if none was accepted, the number of streaming calls. If
+    /// nobody had to wait before, the real limit is unknown: calls are added one by one, and the next refusal gives the
+    /// lesson.
     pub(super) fn refuse(&mut self, streaming: u32, wait: Duration, now: Instant) {
         if self.is_crowded(now) {
             self.learn(streaming, wait, now);
@@ -161,7 +162,7 @@ impl LearnedLimits {
         self.lesson = Some(Lesson { rate: self.rate.per_second, since: now + wait, doubling });
     }
 
-    /// Too much work, while so many calls streamed: half of them will do.
+    /// Records an overload, with the calls then streaming; half as many are allowed from now on.
     pub(super) fn overload(&mut self, streaming: u32, wait: Duration, now: Instant) {
         self.narrow(streaming / 2);
         self.counted = None;
@@ -173,7 +174,7 @@ impl LearnedLimits {
         self.width = (self.width + step).max(f64::from(streaming));
     }
 
-    /// If none works at all, that was an outage: each call that is taken after it lets two come.
+    /// Narrows the width. A width of zero was an outage: after it, each accepted call admits two more.
     fn narrow(&mut self, width: u32) {
         self.width = f64::from(width.max(1));
         self.grows_at_once = width == 0;
@@ -185,7 +186,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_learnt_is_tried_out_first_gently_then_boldly_however_long_it_takes() {
+    fn after_a_refusal_the_rate_grows_slowly_at_first_and_then_faster() {
         let begin = Instant::now();
         let mut learned = LearnedLimits::new(begin);
         learned.hold(begin);
@@ -199,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_taken_while_nobody_had_to_wait_teaches_no_rate() {
+    fn requests_accepted_without_a_queue_teach_no_rate() {
         let begin = Instant::now();
         let mut learned = LearnedLimits::new(begin);
         let mut now = begin;
@@ -217,10 +218,10 @@ mod tests {
     }
 
     #[test]
-    fn what_was_long_ago_tells_less_of_the_rate() {
+    fn old_requests_count_less_for_the_rate() {
         let begin = Instant::now();
         let mut learned = LearnedLimits::new(begin);
-        // One a second for ten minutes, and then ten a second for one.
+        // One per second for ten minutes, then ten per second for one minute.
         let (slow, quick) = (1..=600, 1..=600);
         slow.for_each(|second| learned.accept(0, begin + Duration::from_secs(second)));
         let later = begin + Duration::from_mins(10);

@@ -1,19 +1,19 @@
-//! Steady rate: the time at which the next request may pass. It does not wait, and asks no clock.
+//! Steady rate: the time at which the next request may pass. It does not wait, and reads no clock.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// However much has passed at once, what follows is not held up for longer than this.
+/// Longest delay for later requests, however much has passed at once.
 const LONGEST_DEBT: Duration = Duration::from_hours(1);
 
-/// Lets an amount pass each second, evenly.
+/// Lets an amount pass per second, evenly.
 #[derive(Debug, Clone)]
 pub(super) struct SteadyRate {
     pub(super) per_second: f64,
-    /// How far ahead of the steady rate it may be.
+    /// Permitted lead over the steady rate.
     slack: Duration,
-    /// When all that has passed would have, at the steady rate.
+    /// Time at which everything so far would have passed at the steady rate.
     due: Instant,
 }
 
@@ -22,18 +22,18 @@ impl SteadyRate {
         Self { per_second, slack, due: now }
     }
 
-    /// The time that the next one has to wait.
+    /// Time that the next request has to wait.
     pub(super) fn wait(&self, now: Instant) -> Duration {
         self.due.saturating_duration_since(now + self.slack)
     }
 
-    /// Lets `amount` pass. What was not used before is lost, so that nothing is made up for in a burst.
+    /// Lets `amount` pass. Unused time is lost, so that no burst makes up for it.
     pub(super) fn take(&mut self, amount: f64, now: Instant) {
         let time = Duration::try_from_secs_f64(amount / self.per_second).unwrap_or(LONGEST_DEBT);
         self.due = (self.due.max(now) + time.min(LONGEST_DEBT)).min(now + LONGEST_DEBT);
     }
 
-    /// Gives back what was taken and has not passed.
+    /// Gives back an amount that was taken and not used.
     pub(super) fn give_back(&mut self, amount: f64, now: Instant) {
         let time = Duration::try_from_secs_f64(amount / self.per_second).unwrap_or_default();
         self.due = now + self.due.saturating_duration_since(now).saturating_sub(time);
@@ -44,7 +44,7 @@ impl SteadyRate {
 mod tests {
     use super::*;
 
-    /// When each of ten passes that come at once, and ten more after `pause`, in milliseconds.
+    /// Times, in milliseconds, of ten immediate passes and of ten more after `pause`.
     fn passes(rate: &mut SteadyRate, begin: Instant, pause: Duration) -> Vec<u128> {
         let mut now = begin;
         let mut at = Vec::new();
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_at_once_passes_evenly_and_nothing_is_made_up_for() {
+    fn a_burst_is_spread_evenly_and_idle_time_is_not_made_up() {
         let begin = Instant::now();
         let mut rate = SteadyRate::new(10.0, Duration::ZERO, begin);
         let mut expected: Vec<u128> = (0..10).map(|index| index * 100).collect();
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_amount_passes_and_is_paid_off_afterwards() {
+    fn a_large_amount_passes_at_once_and_delays_the_next() {
         let begin = Instant::now();
         let mut rate = SteadyRate::new(1000.0, Duration::ZERO, begin);
         rate.take(90_000.0, begin);

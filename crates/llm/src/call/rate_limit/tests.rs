@@ -16,13 +16,13 @@ fn refused(retry_after: Duration) -> ModelError {
     ModelError { retry_after: Some(retry_after), ..ModelError::new(ErrorKind::RateLimited, "too many") }
 }
 
-/// One caller is refused with this wait.
+/// One call is refused with this wait.
 async fn refuse(limiter: &RateLimiter, retry_after: Duration) -> Duration {
     limiter.acquire(0, None).await.unwrap().refuse(&refused(retry_after), Duration::ZERO, 0.0)
 }
 
 #[tokio::test(start_paused = true)]
-async fn without_limits_and_refusals_a_usual_number_is_let_in_at_once() {
+async fn without_limits_and_refusals_a_usual_number_is_admitted_at_once() {
     let (limiter, begin) = (RateLimiter::new(RateLimits::default()), Instant::now());
     let mut passes = Vec::new();
     for _ in 0..24 {
@@ -32,7 +32,7 @@ async fn without_limits_and_refusals_a_usual_number_is_let_in_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn callers_are_let_in_in_the_order_in_which_they_came() {
+async fn callers_are_admitted_in_order_of_arrival() {
     let (limiter, begin) = (Arc::new(RateLimiter::new(per_minute(60))), Instant::now());
     let order = Arc::new(Mutex::new(Vec::new()));
     let callers = (0..10).map(|number| {
@@ -51,7 +51,7 @@ async fn callers_are_let_in_in_the_order_in_which_they_came() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_gives_up_in_line_makes_way_for_the_next() {
+async fn a_caller_that_leaves_the_queue_makes_way_for_the_next() {
     let limiter = RateLimiter::new(at_once(1));
     let permit = limiter.acquire(0, None).await.unwrap();
     let mut first = Box::pin(limiter.acquire(0, None));
@@ -63,7 +63,7 @@ async fn who_gives_up_in_line_makes_way_for_the_next() {
     assert!(by_now(&mut second).await.is_some());
 }
 
-/// What a future has to say by now.
+/// The result of a future, if it is ready by now.
 async fn by_now<T>(future: &mut (impl Future<Output = T> + Unpin)) -> Option<T> {
     tokio::select! {
         biased;
@@ -73,13 +73,13 @@ async fn by_now<T>(future: &mut (impl Future<Output = T> + Unpin)) -> Option<T> 
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_the_endpoint_asks_for_holds_for_all() {
+async fn a_wait_that_the_endpoint_asks_for_applies_to_all_callers() {
     let (limiter, begin) = (RateLimiter::new(RateLimits::default()), Instant::now());
     let at_work = limiter.acquire(0, None).await.unwrap();
     assert_eq!(refuse(&limiter, SECOND * 7).await, SECOND * 7);
     drop(limiter.acquire(0, None).await.unwrap());
     assert_eq!(begin.elapsed(), SECOND * 7);
-    // One that was under way meanwhile is told to wait longer.
+    // The call that was under way meanwhile gets a longer wait.
     assert_eq!(at_work.refuse(&refused(SECOND * 9), Duration::ZERO, 0.0), SECOND * 9);
     drop(limiter.acquire(0, None).await.unwrap());
     assert_eq!(begin.elapsed(), SECOND * 16);
@@ -104,7 +104,7 @@ async fn nobody_waits_past_a_deadline_or_for_an_hour() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn tokens_are_taken_as_estimated_and_put_right_when_they_are_known() {
+async fn tokens_are_charged_as_estimated_and_corrected_later() {
     let limits = RateLimits { tokens_per_minute: Some(60_000), ..RateLimits::default() };
     let (limiter, begin) = (RateLimiter::new(limits), Instant::now());
     let waited = || begin.elapsed().as_secs();
@@ -121,7 +121,7 @@ async fn tokens_are_taken_as_estimated_and_put_right_when_they_are_known() {
 }
 
 #[test]
-fn routes_to_one_endpoint_share_its_pace_and_their_lowest_limits() {
+fn routes_to_one_endpoint_share_its_rate_and_their_lowest_limits() {
     let route = |name: &str, base_url: &str, key: &str, rate_limits| Route {
         name: name.to_owned(),
         wire: crate::WireKind::OpenAiChat,

@@ -1,6 +1,6 @@
 //! Catalogue file: TOML with one `[[models]]` table for each family of models.
 //!
-//! An unknown key is an error: a misspelt price would otherwise cost nothing.
+//! An unknown key is an error: otherwise, a misspelt price would cost nothing.
 
 use std::collections::BTreeSet;
 use std::num::NonZeroU64;
@@ -16,7 +16,7 @@ use crate::model_data::wire_kind::{UnknownWire, WireKind};
 #[error("{origin}:{line}: {reason}")]
 pub struct CatalogueError {
     pub origin: String,
-    /// Counts from 1.
+    /// Line number, from 1.
     pub line: usize,
     pub reason: String,
 }
@@ -26,14 +26,14 @@ pub struct CatalogueError {
 pub(super) struct Entry {
     pattern: Pattern,
     pub(super) facts: ModelFacts,
-    /// What is sent in its place: it is no id itself.
+    /// The id that is sent in its place, because the name itself is no id.
     pub(super) means: Option<String>,
     /// Shut down by its provider.
     retired: bool,
 }
 
 impl Entry {
-    /// How well the entry fits an id, if it does: an exact one best, then the longer beginning.
+    /// Rates how well the entry fits an id, if at all: an exact match best, then the longer prefix.
     pub(super) fn fit(&self, id: &str) -> Option<(bool, usize)> {
         let Pattern { start, open } = &self.pattern;
         let begins = |with: &str| id.get(..with.len()).is_some_and(|head| head.eq_ignore_ascii_case(with));
@@ -45,20 +45,20 @@ impl Entry {
         fits.then_some((!open, start.len()))
     }
 
-    /// The id that the entry is about. A family like `claude-opus-4-*` has none: it is the beginning of ids.
+    /// The id that the entry describes. A family like `claude-opus-4-*` has none: it is a prefix of ids.
     pub(super) fn id(&self) -> Option<&str> {
         let Pattern { start, open } = &self.pattern;
         let is_id = (!open || !start.ends_with(['-', '.'])) && self.means.is_none();
         is_id.then_some(start.as_str())
     }
 
-    /// An id that can be asked for.
+    /// The id, if it can be requested.
     pub(super) fn suggestion(&self) -> Option<&str> {
         self.id().filter(|_| !self.retired)
     }
 }
 
-/// All entries of a file.
+/// Reads all entries of a file.
 pub(super) fn read(text: &str, origin: &str) -> Result<Vec<Entry>, CatalogueError> {
     let error = |offset: usize, reason: String| {
         let before = text.as_bytes().iter().take(offset);
@@ -101,7 +101,7 @@ struct Model {
     means: Option<String>,
 }
 
-/// An id, or with a `*` at its end the beginning of ids.
+/// An id, or a prefix of ids if it ends in `*`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(try_from = "String")]
 struct Pattern {
@@ -133,7 +133,7 @@ impl TryFrom<String> for WireName {
     }
 }
 
-/// US dollars for a million tokens.
+/// US dollars per million tokens.
 #[derive(Deserialize)]
 #[serde(try_from = "f64")]
 struct Price(f64);

@@ -36,7 +36,7 @@ enum StreamEvent {
     },
     MessageStop,
     Error,
-    /// Pings, and whatever the interface gains later.
+    /// Pings, and future event types.
     #[serde(other)]
     Other,
 }
@@ -79,13 +79,13 @@ enum Content {
     Call {
         id: String,
         tool: String,
-        /// What the block began with: `{}`, except on servers that send all arguments at once.
+        /// Initial input of the block: `{}`, except on servers that send all arguments at once.
         input: Value,
         arguments: String,
     },
-    /// Thinking, kept field by field as it came.
+    /// Thinking, kept field by field as received.
     Opaque(Map<String, Value>),
-    /// A kind of block that was never asked for.
+    /// A block type that was never requested.
     Unknown,
 }
 
@@ -158,25 +158,25 @@ impl AnthropicDecoder {
         }
     }
 
-    /// Whether a block of thinking has begun and not ended: its text may stay hidden.
+    /// True while a block of thinking is open; its text may stay hidden.
     fn is_thinking(&self) -> bool {
         self.blocks.values().any(|block| !block.finished && matches!(block.content, Content::Opaque(_)))
     }
 
-    /// Why the message ended; an error where it is not whole.
+    /// Returns the stop reason, or an error if the message is incomplete.
     fn stop(&self) -> Result<StopReason, ModelError> {
         let stop = match self.stop_reason.as_deref() {
             Some("end_turn" | "stop_sequence") => StopReason::End,
             Some("tool_use") => StopReason::Calls,
-            // A pause is a cap too, the provider's own on one turn: there would be more. Only its own tools, which are
-            // never asked for, can lead to one, so nothing here takes the turn up again.
+            // A pause is a cap too: the provider's own on one turn. Only the provider's own tools lead to one, and they
+            // are never requested, so nothing here resumes the turn.
             Some("max_tokens" | "pause_turn") => return Ok(StopReason::Length),
             Some("refusal") => return Ok(StopReason::Refusal),
             Some("model_context_window_exceeded") => {
                 let message = "the conversation no longer fits the model's context window; start anew with less in it";
                 return Err(ModelError::new(ErrorKind::ContextLength, message));
             }
-            // Whatever the interface gains later, or nothing: the message must then be whole by itself.
+            // A future stop reason, or none: then the message must be complete by itself.
             _ if self.blocks.values().all(|block| block.finished) => StopReason::End,
             _ => return Err(ModelError::new(ErrorKind::Garbage, "the provider ended its message inside a block")),
         };
@@ -188,7 +188,7 @@ impl AnthropicDecoder {
     }
 }
 
-/// Takes the figures that are there: later ones are totals, not additions.
+/// Reads the figures that are present; later ones are totals, not additions.
 pub(super) fn count_usage(usage: &mut Usage, said: &Value) {
     for (field, key) in [
         (&mut usage.input_tokens, "input_tokens"),
@@ -202,7 +202,7 @@ pub(super) fn count_usage(usage: &mut Usage, said: &Value) {
     }
 }
 
-/// Opens a block. Some servers put the whole of it there.
+/// Opens a block. Some servers already send all of it here.
 fn begin(mut block: Map<String, Value>, observe: Observe<'_>) -> (Content, Progress) {
     let mut text = |key: &str| match block.remove(key) {
         Some(Value::String(text)) => text,
@@ -231,7 +231,7 @@ fn begin(mut block: Map<String, Value>, observe: Observe<'_>) -> (Content, Progr
     }
 }
 
-/// Adds a delta to its block; `None` when it does not belong there.
+/// Adds a delta to its block; `None` if it does not belong there.
 fn extend(content: &mut Content, delta: Delta, observe: Observe<'_>) -> Option<Progress> {
     match (content, delta) {
         (Content::Text(text), Delta::Text { text: more }) => {

@@ -77,12 +77,12 @@ enum Block<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         cache_control: Option<Tagged>,
     },
-    /// Thinking, as it came.
+    /// Thinking, as received.
     #[serde(untagged)]
     Opaque(&'a Value),
 }
 
-/// What a tool returned: its text, or blocks where files belong to it.
+/// A tool's output: text, or blocks if it includes files.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum ResultContent<'a> {
@@ -98,7 +98,7 @@ struct Source<'a> {
     data: &'a str,
 }
 
-/// An object that has only a type.
+/// An object with only a type.
 #[derive(Clone, Copy, Serialize)]
 struct Tagged {
     r#type: &'static str,
@@ -106,8 +106,8 @@ struct Tagged {
 
 const CACHE_MARK: Tagged = Tagged { r#type: "ephemeral" };
 
-/// The body, with its cache marks: one after tools and system, which the siblings of a task share, and one on each of
-/// the last two user turns. The older of these is where the request before this one ended, however many blocks ago.
+/// Builds the body with its cache marks: one after tools and system, which sibling tasks share, and one on each of the
+/// last two user turns. The older of these is where the previous request ended, however many blocks ago.
 pub(super) fn body<'a>(request: &ModelRequest<'a>, max_output: Option<u64>) -> Body<'a> {
     let system: Vec<Block<'a>> = text_block(request.system, Some(CACHE_MARK)).into_iter().collect();
     let mut tools: Vec<Tool<'a>> = request.tools.iter().map(tool).collect();
@@ -136,7 +136,7 @@ fn tool(spec: &ToolSpec) -> Tool<'_> {
     Tool { name: &spec.name, description: &spec.description, input_schema: &spec.schema, cache_control: None }
 }
 
-/// One message, or nothing for one that has nothing to say: the interface refuses empty content.
+/// Encodes one message, or none if it has no content: the API rejects empty content.
 fn turn(message: &Message) -> Option<Turn<'_>> {
     let (role, content): (_, Vec<_>) = match message {
         Message::User { text } => (Role::User, text_block(text, None).into_iter().collect()),
@@ -187,7 +187,7 @@ fn result_content(Carried { text, files }: Carried<'_>) -> ResultContent<'_> {
     ResultContent::Blocks(words.into_iter().chain(files).collect())
 }
 
-/// A document's title where the interface takes one so long; what a document is called stands in the output's text too.
+/// Returns a document's title if it is short enough for the API; the output's text names the document too.
 fn title(name: &str) -> Option<&str> {
     const LONGEST: usize = 500;
     Some(name).filter(|name| !is_blank(name) && name.chars().count() <= LONGEST)

@@ -1,16 +1,16 @@
-//! Details that Google adds to its errors: typed objects with the reason, and the time to ask again.
+//! Details that Google adds to its errors: typed objects with the reason and the retry delay.
 
 use std::time::Duration;
 
 use serde_json::Value;
 
-/// The reasons by name, e.g. `API_KEY_INVALID`.
+/// Reasons by name, e.g. `API_KEY_INVALID`.
 pub(super) fn reasons(error: &Value) -> impl Iterator<Item = &str> {
     details(error).iter().filter_map(|detail| detail["reason"].as_str())
 }
 
-/// How long the provider asks to wait. The wait that it names for the quota of a whole day does not bring that quota
-/// back and counts as none.
+/// Returns the wait that the provider asks for. The delay given for an exhausted daily quota does not bring the quota
+/// back, so it is ignored.
 pub(super) fn retry_delay(error: &Value) -> Option<Duration> {
     if details(error).iter().flat_map(violated_quotas).any(|quota| quota.contains("PerDay")) {
         return None;
@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_delay_is_seconds_and_a_part_of_them() {
+    fn a_delay_may_have_fractions_of_a_second() {
         for (delay, expected) in [("7s", Some(7000)), ("0.25s", Some(250)), ("7", None), ("soon", None), ("-1s", None)]
         {
             let error = json!({ "details": [{ "@type": "Help" }, { "@type": "RetryInfo", "retryDelay": delay }] });
@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn no_delay_brings_the_quota_of_a_day_back() {
+    fn the_delay_for_a_daily_quota_is_ignored() {
         let limited = |quota: &str| {
             json!({ "details": [
                 { "@type": "QuotaFailure", "violations": [{ "quotaId": quota }] },

@@ -1,7 +1,7 @@
 //! Decoder of a Gemini event stream into a [`Reply`].
 //!
-//! Each event is a whole small response. Calls come whole, texts and thoughts in pieces, counts as totals so far. The
-//! event with a finish reason is the end: nothing after it says so.
+//! Each event is a small response of its own. Calls arrive whole, texts and thoughts in pieces, counts as running
+//! totals. The event with a finish reason is the end; no other mark follows.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -15,7 +15,7 @@ use crate::wire::usage_counts::{count, uncached};
 use crate::wire::{Decoder, Observe, Progress, cut, fault_or_garbage, progress_of};
 use crate::{ErrorKind, ModelError, ModelEvent};
 
-/// What the reasons have in them by which the provider keeps an answer to itself.
+/// Parts of finish reasons that mean a withheld reply.
 const WITHHELD: [&str; 7] =
     ["SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "LANGUAGE", "MODEL_ARMOR"];
 
@@ -51,7 +51,7 @@ struct Content {
     parts: Option<Vec<Piece>>,
 }
 
-/// A part, or a piece of one. Kinds that were never asked for have none of these fields.
+/// A part, or a piece of one. Part types that were never requested have none of these fields.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Piece {
@@ -72,17 +72,17 @@ struct FunctionCall {
 pub(super) struct GeminiDecoder {
     model: String,
     parts: Vec<Part>,
-    /// The last part has its signature: what follows is another part.
+    /// The last part has its signature, so the next piece starts another part.
     closed: bool,
     usage: Usage,
-    /// The prompt gets no answer.
+    /// The provider refused the prompt.
     blocked: bool,
     finish: Option<Finish>,
 }
 
 struct Finish {
     reason: String,
-    /// What the provider says of it, e.g. the call that it could not read.
+    /// The provider's explanation, e.g. the call that it could not parse.
     message: String,
 }
 
@@ -191,7 +191,7 @@ impl GeminiDecoder {
         self.closed = true;
     }
 
-    /// Why the reply ended; an error where it is not whole, or where nothing in it is an answer.
+    /// Returns the stop reason, or an error if the reply is incomplete or holds no answer.
     fn stop(&self) -> Result<StopReason, ModelError> {
         if self.blocked {
             return Ok(StopReason::Refusal);
@@ -199,24 +199,24 @@ impl GeminiDecoder {
         let Finish { reason, message } = self.finish.as_ref().ok_or_else(cut)?;
         match reason.as_str() {
             "STOP" => Ok(StopReason::End),
-            // A continuation is a cap too, the provider's own on one request: there would be more.
+            // A continuation is a cap too: the provider's own on one request.
             "MAX_TOKENS" | "CONTINUATION" => Ok(StopReason::Length),
             withheld if WITHHELD.iter().any(|word| withheld.contains(word)) => Ok(StopReason::Refusal),
             "MISSING_THOUGHT_SIGNATURE" => Err(ended(ErrorKind::BadRequest, reason, message)),
-            // The model wrote a call that the provider could not read or did not expect, and gives out nothing of it.
-            // The next try is another draw.
+            // The model wrote a call that the provider could not parse or did not expect, and nothing of it is
+            // returned. A retry may turn out better.
             "MALFORMED_FUNCTION_CALL" | "UNEXPECTED_TOOL_CALL" | "TOO_MANY_TOOL_CALLS" | "MALFORMED_RESPONSE" => {
                 Err(ended(ErrorKind::Garbage, reason, message))
             }
-            // `OTHER`, and whatever the interface gains later: what there is can stand, but nobody says that it is all.
+            // `OTHER`, and future reasons: the content is usable, but may be incomplete.
             _ if self.parts.iter().any(|part| !matches!(part, Part::Reasoning(_))) => Ok(StopReason::Length),
             _ => Err(ended(ErrorKind::Garbage, reason, message)),
         }
     }
 }
 
-/// Takes the figures that are there: later ones are totals, not additions. Cached input is part of the prompt's count
-/// on this wire; thoughts and the answer are counted apart.
+/// Reads the figures that are present; later ones are totals, not additions. On this wire the prompt's count includes
+/// cached input; thoughts and the answer are counted separately.
 pub(super) fn count_usage(usage: &mut Usage, said: &Value) {
     let sum = |keys: [&str; 2]| {
         let counts = keys.map(|key| count(said, &[key]));

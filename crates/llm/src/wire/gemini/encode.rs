@@ -13,8 +13,8 @@ use crate::wire::is_blank;
 use crate::wire::replay::{ArgumentsObject, is_sendable, portable_id, portable_name};
 use crate::{ModelRequest, ToolChoice};
 
-/// What stands for the signature of a call that this wire did not write. The provider names it for that purpose: it
-/// refuses a call without any.
+/// Placeholder signature for calls that another wire wrote. The provider documents it for that purpose, and rejects a
+/// call without any signature.
 const NO_SIGNATURE: &str = "skip_thought_signature_validator";
 
 #[derive(Serialize)]
@@ -47,7 +47,7 @@ struct Tools<'a> {
 struct FunctionDeclaration<'a> {
     name: &'a str,
     description: &'a str,
-    /// Its elder sibling `parameters` takes only a part of JSON schema.
+    /// The older field `parameters` accepts only a subset of JSON schema.
     parameters_json_schema: &'a Value,
 }
 
@@ -102,7 +102,7 @@ pub(super) enum ContentPart<'a> {
     File {
         inline_data: InlineData<'a>,
     },
-    /// A thought, as it came.
+    /// A thought, as received.
     Opaque(&'a Value),
 }
 
@@ -123,7 +123,7 @@ impl GenerationConfig {
 pub(super) fn body<'a>(request: &ModelRequest<'a>, max_output: Option<u64>) -> Body<'a> {
     let generation = Generation::of(request.model);
     let no_calls = request.tool_choice == ToolChoice::None && !request.tools.is_empty();
-    // A long thought that nobody sees looks like a stall. Only models that can think may be asked to show it.
+    // A long hidden thought looks like a stall. Only thinking models can be asked to show it.
     let shows_thoughts = generation >= Generation::Thinking;
     Body {
         system_instruction: text_part(request.system).map(|part| Instruction { parts: [part] }),
@@ -148,7 +148,7 @@ fn declaration(spec: &ToolSpec) -> FunctionDeclaration<'_> {
     FunctionDeclaration { name: &spec.name, description: &spec.description, parameters_json_schema: &spec.schema }
 }
 
-/// One content for each message that has something to say. Neighbours of one role stay apart, so that an element never
+/// One content for each message that is not empty. Neighbours of one role stay separate, so that an element never
 /// changes when another follows it.
 fn contents(messages: &[Message], generation: Generation) -> Vec<Content<'_>> {
     let mut contents = Vec::with_capacity(messages.len());
@@ -174,7 +174,7 @@ fn text_part(text: &str) -> Option<ContentPart<'_>> {
     (!is_blank(text)).then_some(ContentPart::Text { text, thought_signature: None })
 }
 
-/// The parts of a reply. A signature goes back on the very part that it came with.
+/// Encodes the parts of a reply. A signature goes back on the part that it came with.
 fn reply(parts: &[Part], generation: Generation) -> Vec<ContentPart<'_>> {
     let mut contents = Vec::with_capacity(parts.len());
     let (mut signature, mut is_first_call) = (None, true);
@@ -192,7 +192,7 @@ fn reply(parts: &[Part], generation: Generation) -> Vec<ContentPart<'_>> {
                 }
             }
             Part::Call(call) => {
-                // Of the calls of one reply the provider signs, and demands signed, only the first.
+                // The provider signs only the first call of a reply, and requires a signature only there.
                 let unsigned = (is_first_call && generation == Generation::Signing).then_some(NO_SIGNATURE);
                 is_first_call = false;
                 let function_call = FunctionCall {
@@ -207,12 +207,12 @@ fn reply(parts: &[Part], generation: Generation) -> Vec<ContentPart<'_>> {
     contents
 }
 
-/// A call's id, for models that number their calls.
+/// Returns a call's id, for models that use call ids.
 pub(super) fn id(id: &str, generation: Generation) -> Option<Cow<'_, str>> {
     (generation == Generation::Signing).then(|| portable_id(id, |_| true))
 }
 
-/// A tool's name, which must begin with a letter or `_` on this wire.
+/// Returns a tool's name, which must begin with a letter or `_` on this wire.
 pub(super) fn name(call: &ToolCall) -> Cow<'_, str> {
     let name = portable_name(&call.tool);
     if name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_') {

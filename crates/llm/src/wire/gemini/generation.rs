@@ -1,20 +1,20 @@
-//! Generations of Gemini, told by a model's id, with the differences in what they want.
+//! Generations of Gemini, derived from a model's id, and their different requirements.
 
-/// How far a model has come.
+/// A generation of models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Generation {
-    /// Gemini before 2.5, and whatever else speaks this wire.
+    /// Gemini before 2.5, and any other model on this wire.
     Early,
     /// Gemini 2.5: it thinks, and can be asked to show it.
     Thinking,
-    /// Gemini 3 and later. They sign their calls and refuse them back without a signature, number their calls and match
-    /// outputs by that number, and take files inside of an output.
+    /// Gemini 3 and later. They sign their calls and reject unsigned ones, match outputs to calls by id, and accept
+    /// files inside an output.
     Signing,
 }
 
 impl Generation {
-    /// By the version, which stands right after the name: any other number is a date or a count. Names without one,
-    /// like `gemini-flash-latest`, stand for a recent model; names that are not Gemini's promise nothing.
+    /// Derives the generation from the version, which is right after the name; any other number is a date or a count.
+    /// Names without one, like `gemini-flash-latest`, mean a recent model. Other names promise nothing.
     pub(super) fn of(model: &str) -> Self {
         let id = model.rsplit('/').next().unwrap_or(model);
         let Some(rest) = id.strip_prefix("gemini-") else { return Self::Early };

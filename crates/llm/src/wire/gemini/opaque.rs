@@ -1,7 +1,7 @@
-//! Opaque items of Gemini: what it sends beside text and calls and wants back unchanged, kept as [`Reasoning`].
+//! Opaque items of Gemini: data sent besides text and calls, to be returned unchanged; kept as [`Reasoning`].
 //!
-//! An item is one of two things. With a text it is a whole part of the reply: a thought, or a signature that came with
-//! an empty text. Without one it is the signature of the part that follows it, a text or a call.
+//! An item with a text is a whole part of the reply: a thought, or a signature that came with an empty text. An item
+//! without one is the signature of the part after it, a text or a call.
 
 use serde_json::{Map, Value};
 use sortie_protocol::{Part, Reasoning};
@@ -19,7 +19,7 @@ pub(super) enum Item<'a> {
 }
 
 impl<'a> Item<'a> {
-    /// Nothing where another wire wrote it, or nobody who would know how.
+    /// Reads an item; `None` if another wire wrote it or its shape is unknown.
     pub(super) fn of(reasoning: &'a Reasoning) -> Option<Self> {
         if reasoning.wire != GEMINI {
             return None;
@@ -32,24 +32,24 @@ impl<'a> Item<'a> {
     }
 }
 
-/// A thought, with its signature where it has one.
+/// Makes a thought, with its signature if it has one.
 pub(super) fn thought(text: String, signature: Option<String>) -> Part {
     let mut item = whole(text, signature);
     item.insert(THOUGHT.to_owned(), true.into());
     reasoning(item)
 }
 
-/// A signature that came with no text and no call of its own.
+/// Makes a signature that came without text or call.
 pub(super) fn lone_signature(signature: String) -> Part {
     reasoning(whole(String::new(), Some(signature)))
 }
 
-/// The signature of the part that follows.
+/// Makes the signature of the part that follows.
 pub(super) fn signature_of_next(signature: String) -> Part {
     reasoning(Map::from_iter([(SIGNATURE.to_owned(), signature.into())]))
 }
 
-/// The text of a thought that may still grow: a signature holds for what it came with and closes it.
+/// Returns the text of a thought that may still grow: a signature covers the text before it and closes it.
 pub(super) fn open_thought(part: &mut Part) -> Option<&mut String> {
     let Part::Reasoning(Reasoning { item: Value::Object(item), .. }) = part else { return None };
     if item.contains_key(SIGNATURE) {

@@ -10,7 +10,7 @@ use super::generation::Generation;
 use crate::wire::WireKind;
 use crate::wire::attachment::{Carried, Media, carried};
 
-/// The media types that later models take inside of an output. All others stand beside it.
+/// Media types that later models accept inside an output. All others go next to it.
 const INSIDE: [&str; 4] = ["image/png", "image/jpeg", "image/webp", "application/pdf"];
 
 #[derive(Serialize)]
@@ -23,12 +23,12 @@ pub(super) struct FunctionResponse<'a> {
     parts: Vec<ResponsePart<'a>>,
 }
 
-/// What came out, or what went wrong, under the keys that the provider knows for it.
+/// The result or the error, under the keys that the provider defines.
 #[derive(Serialize)]
 struct Response<'a> {
     #[serde(flatten)]
     said: Said<'a>,
-    /// The names of the files beside the output: they have no other place for one.
+    /// Names of the files next to the output, which have no other place for one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     attachments: Vec<&'a str>,
 }
@@ -51,13 +51,13 @@ struct ResponsePart<'a> {
 pub(super) struct InlineData<'a> {
     mime_type: &'a str,
     data: &'a str,
-    /// Known only inside of an output.
+    /// Accepted only inside an output.
     #[serde(skip_serializing_if = "Option::is_none")]
     display_name: Option<&'a str>,
 }
 
-/// The outputs of all calls of `reply`: first the outputs, as many as there were calls, then the files that have no
-/// place in them.
+/// Encodes the outputs of all calls of `reply`: first the outputs, as many as there were calls, then the files that
+/// cannot go inside them.
 pub(super) fn parts<'a>(outputs: &'a [CallOutput], reply: &'a [Part], generation: Generation) -> Vec<ContentPart<'a>> {
     let mut parts = Vec::with_capacity(outputs.len());
     let mut beside = Vec::new();
@@ -82,7 +82,7 @@ pub(super) fn parts<'a>(outputs: &'a [CallOutput], reply: &'a [Part], generation
     parts
 }
 
-/// The call that an output answers: outputs know it by its id, the provider by its name.
+/// Returns the call that an output answers: outputs refer to it by id, the provider by name.
 fn called<'a>(reply: &'a [Part], output: &CallOutput) -> Option<&'a ToolCall> {
     reply.iter().find_map(|part| match part {
         Part::Call(call) if call.id == output.call => Some(call),

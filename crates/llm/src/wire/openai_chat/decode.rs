@@ -1,4 +1,4 @@
-//! Decoder of a Chat Completions event stream into a [`Reply`], with the habits of the many servers that speak it.
+//! Decoder of a Chat Completions event stream into a [`Reply`], for the habits of many servers.
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -46,7 +46,7 @@ struct Delta {
 #[serde(untagged)]
 enum ContentDelta {
     Text(String),
-    /// Text and thinking, on servers that give both in one field.
+    /// Text and thinking, on servers that put both in one field.
     Items(Vec<Value>),
 }
 
@@ -57,7 +57,7 @@ struct CallDelta {
     #[serde(rename = "type")]
     _kind: Option<IgnoredAny>,
     function: Option<FunctionDelta>,
-    /// Whatever else the server wants to see again.
+    /// Other fields that the server wants back.
     #[serde(flatten)]
     opaque: Map<String, Value>,
 }
@@ -83,7 +83,7 @@ struct PartialCall {
 pub(super) struct ChatDecoder {
     model: String,
     text: String,
-    /// Reasoning, in the fields in which this server gives it.
+    /// Reasoning, under this server's own field names.
     opaque: Map<String, Value>,
     refused: bool,
     calls: Vec<PartialCall>,
@@ -136,11 +136,11 @@ impl Decoder for ChatDecoder {
 }
 
 impl ChatDecoder {
-    /// Takes one delta; says whether it had content.
+    /// Reads one delta; true if it had content.
     fn extend(&mut self, delta: Delta, observe: Observe<'_>) -> bool {
         let mut content = false;
         let reasoning = [("reasoning_content", delta.reasoning_content), ("reasoning", delta.reasoning)];
-        // Servers that fill both fields say the same in both.
+        // Servers that fill both fields put the same text in both.
         if let Some((field, text)) = reasoning.into_iter().find_map(|(field, text)| Some((field, not_empty(text)?))) {
             observe(ModelEvent::Reasoning(&text));
             content |= !is_blank(&text);
@@ -177,7 +177,7 @@ impl ChatDecoder {
         !is_blank(text)
     }
 
-    /// Takes an item of a content list. Kinds that were never asked for say nothing.
+    /// Reads an item of a content list. Item types that were never requested count as no content.
     fn extend_item(&mut self, item: Value, observe: Observe<'_>) -> bool {
         match item["type"].as_str() {
             Some("text") => self.extend_text(item["text"].as_str().unwrap_or_default(), observe),
@@ -222,9 +222,10 @@ impl ChatDecoder {
         content
     }
 
-    /// The call that a delta belongs to: by index, else by id, else by whether it names a tool as a new call does.
+    /// Returns the call that a delta belongs to: by index, else by id, else by whether it names a tool, as a new call
+    /// does.
     ///
-    /// Ids count beside the index, because some servers give every call the index 0.
+    /// Ids count as well as the index, because some servers give every call the index 0.
     fn call_of(&mut self, index: Option<u64>, id: &str, names_tool: bool) -> &mut PartialCall {
         let belongs = |call: &PartialCall| {
             if !id.is_empty() && !call.id.is_empty() && call.id != id {
@@ -242,10 +243,10 @@ impl ChatDecoder {
         &mut self.calls[at]
     }
 
-    /// Why the reply ended; an error where it is not whole.
+    /// Returns the stop reason, or an error if the reply is incomplete.
     ///
-    /// Only a finish reason makes a reply whole. `[DONE]` alone does not: every server of note (OpenAI, vLLM,
-    /// llama.cpp, Ollama) gives a reason, and proxies write the mark even after an upstream that broke off.
+    /// Only a finish reason makes a reply complete. `[DONE]` alone does not: every major server (OpenAI, vLLM,
+    /// llama.cpp, Ollama) gives a reason, and proxies write `[DONE]` even after an upstream failure.
     fn stop(&self) -> Result<StopReason, ModelError> {
         match self.finish_reason.as_deref().ok_or_else(cut)? {
             "content_filter" => Ok(StopReason::Refusal),
@@ -263,7 +264,7 @@ impl ChatDecoder {
     }
 }
 
-/// Cached input is part of `prompt_tokens` on this wire.
+/// Reads the usage. On this wire `prompt_tokens` includes cached input.
 pub(super) fn counted(said: &Value) -> Usage {
     let prompt = count(said, &["prompt_tokens"]).unwrap_or(0);
     let cached = count(said, &["prompt_tokens_details", "cached_tokens"])
@@ -283,7 +284,7 @@ impl PartialCall {
     }
 }
 
-/// The text of a thinking item: a list of text items, or the text itself.
+/// Returns the text of a thinking item: a list of text items, or the text itself.
 fn thought(thinking: &Value) -> String {
     match thinking {
         Value::String(text) => text.clone(),

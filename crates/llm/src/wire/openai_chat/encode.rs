@@ -15,13 +15,13 @@ use crate::wire::replay::{ArgumentsObject, is_sendable, portable_id, portable_na
 use crate::wire::{WireKind, failure_mark, is_blank};
 use crate::{ModelRequest, ToolChoice};
 
-/// The longest call id that OpenAI takes. Compatible servers take back what they gave, whatever its length.
+/// Longest call id that OpenAI accepts. Compatible servers accept their own ids of any length.
 const MAX_OPENAI_ID: usize = 40;
 
-/// Where OpenAI itself and the servers that are compatible with it differ.
+/// Differences between OpenAI itself and compatible servers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Dialect {
-    /// OpenAI, its regional hosts, and the same models on Azure.
+    /// OpenAI, its regional hosts, and its models on Azure.
     OpenAi,
     Compatible,
 }
@@ -77,11 +77,11 @@ struct Function<'a> {
 #[derive(Serialize)]
 struct ChatMessage<'a> {
     role: &'static str,
-    /// `null` where a reply only has calls.
+    /// `null` if a reply has only calls.
     content: Option<Content<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tool_call_id: Option<Cow<'a, str>>,
-    /// The fields in which the server gave its reasoning, as they came.
+    /// The server's reasoning fields, as received.
     #[serde(flatten)]
     opaque: BTreeMap<&'a str, &'a Value>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -92,7 +92,7 @@ struct ChatMessage<'a> {
 #[serde(untagged)]
 enum Content<'a> {
     Text(Cow<'a, str>),
-    /// Thinking as it came, and the text after it.
+    /// Thinking as received, and the text after it.
     Items(Vec<Value>),
 }
 
@@ -101,7 +101,7 @@ struct Call<'a> {
     id: Cow<'a, str>,
     r#type: &'static str,
     function: CalledFunction<'a>,
-    /// What else the server said of the call, as it came.
+    /// The server's other fields of the call, as received.
     #[serde(flatten)]
     opaque: Option<&'a Map<String, Value>>,
 }
@@ -149,7 +149,7 @@ impl<'a> ChatMessage<'a> {
     }
 }
 
-/// A message that is all text, or nothing where there is none.
+/// Makes a text-only message, or none if the text is empty.
 fn said<'a>(role: &'static str, text: &'a str) -> Option<ChatMessage<'a>> {
     (!is_blank(text)).then(|| ChatMessage::new(role, Some(Content::Text(Cow::Borrowed(text)))))
 }
@@ -161,7 +161,7 @@ fn reply(parts: &[Part], dialect: Dialect) -> ChatMessage<'_> {
         match part {
             Part::Text { text: more } => text.push_str(more),
             Part::Call(call) => message.tool_calls.push(called(call, of_next_call.take(), dialect)),
-            // OpenAI itself neither gives nor takes such fields.
+            // OpenAI itself neither sends nor accepts such fields.
             Part::Reasoning(reasoning) if reasoning.wire == OPENAI_CHAT && dialect == Dialect::Compatible => {
                 for (key, value) in reasoning.item.as_object().into_iter().flatten() {
                     match (key.as_str(), value) {
@@ -196,7 +196,7 @@ fn called<'a>(call: &'a ToolCall, opaque: Option<&'a Map<String, Value>>, dialec
 }
 
 fn tool_message(output: &CallOutput, dialect: Dialect) -> ChatMessage<'_> {
-    // A tool's message is text on this wire: `carried` puts every attachment into words.
+    // A tool message is text on this wire: `carried` describes every attachment in words.
     let text = failure_mark::with_mark(carried(output, WireKind::OpenAiChat).text, &output.output);
     let message = ChatMessage::new("tool", Some(Content::Text(text)));
     ChatMessage { tool_call_id: Some(dialect.id(&output.call)), ..message }

@@ -1,35 +1,36 @@
-//! Opaque items of chat servers: what they send beside text and calls and want back unchanged.
+//! Opaque items of chat servers: data sent besides text and calls, to be returned unchanged.
 //!
-//! The items are kept as [`Reasoning`]: an item's fields are those of the assistant message, except that [`CONTENT`]
-//! holds items that stand before the message's text, and [`CALL`] holds fields of the call that follows the item.
+//! The items are kept as [`Reasoning`]: an item's fields are those of the assistant message, with two exceptions.
+//! [`CONTENT`] holds items that precede the message's text, and [`CALL`] holds fields of the call that follows the
+//! item.
 
 use serde_json::{Map, Value};
 use sortie_protocol::{Part, Reasoning};
 
 use crate::model_data::wire_kind::OPENAI_CHAT;
 
-/// The field whose items share the message's content with its text.
+/// Field whose items share the message's content with its text.
 pub(super) const CONTENT: &str = "content";
-/// The field whose own fields belong to the next call, e.g. the signature without which a server refuses its own call.
+/// Field whose own fields belong to the next call, e.g. the signature without which a server rejects its own call.
 pub(super) const CALL: &str = "tool_call";
 
-/// Fields that come in pieces; all others come whole.
+/// Fields that arrive in pieces; all others arrive whole.
 const GROWING: [&str; 5] = ["reasoning_content", "reasoning", "text", "summary", "thinking"];
-/// Fields that close an item: a signature holds for all of the text before it, encrypted content is never in pieces.
+/// Fields that close an item: a signature covers all text before it, encrypted content is never split.
 const CLOSING: [&str; 2] = ["signature", "data"];
 
-/// An item of a message for the history; nothing where nothing came.
+/// Makes a message's item for the history; `None` if it would be empty.
 pub(super) fn of_message(fields: Map<String, Value>) -> Option<Part> {
     (!fields.is_empty())
         .then(|| Part::Reasoning(Reasoning { wire: OPENAI_CHAT.to_owned(), item: Value::Object(fields) }))
 }
 
-/// An item of the call that is to follow it; nothing where nothing came.
+/// Makes the item for the call that follows it; `None` if it would be empty.
 pub(super) fn of_call(fields: Map<String, Value>) -> Option<Part> {
     if fields.is_empty() { None } else { of_message(Map::from_iter([(CALL.to_owned(), Value::Object(fields))])) }
 }
 
-/// Adds a piece of a field.
+/// Appends a piece to a field.
 pub(super) fn append(fields: &mut Map<String, Value>, key: &str, piece: Value) {
     match (fields.get_mut(key), piece) {
         (_, Value::Null) => {}
@@ -46,7 +47,7 @@ pub(super) fn append(fields: &mut Map<String, Value>, key: &str, piece: Value) {
     }
 }
 
-/// Adds each piece to the item that it continues, or as a new item.
+/// Appends each piece to the item that it continues, or adds it as a new item.
 fn gather(items: &mut Vec<Value>, pieces: Vec<Value>) {
     for piece in pieces {
         let open = items.iter_mut().rev().find(|item| goes_on(item, &piece));
@@ -83,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_signed_block_is_whole_again_whenever_its_signature_comes() {
+    fn a_signed_block_is_complete_whenever_its_signature_arrives() {
         let pieces = json!([
             { "type": "reasoning.text", "index": 0, "text": "Let", "signature": null },
             { "type": "reasoning.text", "index": 1, "text": "Then" },
@@ -99,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_without_a_number_are_told_apart_by_their_signatures_and_encrypted_ones_never_grow() {
+    fn signatures_separate_unnumbered_blocks_and_encrypted_ones_never_grow() {
         let pieces = json!([
             { "type": "reasoning.text", "text": "One", "signature": "MQ" },
             { "type": "reasoning.text", "text": "Two" },

@@ -1,4 +1,4 @@
-//! Decoder of a Responses event stream into a [`Reply`]. Items are put together in `item`.
+//! Decoder of a Responses event stream into a [`Reply`]. `item` assembles the items.
 
 mod item;
 
@@ -14,7 +14,7 @@ use crate::wire::usage_counts::{count, uncached};
 use crate::wire::{Decoder, Observe, Progress, ProviderFault, cut, fault_or_garbage, garbage};
 use crate::{ErrorKind, ModelError};
 
-/// What servers of the other OpenAI wire end their streams with, and some put here too. It proves nothing.
+/// End mark of the other OpenAI wire, which some servers send here too. It proves nothing.
 const END_MARK: &str = "[DONE]";
 
 #[derive(Deserialize)]
@@ -34,7 +34,7 @@ enum StreamEvent {
     Arguments(Delta),
     #[serde(rename = "response.reasoning_summary_text.delta", alias = "response.reasoning_text.delta")]
     Reasoning(Delta),
-    /// Ends of pieces. Their item's own end says the same again.
+    /// Ends of pieces. Their item's own end repeats them.
     #[serde(
         rename = "response.output_text.done",
         alias = "response.refusal.done",
@@ -51,7 +51,7 @@ enum StreamEvent {
     Failed { response: Value },
     #[serde(rename = "error")]
     Error,
-    /// Signs of life, and whatever the interface gains later.
+    /// Signs of life, and future event types.
     #[serde(other)]
     Other,
 }
@@ -67,11 +67,11 @@ pub(super) struct ResponsesDecoder {
     model: String,
     items: BTreeMap<u64, OutputItem>,
     usage: Usage,
-    /// Set by the event that ends a reply: without it the stream was cut.
+    /// Set by the event that ends a reply; without it the stream was cut.
     ended: Option<Ended>,
 }
 
-/// How the provider ended a reply.
+/// Ending of a reply, as reported by the provider.
 enum Ended {
     Whole,
     Capped,
@@ -136,7 +136,7 @@ impl ResponsesDecoder {
             StreamEvent::Incomplete { response } => {
                 let ended = match response["incomplete_details"]["reason"].as_str() {
                     Some("content_filter") => Ended::Withheld,
-                    // Whatever the reason is, there would be more.
+                    // Whatever the reason, the reply is incomplete.
                     _ => Ended::Capped,
                 };
                 Ok(self.end(&response, ended, observe))
@@ -159,14 +159,14 @@ impl ResponsesDecoder {
         }
     }
 
-    /// Takes an item as it stands at its end, which counts more than its pieces.
+    /// Reads a finished item, which overrides its pieces.
     fn complete(&mut self, index: u64, item: Map<String, Value>, observe: Observe<'_>) {
         let begun = self.items.remove(&index);
         let begun = begun.unwrap_or_else(|| OutputItem::begin(&item, observe));
         self.items.insert(index, begun.complete(item, observe));
     }
 
-    /// Takes the whole response. It repeats all items, for servers that sent some of them only here.
+    /// Reads the whole response. It repeats all items, and some servers send items only here.
     fn end(&mut self, response: &Value, ended: Ended, observe: Observe<'_>) -> Progress {
         self.ended = Some(ended);
         self.note_model(response);
@@ -188,7 +188,7 @@ impl ResponsesDecoder {
     }
 }
 
-/// Cached input, read and written, is part of `input_tokens` on this wire.
+/// Reads the usage. On this wire `input_tokens` includes cached input, both read and written.
 pub(super) fn counted(said: &Value) -> Usage {
     let input = count(said, &["input_tokens"]).unwrap_or(0);
     let detail = |key: &str| count(said, &["input_tokens_details", key]).unwrap_or(0);

@@ -14,7 +14,7 @@ use crate::wire::replay::{ArgumentsObject, is_sendable, portable_id, portable_na
 use crate::wire::{WireKind, failure_mark, is_blank};
 use crate::{ModelRequest, ToolChoice};
 
-/// The longest call id that is taken; the provider's own are shorter, those of other wires perhaps not.
+/// Longest call id that is accepted; the provider's own are shorter, those of other wires perhaps not.
 const MAX_ID: usize = 64;
 
 #[derive(Serialize)]
@@ -41,19 +41,19 @@ struct Tool<'a> {
     name: &'a str,
     description: &'a str,
     parameters: &'a Value,
-    /// Strict schemas have no optional fields; tools here have some.
+    /// Strict schemas have no optional fields, but some tools do.
     strict: bool,
 }
 
-/// An element of the conversation. Only reasoning keeps the id that the server gave it: the others would be looked up
-/// there, where nothing is kept.
+/// An element of the conversation. Only reasoning keeps the id that the server gave it: the server would look up other
+/// ids, and it stores nothing.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Item<'a> {
     Message {
         role: &'static str,
         content: [Content<'a>; 1],
-        /// What else the server said of its message, as it came.
+        /// The server's other fields of its message, as received.
         #[serde(flatten)]
         opaque: Option<&'a Map<String, Value>>,
     },
@@ -66,7 +66,7 @@ enum Item<'a> {
         call_id: Cow<'a, str>,
         output: Output<'a>,
     },
-    /// Reasoning, as it came.
+    /// Reasoning, as received.
     #[serde(untagged)]
     Reasoning(&'a Value),
 }
@@ -126,8 +126,7 @@ fn tool(spec: &ToolSpec) -> Tool<'_> {
     }
 }
 
-/// The items of one reply, in the order in which they came. Reasoning that nothing follows is left out: the provider
-/// refuses it.
+/// Encodes the items of one reply in their order. Reasoning at the end is dropped, because the provider rejects it.
 fn reply(parts: &[Part], reasoner: Reasoner) -> Vec<Item<'_>> {
     let mut items = Vec::with_capacity(parts.len());
     let mut of_next_message = None;
@@ -155,8 +154,8 @@ fn reply(parts: &[Part], reasoner: Reasoner) -> Vec<Item<'_>> {
     items
 }
 
-/// Whether a server that keeps nothing can make anything of a reasoning item: it must hold the reasoning, sealed or
-/// open, and not only its id.
+/// True if a server that stores nothing can use a reasoning item: it must hold the reasoning, sealed or open, and not
+/// only its id.
 fn is_taken_back(item: &Value, reasoner: Reasoner) -> bool {
     let is_sealed = item["encrypted_content"].as_str().is_some_and(|sealed| !sealed.is_empty());
     let is_open = item["content"].as_array().is_some_and(|content| !content.is_empty());

@@ -1,21 +1,23 @@
-//! Models that reason, told by their ids: this provider refuses reasoning, and the wish for it, with all others.
+//! Reasoning models, recognised by their ids: for all other models this provider rejects reasoning, and requests for
+//! it.
 
-/// Whether a model writes and reads reasoning items.
+/// Support of a model for reasoning items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reasoner {
-    /// A model of OpenAI that reasons. It seals its reasoning only when asked to, and without that a server that keeps
-    /// nothing cannot take it back.
+    /// An OpenAI model that reasons. It seals its reasoning only on request, and a server that stores nothing accepts
+    /// only sealed reasoning back.
     Sealing,
-    /// A model of OpenAI that does not reason: the provider refuses both the wish for sealed reasoning and reasoning
-    /// itself, which a history has after a change of models.
+    /// An OpenAI model that does not reason: the provider rejects both the request for sealed reasoning and reasoning
+    /// itself, which a history may hold after a change of models.
     Never,
-    /// Another server's model: it gets back what it gave, and is asked for nothing that its server may not know.
+    /// Another server's model: its own reasoning is returned to it, and nothing is requested that the server may not
+    /// know.
     Unknown,
 }
 
 impl Reasoner {
     pub(super) fn of(model: &str) -> Self {
-        // Gateways put the maker's name before the id.
+        // Gateways put the vendor's name before the id.
         let id = model.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
         let generation = |prefix: &str| leading_number(id.strip_prefix(prefix)?);
         match (generation("gpt-"), generation("o")) {
@@ -39,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reasoning_is_known_by_the_id() {
+    fn reasoning_models_are_recognised_by_their_ids() {
         for (model, reasoner) in [
             ("gpt-5", Reasoner::Sealing),
             ("gpt-5-mini-2025-08-07", Reasoner::Sealing),

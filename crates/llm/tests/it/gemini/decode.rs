@@ -1,4 +1,4 @@
-//! Replies out of Gemini's events.
+//! Decoding of Gemini's events.
 
 use expect_test::expect;
 use sortie_llm::ErrorKind;
@@ -54,7 +54,7 @@ fn a_stream_is_cut_until_its_finish_reason() {
     }
 }
 
-/// A reply of these parts that ends for a reason, in one line.
+/// A reply with these parts and this finish reason, in one line.
 fn ended(parts: &str, reason: &str) -> String {
     let candidate =
         format!(r#"{{"content":{{"parts":[{parts}]}},"finishReason":"{reason}","finishMessage":"so\nit is"}}"#);
@@ -81,7 +81,7 @@ fn a_reply_ends_as_its_finish_reason_says() {
         ("LANGUAGE", r#"Refusal "Well." 0 calls"#),
         ("IMAGE_SAFETY", r#"Refusal "Well." 0 calls"#),
         ("IMAGE_PROHIBITED_CONTENT", r#"Refusal "Well." 0 calls"#),
-        // Nobody says that it is all.
+        // The reply may be incomplete.
         ("OTHER", r#"Length "Well." 1 calls"#),
         ("SOMETHING_NEW", r#"Length "Well." 1 calls"#),
     ] {
@@ -93,14 +93,14 @@ fn a_reply_ends_as_its_finish_reason_says() {
 }
 
 #[test]
-fn a_reply_that_the_provider_could_not_read_is_an_error() {
+fn a_reply_that_the_provider_could_not_parse_is_an_error() {
     for reason in ["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS", "MALFORMED_RESPONSE"] {
         assert_eq!(
             ended(TEXT, reason),
             format!("Garbage: the provider ended its reply without an answer, with the reason `{reason}`: so it is")
         );
     }
-    // Asking again would change nothing.
+    // A retry would change nothing.
     assert!(ended("", "MISSING_THOUGHT_SIGNATURE").starts_with("BadRequest: "));
     assert!(ended(r#"{"text":"Hm.","thought":true}"#, "OTHER").starts_with("Garbage: "));
 }
@@ -118,14 +118,14 @@ fn a_prompt_that_is_blocked_is_refused() {
 }
 
 #[test]
-fn more_cached_input_than_input_is_told_beside_it() {
+fn cached_input_above_the_input_is_counted_separately() {
     let event = r#"{"promptFeedback":{"blockReason":"OTHER"},"usageMetadata":{"promptTokenCount":5,"cachedContentTokenCount":9}}"#;
     let usage = decode(WIRE, &[event]).1.unwrap().usage;
     assert_eq!((usage.input_tokens, usage.cache_read_tokens), (5, 9));
 }
 
 #[test]
-fn other_candidates_and_kinds_of_parts_say_nothing() {
+fn other_candidates_and_kinds_of_parts_are_ignored() {
     let event = r#"{"candidates":[{"index":1,"content":{"parts":[{"text":"No."}]},"finishReason":"STOP"},{"index":0,"content":{"parts":[{"executableCode":{"code":"1"}},{"text":"Yes."}]}}]}"#;
     let (seen, reply) = decode(WIRE, &[event]);
     assert_eq!(seen, "text \"Yes.\"\n");

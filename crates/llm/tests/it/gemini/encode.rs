@@ -1,4 +1,4 @@
-//! Requests: where they go, what they ask for, and the files that they carry.
+//! Requests: their addresses, options and files.
 
 use expect_test::{Expect, expect};
 use serde_json::Value;
@@ -17,7 +17,7 @@ fn url(base_url: &str, model: &str) -> String {
 }
 
 #[test]
-fn the_model_stands_in_the_path_and_a_query_survives() {
+fn the_model_is_part_of_the_path_and_a_query_survives() {
     let host = "https://host.example";
     for (base_url, model, expected) in [
         ("", EARLY, "/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse"),
@@ -28,7 +28,7 @@ fn the_model_stands_in_the_path_and_a_query_survives() {
         ("", "models/m", "/v1beta/models/m:streamGenerateContent?alt=sse"),
         ("", "tunedModels/m", "/v1beta/tunedModels/m:streamGenerateContent?alt=sse"),
         ("", "google/m", "/v1beta/models/google/m:streamGenerateContent?alt=sse"),
-        // What is an escape in an address is only text in an id.
+        // An escape in an address is only text in an id.
         ("", "%2e%2e/m%3Fn", "/v1beta/models/%252e%252e/m%253Fn:streamGenerateContent?alt=sse"),
         ("", "größe", "/v1beta/models/gr%C3%B6%C3%9Fe:streamGenerateContent?alt=sse"),
     ] {
@@ -78,7 +78,7 @@ fn a_history_with_everything_in_it() {
 }
 
 #[test]
-fn only_models_that_think_are_asked_to_show_it() {
+fn only_thinking_models_are_asked_to_show_their_thoughts() {
     let messages = [Message::user("Where is it?")];
     let config = |model: &str, max_output| {
         body(&Route { max_output, ..google() }, &to(model, &[], &messages))["generationConfig"].to_string()
@@ -91,7 +91,7 @@ fn only_models_that_think_are_asked_to_show_it() {
 }
 
 #[test]
-fn a_system_prompt_of_blanks_is_left_out() {
+fn a_blank_system_prompt_is_left_out() {
     let messages = [Message::user("Where is it?")];
     let blank = ModelRequest { system: " \n", ..request(&[], &messages) };
     assert_eq!(body(&google(), &blank).get("systemInstruction"), None);
@@ -107,7 +107,7 @@ fn calls_are_forbidden_while_the_tools_stay() {
 }
 
 #[test]
-fn an_output_has_the_name_of_its_call_even_where_the_provider_would_not_take_it() {
+fn an_output_carries_the_name_of_its_call_in_an_accepted_form() {
     let messages = [
         Message::user("Where is it?"),
         reply(vec![call("a", "Read", "{}"), call("b", "2 dance", "[1]"), call("c", "", "")]),
@@ -124,7 +124,7 @@ fn an_output_has_the_name_of_its_call_even_where_the_provider_would_not_take_it(
     "#]].assert_eq(&format!("{}\n{}\n", sent["contents"][1], sent["contents"][2]));
 }
 
-/// Two parallel calls with files of many kinds; the scripted server must take them.
+/// Two parallel calls with files of many kinds; the scripted server must accept them.
 async fn check_files(model: &str, expected: &Expect) {
     let file = |name: &str, media_type: &str| attachment(name, media_type, "aGVsbG8=");
     let first = vec![file("logo.png", "image/png"), file("plan.pdf", "application/pdf")];
@@ -148,7 +148,7 @@ async fn check_files(model: &str, expected: &Expect) {
 }
 
 #[tokio::test]
-async fn later_models_take_files_inside_of_an_output() {
+async fn later_models_take_files_inside_an_output() {
     check_files(SIGNING, &expect![[r#"{"role":"user","parts":[{"functionResponse":{"id":"a","name":"Read","response":{"output":"Two files."},"parts":[{"inlineData":{"mimeType":"image/png","data":"aGVsbG8=","displayName":"logo.png"}},{"inlineData":{"mimeType":"application/pdf","data":"aGVsbG8=","displayName":"plan.pdf"}}]}},{"functionResponse":{"id":"b","name":"Read","response":{"output":"[attachment film.gif (image/gif, 5 bytes) was left out: the wire gemini carries image/png, image/jpeg, image/webp, image/heic, image/heif, application/pdf]","attachments":["photo.heic"]}}},{"inlineData":{"mimeType":"image/heic","data":"aGVsbG8="}}]}"#]]).await;
 }
 

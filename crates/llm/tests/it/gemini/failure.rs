@@ -1,4 +1,4 @@
-//! Google's own ways to refuse: a status inside of the error, and details that say why and when to ask again.
+//! Google's own errors: a status inside the error, and details with the reason and the retry delay.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::decode::decode;
 use crate::fixture::{request, route};
 
 #[tokio::test]
-async fn a_wrong_key_is_a_matter_of_the_key_though_the_status_does_not_say_so() {
+async fn a_wrong_key_is_recognised_under_an_unrelated_status() {
     let options = ServerOptions { key: Some("the-right-key".to_owned()), ..ServerOptions::default() };
     let server = ScriptedServer::start_with(Script::always(reply::text("Hi.")), options).unwrap();
     let mut route = route(WIRE, &server.base_url());
@@ -58,7 +58,7 @@ fn quota(quota: &str, details: &str) -> ModelError {
 }
 
 #[test]
-fn a_quota_that_a_wait_brings_back_is_a_limit_of_the_rate() {
+fn a_quota_that_a_wait_restores_is_a_rate_limit() {
     let wait = r#",{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"37.5s"}"#;
     let error = quota("GenerateContentInputTokensPerModelPerMinute", wait);
     assert_eq!((error.kind, error.retry_after), (ErrorKind::RateLimited, Some(Duration::from_millis(37_500))));

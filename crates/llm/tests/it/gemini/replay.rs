@@ -1,4 +1,4 @@
-//! A reply on its way back: every signature on the part that it came with.
+//! Sending a reply back: every signature on the part that it came with.
 
 use expect_test::{Expect, expect};
 use sortie_protocol::{Message, Reply, ToolOutput};
@@ -24,7 +24,7 @@ fn history(reply: &Reply) -> Vec<Message> {
     messages
 }
 
-/// The reply, and the contents in which it and its outputs go back.
+/// Checks the reply, and the contents that send it and its outputs back.
 fn check(parts: &str, expected: &Expect) {
     let reply = replied(parts);
     let messages = history(&reply);
@@ -70,7 +70,7 @@ fn a_signed_text_is_a_part_of_its_own() {
 }
 
 #[test]
-fn thoughts_and_signatures_without_text_go_back_whole() {
+fn thoughts_and_signatures_without_text_go_back_unchanged() {
     check(
         r#"{"text":"Let me ","thought":true},{"text":"see.","thought":true},{"text":"Yes.","thought":true,"thoughtSignature":"dGhpbms="},{"text":"Well."},{"text":"","thoughtSignature":"ZW5k"}"#,
         &expect![[r#"
@@ -86,7 +86,7 @@ fn thoughts_and_signatures_without_text_go_back_whole() {
     );
 }
 
-/// Two turns with a scripted model that signs, and takes its calls back only as it gave them.
+/// Two turns with a scripted model that signs its calls and accepts them only unchanged.
 async fn two_turns(model: &str) -> (Reply, Vec<u8>) {
     let two = [
         reply::call("Read", serde_json::json!({ "path": "a.rs" })),
@@ -112,7 +112,7 @@ async fn two_turns(model: &str) -> (Reply, Vec<u8>) {
 }
 
 #[tokio::test]
-async fn a_model_that_signs_gets_its_calls_back_as_it_gave_them() {
+async fn a_signing_model_gets_its_calls_back_unchanged() {
     let (reply, sent) = two_turns(SIGNING).await;
     assert_eq!(reply.calls().map(|call| call.id.0.as_str()).collect::<Vec<_>>(), ["call_0_1", "call_0_2"]);
     let sent = String::from_utf8(sent).unwrap();
@@ -128,9 +128,9 @@ async fn an_earlier_model_gets_neither_ids_nor_signatures() {
     assert!(!sent.contains("thoughtSignature") && !sent.contains(r#""id""#), "{sent}");
 }
 
-/// The scripted server refuses unsigned calls; that of another wire has a mark for it.
+/// The scripted server rejects unsigned calls; calls of another wire carry a placeholder.
 #[tokio::test]
-async fn a_history_of_other_wires_is_taken_by_a_model_that_signs() {
+async fn a_signing_model_accepts_a_history_of_other_wires() {
     let server = ScriptedServer::start(Script::always(reply::text("Fine."))).unwrap();
     let model = open(route(WIRE, &server.base_url()), ONE_TRY);
     let (tools, messages) = (tools(), everything());

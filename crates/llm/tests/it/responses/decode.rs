@@ -1,4 +1,4 @@
-//! Replies out of event streams.
+//! Decoding of Responses streams.
 
 use expect_test::expect;
 use serde_json::Value;
@@ -30,7 +30,7 @@ fn a_reply_with_everything_in_it() {
 }
 
 #[test]
-fn a_stream_without_its_last_event_is_cut_whatever_came_before_and_whatever_mark_follows() {
+fn a_stream_without_its_last_event_is_cut_despite_an_end_mark() {
     for end in 0..STREAM.len() {
         let (_, reply) = decode(RESPONSES, &STREAM[..end]);
         assert_eq!(reply.unwrap_err().kind, ErrorKind::Cut, "after {end} events");
@@ -67,7 +67,7 @@ fn servers_may_send_items_at_once_or_only_at_the_end() {
     }
 }
 
-/// A reply of some text and then a call with these arguments, whose item may not have ended.
+/// A reply with text and then a call with these arguments, whose item may be unfinished.
 fn ending(arguments: &str, finished: bool, end: &str) -> String {
     let arguments = Value::from(arguments);
     let mut events = vec![
@@ -99,7 +99,7 @@ fn incomplete(reason: &str) -> String {
 const COMPLETED: &str = r#"{"type":"response.completed","response":{"status":"completed"}}"#;
 
 #[test]
-fn replies_end_whole_capped_or_withheld() {
+fn replies_end_complete_capped_or_withheld() {
     let whole = r#"{"path":"a"}"#;
     assert_eq!(ending(whole, true, COMPLETED), format!("Calls Well. Read {whole}"));
     assert_eq!(ending("", true, COMPLETED), "Calls Well. Read {}", "missing arguments are an empty object");
@@ -133,7 +133,7 @@ fn a_refusal_is_text_that_withholds_the_reply() {
 }
 
 #[test]
-fn reasoning_that_was_cut_off_is_not_kept() {
+fn unfinished_reasoning_is_not_kept() {
     let begun = r#"{"type":"response.output_item.added","output_index":0,"item":{"id":"rs_1","type":"reasoning","summary":[],"encrypted_content":"half"}}"#;
     let (_, reply) = decode(RESPONSES, &[begun, &incomplete("max_output_tokens")]);
     let reply = reply.unwrap();
@@ -141,7 +141,7 @@ fn reasoning_that_was_cut_off_is_not_kept() {
 }
 
 #[test]
-fn failures_have_the_kind_that_they_say_in_every_shape() {
+fn failures_of_every_shape_have_their_stated_kind() {
     for (error, kind) in [
         (r#"{"code":"server_error","message":"The server had an error"}"#, ErrorKind::Server),
         (r#"{"code":"server_error","message":"The model is currently overloaded"}"#, ErrorKind::Overloaded),
@@ -170,7 +170,7 @@ fn failures_have_the_kind_that_they_say_in_every_shape() {
 }
 
 #[test]
-fn events_that_do_not_belong_together_are_garbage() {
+fn mismatched_events_are_garbage() {
     let message = r#"{"type":"response.output_item.added","output_index":0,"item":{"type":"message","content":[]}}"#;
     for events in [
         vec![message, message],
@@ -189,7 +189,7 @@ fn events_that_do_not_belong_together_are_garbage() {
     );
 }
 
-/// The beginning or the end of an item of reasoning.
+/// The start or the end of a reasoning item.
 fn reasoning(event: &str) -> String {
     format!(r#"{{"type":"response.output_item.{event}","output_index":7,"item":{{"type":"reasoning","summary":[]}}}}"#)
 }
@@ -229,7 +229,7 @@ fn absurd_accounting_counts_as_nothing() {
 }
 
 #[test]
-fn more_cached_input_than_input_is_told_beside_it() {
+fn cached_input_above_the_input_is_counted_separately() {
     let more_cached_than_sent = r#"{"type":"response.completed","response":{"usage":{"input_tokens":5,"input_tokens_details":{"cached_tokens":9,"cache_write_tokens":9}}}}"#;
     let usage = decode(RESPONSES, &[more_cached_than_sent]).1.unwrap().usage;
     assert_eq!((usage.input_tokens, usage.cache_read_tokens, usage.cache_write_tokens), (5, 9, 9));

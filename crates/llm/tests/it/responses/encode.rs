@@ -1,4 +1,4 @@
-//! Replies on their way back, item by item.
+//! Sending replies back, item by item.
 
 use expect_test::{Expect, expect};
 use serde_json::Value;
@@ -11,7 +11,7 @@ use crate::caller::{ONE_TRY, call as ask, caller, open};
 use crate::decode::decode;
 use crate::fixture::{call, elements, outputs, reply as replied, request, route, text, thinking, tools};
 
-/// The items that go out for a reply and the output after it.
+/// The items sent for a reply and the output after it.
 fn items(model: &str, parts: Vec<Part>) -> Vec<String> {
     let answers: Vec<_> = parts
         .iter()
@@ -55,7 +55,7 @@ fn a_reply_goes_back_item_by_item_as_it_came() {
 }
 
 #[test]
-fn reasoning_that_nothing_follows_or_that_holds_nothing_stays_behind() {
+fn trailing_or_empty_reasoning_is_not_sent_back() {
     check_items(
         vec![text("Well."), thinking(RESPONSES)],
         &expect![[r#"
@@ -83,7 +83,7 @@ fn reasoning_that_nothing_follows_or_that_holds_nothing_stays_behind() {
 }
 
 #[test]
-fn what_was_said_of_one_message_is_not_said_of_another() {
+fn extra_fields_of_one_message_do_not_move_to_another() {
     check_items(
         vec![opaque(r#"{"message":{"phase":"commentary"}}"#), text(" "), text("Well.")],
         &expect![[r#"
@@ -94,7 +94,7 @@ fn what_was_said_of_one_message_is_not_said_of_another() {
 }
 
 #[test]
-fn sealed_reasoning_is_asked_for_only_where_a_model_reasons() {
+fn sealed_reasoning_is_requested_only_from_reasoning_models() {
     let messages = [Message::user("Where is it?")];
     for (model, asked) in [
         ("gpt-5.1", true),
@@ -114,9 +114,9 @@ fn sealed_reasoning_is_asked_for_only_where_a_model_reasons() {
     }
 }
 
-/// The scripted server refuses what OpenAI refuses of models that reason and of those that do not.
+/// The scripted server rejects what OpenAI rejects, for reasoning models and for others.
 #[tokio::test]
-async fn a_history_with_reasoning_is_taken_by_models_that_reason_and_by_others() {
+async fn all_models_accept_a_history_with_reasoning() {
     for model in ["gpt-5", "o3", "gpt-4o", "gpt-5-chat-latest", "some-model"] {
         let server = caller(RESPONSES, Script::always(reply::text("Fine.")), ONE_TRY).server;
         let served = open(Route { model: model.to_owned(), ..route(RESPONSES, &server.base_url()) }, ONE_TRY);
@@ -131,7 +131,7 @@ async fn a_history_with_reasoning_is_taken_by_models_that_reason_and_by_others()
 }
 
 #[test]
-fn ids_that_are_too_long_are_shortened_alike_in_call_and_output() {
+fn too_long_ids_are_shortened_alike_in_call_and_output() {
     let long = "chatcmpl-tool-".repeat(5);
     let items = items("some-model", vec![call(&long, "Read", "{}"), call("short", "Read", "{}")]);
     let ids: Vec<String> = items

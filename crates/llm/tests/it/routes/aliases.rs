@@ -1,4 +1,4 @@
-//! Other names for models: the built-in ones that files of other tools ask for, and the user's own.
+//! Aliases of models: the built-in ones, used by files of other tools, and the user's own.
 
 use expect_test::expect;
 use sortie_llm::WireKind;
@@ -43,7 +43,7 @@ fn at_anthropics_own_address_a_family_is_sent_as_an_id_that_exists() {
 }
 
 #[test]
-fn any_other_main_route_serves_aliases_with_its_own_models_and_says_so() {
+fn another_main_route_serves_aliases_with_its_own_models_and_a_notice() {
     let both = [openai("main", "gpt-5"), openai("light", "gpt-5-mini")];
     leads(
         &table(&both),
@@ -73,7 +73,7 @@ fn any_other_main_route_serves_aliases_with_its_own_models_and_says_so() {
 }
 
 #[test]
-fn aliases_of_other_tools_run_without_any_key() {
+fn aliases_of_other_tools_work_without_any_key() {
     leads(
         &table(&[]),
         &["haiku", "sonnet", "opus"],
@@ -99,7 +99,7 @@ fn a_route_of_its_own_serves_an_alias() {
 }
 
 #[test]
-fn what_the_user_calls_a_model_is_meant_as_written() {
+fn a_users_alias_is_binding() {
     let routes = [
         openai("main", "gpt-5"),
         openai("local", "qwen3:8b"),

@@ -1,4 +1,4 @@
-//! Files that tools return: they reach the model, or words do.
+//! Files in tool outputs: the model gets the file, or text in its place.
 
 use sortie_llm::WireKind;
 use sortie_llm::wire::support;
@@ -8,13 +8,13 @@ use sortie_testkit::{Script, reply};
 use crate::caller::{ONE_TRY, caller};
 use crate::fixture::{self, attachment, call, outputs};
 
-/// A history whose last word is a tool's output.
+/// A history that ends with a tool's output.
 fn history(output: ToolOutput) -> [Message; 3] {
     let asked = fixture::reply(vec![call("call_1", "Read", r#"{"path":"a"}"#)]);
     [Message::user("What is in it?"), asked, outputs(vec![("call_1", output)])]
 }
 
-/// The scripted server refuses files in forms and of kinds that the providers refuse.
+/// The scripted server rejects the file kinds and forms that the providers reject.
 pub(super) async fn attachments_of_an_output_reach_the_model_or_are_named(wire: WireKind) {
     let caller = caller(wire, Script::always(reply::text("Seen.")), ONE_TRY);
     let carried = [support(wire).output_images, support(wire).output_documents].concat();

@@ -1,4 +1,4 @@
-//! Replies as they should be, and histories on their way back.
+//! Normal replies, and histories sent back.
 
 use serde_json::{Value, json};
 use sortie_llm::{WireKind, estimate};
@@ -33,7 +33,7 @@ pub(super) async fn text_survives_being_cut_inside_its_characters(wire: WireKind
     }
 }
 
-/// The scripted server refuses what the providers refuse.
+/// The scripted server rejects what the providers reject.
 pub(super) async fn a_history_with_everything_in_it_is_accepted(wire: WireKind) {
     let caller = caller(wire, Script::always(reply::text("Fine.")), ONE_TRY);
     let messages = everything();
@@ -84,7 +84,7 @@ pub(super) async fn truncated_arguments_are_kept_with_their_reason(wire: WireKin
     assert_eq!(reply.stop, StopReason::Length);
     let arguments: Vec<&str> = reply.calls().map(|call| call.arguments.as_str()).collect();
     match (wire, arguments.as_slice()) {
-        // Calls come whole on this wire, or not at all.
+        // Calls arrive whole on this wire, or not at all.
         (WireKind::Gemini, []) => {}
         (WireKind::Gemini, kept) | (_, kept @ ([] | [_, _, ..])) => panic!("{wire} gave out {kept:?}"),
         (_, [arguments]) => {
@@ -102,13 +102,13 @@ pub(super) async fn usage_and_the_answering_model_are_reported(wire: WireKind) {
     assert_eq!(reply.model, "some-model");
 }
 
-pub(super) async fn usage_that_is_not_reported_is_estimated_from_sizes(wire: WireKind) {
+pub(super) async fn unreported_usage_is_estimated_from_sizes(wire: WireKind) {
     let calls = [reply::call("Read", json!({ "path": "a.rs" }))];
     let uncounted = reply::text("Twelve bytes").calls(calls).usage(Usage::default());
     let caller = caller(wire, Script::always(uncounted), ONE_TRY);
     let reply = caller.ask().await.1.unwrap();
     let (usage, sent) = (reply.usage, caller.server.requests()[0].raw.len());
-    // A small request is mostly the wire's own words, which few tokens are counted for.
+    // A small request is mostly the wire's own overhead, which counts as few tokens.
     let input = estimate::tokens(sent);
     assert!((input / 2..=input).contains(&usage.input_tokens), "{} of {input}", usage.input_tokens);
     assert_eq!(usage.output_tokens, estimate::tokens(12 + 4 + 15));
@@ -116,7 +116,7 @@ pub(super) async fn usage_that_is_not_reported_is_estimated_from_sizes(wire: Wir
     assert!(reply.usage_doubted);
 }
 
-pub(super) async fn usage_that_cannot_be_true_is_put_right_and_marked(wire: WireKind) {
+pub(super) async fn implausible_usage_is_corrected_and_marked(wire: WireKind) {
     let absurd = Usage { input_tokens: 900_000_000, output_tokens: 5, ..Usage::default() };
     let script = Script::in_order([reply::text("Hi.").usage(absurd), reply::text("Hi.")]);
     let caller = caller(wire, script, ONE_TRY);

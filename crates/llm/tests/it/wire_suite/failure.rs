@@ -1,4 +1,4 @@
-//! Refusals: their kinds, what is told about them, and which are tried again.
+//! Refusals: their kinds, their messages, and their retries.
 
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
@@ -100,7 +100,7 @@ pub(super) async fn retries_end_at_their_number(wire: WireKind) {
     assert_eq!(caller.server.requests().len(), 3);
 }
 
-pub(super) async fn retries_that_were_made_before_count(wire: WireKind) {
+pub(super) async fn earlier_retries_count(wire: WireKind) {
     let caller = caller(wire, Script::always(reply::status(500)), QUICK);
     let messages = [Message::user("Where is it?")];
     let request = ModelRequest { retries_made: 1, ..request(&[], &messages) };
@@ -109,7 +109,7 @@ pub(super) async fn retries_that_were_made_before_count(wire: WireKind) {
     assert_eq!((caller.server.requests().len(), observed.sent), (2, 2));
 }
 
-pub(super) async fn refusals_for_the_rate_or_the_load_use_up_no_retry(wire: WireKind) {
+pub(super) async fn refusals_for_rate_or_load_use_up_no_retry(wire: WireKind) {
     let refusals =
         [reply::status(429), reply::status(503), reply::fault(Fault::rate_limited("0.01")), reply::status(529)];
     let script = Script::in_order(refusals.into_iter().chain([reply::status(500), reply::text("Now.")]));
@@ -120,7 +120,7 @@ pub(super) async fn refusals_for_the_rate_or_the_load_use_up_no_retry(wire: Wire
     assert_eq!(attempts, [1, 2, 3, 4, 5]);
 }
 
-pub(super) async fn a_wrong_key_is_told_with_its_setting_and_never_shown(wire: WireKind) {
+pub(super) async fn a_wrong_key_is_reported_with_its_setting_and_never_shown(wire: WireKind) {
     let caller = caller(wire, Script::always(status(401, "Incorrect API key provided: sk-test-key.")), QUICK);
     let error = caller.ask().await.1.unwrap_err();
     assert_eq!(caller.server.requests().len(), 1, "the same key will not be right later");
@@ -133,7 +133,7 @@ pub(super) async fn a_wrong_key_is_told_with_its_setting_and_never_shown(wire: W
     assert!(error.message.ends_with("; check ANTHROPIC_API_KEY"), "{error}");
 }
 
-pub(super) async fn a_wrong_model_is_told_with_its_address(wire: WireKind) {
+pub(super) async fn a_wrong_model_is_reported_with_its_address(wire: WireKind) {
     let caller = caller(wire, Script::always(status(404, "no such model")), QUICK);
     let error = caller.ask().await.1.unwrap_err();
     let address = format!("{}{}", caller.server.base_url(), endpoint(wire));
@@ -188,13 +188,13 @@ pub(super) async fn a_conversation_that_no_longer_fits_is_recognised(wire: WireK
     }
 }
 
-pub(super) async fn a_cap_on_the_output_that_is_too_high_is_no_matter_of_the_conversation(wire: WireKind) {
+pub(super) async fn a_too_high_output_cap_is_not_mistaken_for_a_too_long_conversation(wire: WireKind) {
     let message = "max_completion_tokens is too large: 100000, which exceeds the maximum of 16384";
     let error = caller(wire, Script::always(status(400, message)), QUICK).ask().await.1.unwrap_err();
     assert_eq!(error.kind, ErrorKind::BadRequest);
 }
 
-pub(super) async fn a_server_that_has_answered_is_waited_for_when_it_is_gone(wire: WireKind) {
+pub(super) async fn a_server_that_answered_before_is_retried_when_it_is_gone(wire: WireKind) {
     let server = ScriptedServer::start(Script::always(reply::text("Hi."))).unwrap();
     let settings = CallSettings { max_retries: 4, ..QUICK };
     let routes = vec![route(wire, &server.base_url())];
@@ -210,7 +210,7 @@ pub(super) async fn a_server_that_has_answered_is_waited_for_when_it_is_gone(wir
     assert_eq!(observed.retries.len(), 4);
 }
 
-pub(super) async fn a_refused_connection_is_told_soon(wire: WireKind) {
+pub(super) async fn a_refused_connection_fails_soon(wire: WireKind) {
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let settings = CallSettings { retry_base: Duration::from_millis(1), ..CallSettings::default() };
     let model = open(route(wire, &format!("http://{free}")), settings);

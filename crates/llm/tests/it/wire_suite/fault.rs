@@ -9,7 +9,7 @@ use tokio::sync::Notify;
 use crate::caller::{Caller, IMPATIENT, ONE_TRY, QUICK, caller};
 use crate::fixture::{request, tools};
 
-/// More bytes than any body of this file has.
+/// More bytes than any body in this file.
 const LONGEST: usize = 10_000;
 
 fn two_calls() -> ScriptedReply {
@@ -17,7 +17,7 @@ fn two_calls() -> ScriptedReply {
     reply::text("Two looks.").calls(calls)
 }
 
-/// Tries one length of the body after the other until the reply is whole, and some beyond.
+/// Tries increasing lengths of the body until the reply is complete, and some beyond.
 async fn never_half(wire: WireKind, lengths: impl Iterator<Item = usize> + Clone, broken: impl Fn(usize) -> Fault) {
     const BEYOND: usize = 50;
     let script = Script::in_order(lengths.clone().map(|bytes| two_calls().fault(broken(bytes))));
@@ -51,7 +51,7 @@ pub(super) async fn a_reply_that_ends_too_early_is_cut(wire: WireKind) {
     never_half(wire, (0..LONGEST).step_by(7), Fault::EndAfter).await;
 }
 
-pub(super) async fn a_cut_stream_is_tried_again(wire: WireKind) {
+pub(super) async fn a_cut_stream_is_retried(wire: WireKind) {
     let script = Script::in_order([two_calls().fault(Fault::CutAfter(700)), two_calls()]);
     let (observed, reply) = caller(wire, script, QUICK).ask().await;
     assert_eq!(reply.unwrap().calls().count(), 2);
@@ -60,7 +60,7 @@ pub(super) async fn a_cut_stream_is_tried_again(wire: WireKind) {
     assert_eq!(kinds, [(1, ErrorKind::Cut)]);
 }
 
-/// Asks once and expects the idle timer to end it.
+/// Asks once and expects the idle timeout to end it.
 async fn stalls(caller: &Caller) -> sortie_llm::ModelError {
     let before = std::time::Instant::now();
     let error = caller.ask().await.1.unwrap_err();
@@ -82,7 +82,7 @@ pub(super) async fn keep_alives_do_not_keep_a_call_alive(wire: WireKind) {
     assert_eq!(stalls(&caller).await.partial, "");
 }
 
-pub(super) async fn a_server_that_says_nothing_is_stalled(wire: WireKind) {
+pub(super) async fn a_silent_server_is_stalled(wire: WireKind) {
     let caller = caller(wire, Script::always(reply::never()), IMPATIENT);
     stalls(&caller).await;
     caller.server.traffic_reaches(|traffic| traffic.open_connections == 0).await;

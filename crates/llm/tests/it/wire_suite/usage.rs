@@ -1,4 +1,4 @@
-//! What tries use that bring no reply.
+//! Usage of tries without a reply.
 
 use sortie_llm::{ErrorKind, WireKind};
 use sortie_protocol::Usage;
@@ -7,7 +7,7 @@ use sortie_testkit::{Fault, Script, reply};
 use crate::caller::{ONE_TRY, QUICK, caller};
 use crate::odd_servers::OddServer;
 
-/// What the provider says in [`said`].
+/// The usage that the provider reports in [`said`].
 const USED: Usage = Usage { input_tokens: 70, output_tokens: 3, cache_read_tokens: 30, ..NOTHING };
 const NOTHING: Usage = Usage {
     input_tokens: 0,
@@ -21,7 +21,7 @@ const NOTHING: Usage = Usage {
     duration_ms: 0,
 };
 
-/// The usage in the words of each wire.
+/// The usage in the format of each wire.
 fn said(wire: WireKind) -> &'static str {
     match wire {
         WireKind::Anthropic => r#"{"input_tokens":70,"output_tokens":3,"cache_read_input_tokens":30}"#,
@@ -35,7 +35,7 @@ fn said(wire: WireKind) -> &'static str {
     }
 }
 
-/// An event that says what is used before the reply is whole, on wires that have one.
+/// An event with usage before the reply is complete, on wires that have one.
 fn early(wire: WireKind) -> Option<String> {
     let usage = said(wire);
     match wire {
@@ -43,7 +43,7 @@ fn early(wire: WireKind) -> Option<String> {
         WireKind::Gemini => {
             Some(format!(r#"{{"candidates":[{{"content":{{"parts":[{{"text":"Half"}}]}}}}],"usageMetadata":{usage}}}"#))
         }
-        // Not OpenAI's own habit, but that of servers which count as they go.
+        // OpenAI itself does not do this, but servers that count as they go do.
         WireKind::OpenAiChat => {
             Some(format!(r#"{{"choices":[{{"index":0,"delta":{{"content":"Half"}}}}],"usage":{usage}}}"#))
         }
@@ -51,7 +51,7 @@ fn early(wire: WireKind) -> Option<String> {
     }
 }
 
-/// An event by which the provider breaks off, with the usage where the wire has a place for it there.
+/// An event by which the provider breaks off, with the usage if the wire has a place for it there.
 fn broken_off(wire: WireKind) -> String {
     let usage = said(wire);
     match wire {
@@ -64,13 +64,13 @@ fn broken_off(wire: WireKind) -> String {
     }
 }
 
-/// A server that answers each connection once: with these events, and then the end of the stream in good order.
+/// A server that answers each connection once, with these events and then a proper end of the stream.
 fn streaming(events: impl IntoIterator<Item = String>) -> OddServer {
     let body: Vec<String> = events.into_iter().map(|event| format!("data: {event}\n\n")).collect();
     OddServer::document("200 OK", "content-type: text/event-stream\r\nconnection: close\r\n", &body.concat())
 }
 
-pub(super) async fn a_broken_try_tells_what_it_used_and_the_reply_counts_its_own(wire: WireKind) {
+pub(super) async fn a_failed_try_reports_its_usage_and_the_reply_counts_only_its_own(wire: WireKind) {
     let first = Usage { input_tokens: 100, output_tokens: 20, cache_read_tokens: 30, ..NOTHING };
     let second = Usage { input_tokens: 7, output_tokens: 5, ..NOTHING };
     let script = Script::in_order([
@@ -89,7 +89,7 @@ pub(super) async fn a_broken_try_tells_what_it_used_and_the_reply_counts_its_own
     assert_eq!((reply.unwrap().usage, observed.used), (second, Some(second)));
 }
 
-pub(super) async fn what_was_used_is_told_while_it_streams_and_with_the_cut(wire: WireKind) {
+pub(super) async fn usage_is_reported_while_streaming_and_with_the_cut(wire: WireKind) {
     let used = early(wire).map(|_| USED);
     let (observed, reply) = streaming(early(wire)).observe(wire, ONE_TRY).await;
     let error = reply.unwrap_err();
@@ -97,27 +97,27 @@ pub(super) async fn what_was_used_is_told_while_it_streams_and_with_the_cut(wire
     assert_eq!((observed.used, *error.usage), (used, used.unwrap_or_default()));
 }
 
-pub(super) async fn every_failed_try_tells_what_it_used(wire: WireKind) {
+pub(super) async fn every_failed_try_reports_its_usage(wire: WireKind) {
     let (observed, reply) = streaming(broken_off_after_all(wire)).observe(wire, QUICK).await;
     let error = reply.unwrap_err();
     let told: Vec<Usage> = observed.retries.iter().map(|(_, _, error)| *error.usage).chain([*error.usage]).collect();
     assert_eq!(told, [USED; 3], "each try its own, none the sum");
 }
 
-/// The whole of a try that fails: what can be said early, then the failure.
+/// All events of a failing try: the early usage, then the failure.
 fn broken_off_after_all(wire: WireKind) -> Vec<String> {
     early(wire).into_iter().chain([broken_off(wire)]).collect()
 }
 
-pub(super) async fn a_failure_that_comes_with_its_usage_is_told_with_it(wire: WireKind) {
+pub(super) async fn a_failure_event_with_usage_is_reported_with_it(wire: WireKind) {
     let error = streaming([broken_off(wire)]).observe(wire, ONE_TRY).await.1.unwrap_err();
     assert!(error.message.contains("broken"), "{error}");
-    // Anthropic's errors have no place for it.
+    // Anthropic's errors have no field for it.
     let used = if wire == WireKind::Anthropic { NOTHING } else { USED };
     assert_eq!(*error.usage, used);
 }
 
-pub(super) async fn nothing_is_estimated_for_a_try_of_which_nothing_was_said(wire: WireKind) {
+pub(super) async fn nothing_is_estimated_for_a_try_without_reported_usage(wire: WireKind) {
     for fault in [Fault::status(500), Fault::CutAfter(0)] {
         let script = Script::always(reply::text("Half.").fault(fault));
         let (observed, reply) = caller(wire, script, ONE_TRY).ask().await;
@@ -125,7 +125,7 @@ pub(super) async fn nothing_is_estimated_for_a_try_of_which_nothing_was_said(wir
     }
 }
 
-pub(super) async fn an_answer_in_one_document_was_paid_for(wire: WireKind) {
+pub(super) async fn a_reply_in_one_document_counts_its_usage(wire: WireKind) {
     let field = if wire == WireKind::Gemini { "usageMetadata" } else { "usage" };
     let document = format!(r#"{{"model":"m","{field}":{}}}"#, said(wire));
     let server = OddServer::document("200 OK", "content-type: application/json\r\n", &document);

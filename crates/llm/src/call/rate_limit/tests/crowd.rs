@@ -1,5 +1,5 @@
-//! Crowds of agents at an endpoint that is played. The clock runs on only while all wait, so that seconds cost nothing
-//! and every run is the same.
+//! Crowds of agents at a simulated endpoint. The clock advances only while everyone waits, so seconds cost nothing and
+//! all runs are equal.
 
 use std::collections::VecDeque;
 
@@ -7,20 +7,20 @@ use super::*;
 
 const AGENTS: usize = 1000;
 
-/// An endpoint, and what it has been asked.
+/// A simulated endpoint and the requests it has received.
 struct Endpoint {
-    /// Requests that it takes in any one second.
+    /// Requests accepted in any one second.
     per_second: usize,
-    /// Calls that it can work on; more are an overload.
+    /// Concurrent calls that it can handle; more are an overload.
     at_once: usize,
-    /// Until then it works on none, and says this.
+    /// Until this time it refuses every call with this error.
     down_until: Option<(Instant, ErrorKind)>,
     retry_after: Option<Duration>,
     times: Times,
     seen: Mutex<Seen>,
 }
 
-/// How long a request is on its way and back, what an answer takes to begin, and from there to its end.
+/// Durations of a request: the round trip, the time until a reply begins, and from there to its end.
 #[derive(Debug, Clone, Copy)]
 struct Times {
     way: Duration,
@@ -35,7 +35,7 @@ struct Seen {
     at_work: usize,
 }
 
-/// What came of a crowd.
+/// Result of a crowd.
 struct Told {
     requests: Vec<Instant>,
     took: Duration,
@@ -84,12 +84,12 @@ impl Endpoint {
         Ok(())
     }
 
-    /// A thousand agents ask at once, each until it has an answer.
+    /// A thousand agents ask at once, each until it gets an answer.
     async fn meets_a_crowd(self, limits: RateLimits) -> Told {
         self.meets(AGENTS, 1, &Arc::new(RateLimiter::new(limits))).await
     }
 
-    /// So many agents begin at once, and each asks until it has so many answers.
+    /// Starts this many agents at once; each asks until it has its number of answers.
     async fn meets(self, agents: usize, answers: usize, limiter: &Arc<RateLimiter>) -> Told {
         const RETRY_BASE: Duration = Duration::from_millis(500);
         let (endpoint, begin) = (Arc::new(self), Instant::now());
@@ -115,7 +115,7 @@ impl Endpoint {
 }
 
 impl Told {
-    /// The most requests in any one second, from so long after the first one on.
+    /// The most requests in any one second, starting this long after the first.
     fn busiest_second(&self, from: Duration) -> usize {
         let requests: Vec<_> = self.requests.iter().filter(|at| at.duration_since(self.requests[0]) >= from).collect();
         let within_second = |at: Instant| requests.iter().filter(|other| (at..at + SECOND).contains(**other)).count();
@@ -124,7 +124,7 @@ impl Told {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_rate_that_is_set_is_never_passed() {
+async fn a_configured_rate_is_never_exceeded() {
     for times in [times(2, 0, 0), times(100, 3000, 20_000)] {
         let endpoint = Endpoint { per_second: 55, ..Endpoint::new(times) };
         let told = endpoint.meets_a_crowd(per_minute(50 * 60)).await;
@@ -136,12 +136,12 @@ async fn a_rate_that_is_set_is_never_passed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_rate_that_nobody_set_is_learnt_and_kept() {
+async fn an_unconfigured_rate_is_learnt_and_kept() {
     for times in [times(2, 0, 0), times(10, 0, 100), times(50, 1000, 100), times(100, 3000, 20_000)] {
         let endpoint = Endpoint { per_second: 50, retry_after: Some(SECOND), ..Endpoint::new(times) };
         let told = endpoint.meets_a_crowd(RateLimits::default()).await;
         assert!(told.requests.len() <= AGENTS * 11 / 10, "{times:?}: {} requests", told.requests.len());
-        // In the first second it cannot be known.
+        // The limit cannot be known in the first second.
         assert!(told.busiest_second(SECOND) <= 55, "{times:?}: {}", told.busiest_second(SECOND));
         let needed = SECOND * 20 + times.way + times.think + times.write;
         assert!(told.took < needed + SECOND * 10, "{times:?}: {:?}", told.took);
@@ -149,7 +149,7 @@ async fn a_rate_that_nobody_set_is_learnt_and_kept() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_endpoint_that_does_not_say_how_long_to_wait_is_still_not_stormed() {
+async fn an_endpoint_that_names_no_wait_is_not_flooded() {
     for times in [times(2, 0, 0), times(50, 1000, 100), times(100, 3000, 20_000)] {
         let endpoint = Endpoint { per_second: 50, ..Endpoint::new(times) };
         let told = endpoint.meets_a_crowd(RateLimits::default()).await;
@@ -159,7 +159,7 @@ async fn an_endpoint_that_does_not_say_how_long_to_wait_is_still_not_stormed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_outage_of_a_minute_is_waited_out_by_all() {
+async fn all_agents_survive_an_outage_of_a_minute() {
     for times in [times(2, 0, 0), times(100, 1000, 1000)] {
         let down_until = Some((Instant::now() + Duration::from_mins(1), ErrorKind::Overloaded));
         let told = Endpoint { down_until, ..Endpoint::new(times) }.meets_a_crowd(RateLimits::default()).await;
@@ -169,17 +169,17 @@ async fn an_outage_of_a_minute_is_waited_out_by_all() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_endpoint_that_works_on_few_calls_is_given_few() {
+async fn an_endpoint_with_few_slots_gets_few_calls_at_once() {
     let endpoint = Endpoint { at_once: 20, ..Endpoint::new(times(50, 0, 1000)) };
     let told = endpoint.meets_a_crowd(RateLimits::default()).await;
     assert!(told.requests.len() <= AGENTS * 12 / 10, "{} requests", told.requests.len());
-    // Were it always fully at work, it would take a minute.
+    // At full capacity throughout, it would take a minute.
     assert!(told.took < Duration::from_mins(2), "{:?}", told.took);
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_few_asked_for_is_not_taken_for_the_rate_of_many() {
-    // One after the other, a few after each other, or nobody at all before.
+async fn the_demand_of_a_few_agents_is_not_mistaken_for_a_limit() {
+    // One after the other, a few in sequence, or nobody at all before.
     for (agents, answers, each) in [(1, 8, 1500), (4, 3, 5000), (1, 1, 50), (1, 0, 0)] {
         for retry_after in [None, Some(SECOND), Some(SECOND * 3)] {
             let limiter = Arc::new(RateLimiter::new(RateLimits::default()));
@@ -194,12 +194,12 @@ async fn what_few_asked_for_is_not_taken_for_the_rate_of_many() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_dozen_learn_a_low_rate_when_they_have_to_wait_for_it() {
+async fn a_dozen_agents_learn_a_low_rate_once_they_have_to_wait() {
     for times in [times(10, 0, 0), times(10, 0, 200), times(50, 1000, 1000)] {
         let endpoint = Endpoint { per_second: 5, retry_after: Some(SECOND), ..Endpoint::new(times) };
         let told = endpoint.meets(12, 20, &Arc::new(RateLimiter::new(RateLimits::default()))).await;
         assert!(told.requests.len() <= 12 * 20 * 11 / 10, "{times:?}: {} requests", told.requests.len());
-        // Were it asked at just its rate, it would take 48 seconds.
+        // At exactly its rate, it would take 48 seconds.
         assert!(told.took < SECOND * 75, "{times:?}: {:?}", told.took);
     }
 }

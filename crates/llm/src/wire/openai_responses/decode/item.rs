@@ -8,10 +8,10 @@ use crate::ModelEvent;
 use crate::model_data::wire_kind::OPENAI_RESPONSES;
 use crate::wire::{Observe, Progress, progress_of};
 
-/// What the server says of its messages beside their text, and wants back.
+/// Extra fields of a message that the server wants back.
 const MESSAGE_FIELDS: [&str; 1] = ["phase"];
 
-/// What a delta is a piece of.
+/// The text that a delta continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Text,
@@ -36,14 +36,14 @@ enum Content {
         tool: String,
         arguments: String,
     },
-    /// Reasoning, as it stands at its end; empty before.
+    /// Reasoning in its final form; empty before.
     Reasoning(Map<String, Value>),
-    /// A kind of item that was never asked for.
+    /// An item type that was never requested.
     Unknown,
 }
 
 impl OutputItem {
-    /// Opens an item. What it already has of text or arguments is taken at its end.
+    /// Opens an item. Text or arguments that it already has are read at its end.
     pub(super) fn begin(item: &Map<String, Value>, observe: Observe<'_>) -> Self {
         let content = match text(item, "type") {
             "message" => Content::Message { text: String::new(), is_refusal: false, opaque: Map::new() },
@@ -58,7 +58,7 @@ impl OutputItem {
         Self { content, finished: false }
     }
 
-    /// What the beginning of the item means for the call.
+    /// Returns the progress that the start of the item means.
     pub(super) fn progress(&self) -> Progress {
         match self.content {
             Content::Call { .. } | Content::Reasoning(_) => Progress::Content,
@@ -66,7 +66,7 @@ impl OutputItem {
         }
     }
 
-    /// Adds a piece; `None` when it does not belong there.
+    /// Appends a piece; `None` if it does not belong there.
     pub(super) fn extend(&mut self, kind: Kind, piece: &str, observe: Observe<'_>) -> Option<Progress> {
         match (&mut self.content, kind) {
             _ if self.finished => return None,
@@ -83,7 +83,7 @@ impl OutputItem {
         Some(progress_of(piece))
     }
 
-    /// Ends the item with what the server says that it is. Text that came in no delta is shown now.
+    /// Ends the item with its final content from the server. Text that came in no delta is shown now.
     pub(super) fn complete(self, item: Map<String, Value>, observe: Observe<'_>) -> Self {
         let content = match self.content {
             Content::Message { text: so_far, is_refusal: has_refused, .. } => {
@@ -116,7 +116,7 @@ impl OutputItem {
         matches!(self.content, Content::Message { is_refusal: true, .. })
     }
 
-    /// Whether it is reasoning that goes on: nothing of it need be shown.
+    /// True while reasoning is open; its text may stay hidden.
     pub(super) fn is_open_reasoning(&self) -> bool {
         !self.finished && matches!(self.content, Content::Reasoning(_))
     }
@@ -125,7 +125,8 @@ impl OutputItem {
         !self.finished && matches!(self.content, Content::Call { .. })
     }
 
-    /// The item for the history. Reasoning that did not come to its end has nothing that a server would take back.
+    /// Returns the item's parts for the history. Unfinished reasoning is dropped, because no server would accept it
+    /// back.
     pub(super) fn into_parts(self) -> Vec<Part> {
         let opaque = |item| Part::Reasoning(Reasoning { wire: OPENAI_RESPONSES.to_owned(), item });
         match self.content {
@@ -142,7 +143,7 @@ impl OutputItem {
     }
 }
 
-/// The text of a whole message, and whether the model refuses in it.
+/// Returns the text of a whole message, and whether it is a refusal.
 fn message_text(item: &Map<String, Value>) -> (String, bool) {
     let contents = item.get("content").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let piece = |content: &Value| content["text"].as_str().or(content["refusal"].as_str()).map(str::to_owned);
@@ -150,7 +151,7 @@ fn message_text(item: &Map<String, Value>) -> (String, bool) {
     (contents.iter().filter_map(piece).collect(), is_refusal)
 }
 
-/// What stands at an item's end, unless that says less than its pieces did.
+/// Returns the final text, unless the pieces so far are longer.
 fn longer(whole: String, so_far: String) -> String {
     if whole.len() < so_far.len() { so_far } else { whole }
 }
