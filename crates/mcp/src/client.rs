@@ -1,10 +1,10 @@
-//! Connections to others' servers, whose tools our agents can call.
+//! Connections to external MCP servers, whose tools our agents can call.
 //!
-//! There is one connection to each, shared by the whole process: made when the first task that may use it starts, made
-//! anew with back-off when it is gone, and ended with the program.
+//! Each server has one connection, shared by the whole process. It is made when the first task that may use it starts,
+//! made anew with backoff when it is lost, and closed with the program.
 //!
-//! What a server says of its tools is taken as a description, never as a permission: whether a call may run is the
-//! gate's to decide, by the tool's name. Which servers there are, and whether they are trusted, is the command line's.
+//! A server's words about its tools are a description, never a permission: the gate decides about each call, by the
+//! tool's name. The command line decides which servers exist and which are trusted.
 
 mod await_answer;
 mod connection;
@@ -28,10 +28,10 @@ use self::connection_pool::ConnectionPool;
 use self::remote_tool::RemoteTool;
 use crate::transport::ServerGround;
 
-/// So many tools of one server are offered to one task: descriptions stand in front of each of its requests.
+/// Most tools of one server offered to one task; their descriptions precede each of its requests.
 const MAX_OFFERED: usize = 100;
 
-/// The servers that are configured, and the connections to them and to agents' own ones.
+/// The configured servers, and the connections to them and to agents' own servers.
 pub struct Connections {
     configured: BTreeMap<String, ServerDefinition>,
     ground: Arc<ServerGround>,
@@ -39,7 +39,7 @@ pub struct Connections {
 }
 
 impl Connections {
-    /// Nothing is started by it.
+    /// Creates the pool; no server is started yet.
     pub fn new(configured: impl IntoIterator<Item = ServerDefinition>, ground: ServerGround) -> Self {
         let configured = configured.into_iter().map(|server| (server.name.clone(), server)).collect();
         Self { configured, ground: Arc::new(ground), made: Mutex::default() }
@@ -49,7 +49,7 @@ impl Connections {
         self.made.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The connections to these servers, and those that nobody needs any more now that the agent is as it is.
+    /// Returns the connections to these servers, and those that nobody needs any more with the agent as it now is.
     fn connections(&self, agent: &AgentDefinition, servers: &[&ServerDefinition]) -> [Vec<Arc<Connection>>; 2] {
         let mut made = self.made();
         made.see(agent);
@@ -57,7 +57,7 @@ impl Connections {
         [wanted, made.take_unneeded(&self.configured)]
     }
 
-    /// The servers that are there for an agent, and what is odd about what it asks for.
+    /// Returns the servers available to an agent, and notices about its unusual requests.
     fn servers_of<'a>(&'a self, wanted: &Wanted<'a>) -> (Vec<&'a ServerDefinition>, Vec<String>) {
         let mut servers: Vec<&ServerDefinition> = self.configured.values().collect();
         let mut notices = Vec::new();
@@ -120,7 +120,7 @@ impl RemoteTools for Connections {
     }
 }
 
-/// What to say of tools that are too many.
+/// Notice about tools left out because there are too many.
 fn left_out(server: &str, admitted: usize) -> Option<String> {
     let more = admitted.checked_sub(MAX_OFFERED).filter(|more| *more > 0)?;
     Some(format!(

@@ -1,11 +1,11 @@
-//! The models that hosts lend, for the tasks that they ask for.
+//! Models lent by hosts, for the tasks that they request.
 //!
-//! Where nobody has set a route, a host that offers its own model by sampling with tools serves the tasks that it asks
-//! for, as the route `host`, before `offline`.
+//! If no route is set, a host that offers its own model (sampling with tools) serves its own tasks as the route `host`,
+//! before `offline`.
 //!
-//! [`Hosts`] knows who is connected, [`HostModels`] puts them beside the routes of the process. No host's model is ever
-//! chosen for a task that another client program asked for.
-//! The protocol deprecates sampling from 2026-07-28 on; hosts that speak older revisions and offer it are served.
+//! [`Hosts`] lists the connected hosts, and [`HostModels`] adds them to the routes of the process. A host's model never
+//! serves a task that another client program requested. The protocol deprecates sampling from 2026-07-28 on; hosts that
+//! speak older revisions and offer it are served.
 
 mod lent_model;
 mod sampling_answer;
@@ -21,16 +21,16 @@ use sortie_protocol::ModelChoice;
 use self::lent_model::HostModel;
 use self::sampling_request::OUTPUT_CAP;
 
-/// The route under which the model of a host is known.
+/// Route name of a host's model.
 pub const ROUTE: &str = "host";
 
-/// By either of them the rules are meant, and nobody else.
+/// Either name means the rule-based model and no other.
 const OFFLINE_NAMES: [&str; 2] = [offline::ROUTE, offline::MODEL_ID];
 
-/// What is kept of a client's own name.
+/// Longest part of a client's own name that is kept.
 const MAX_NAME_CHARS: usize = 40;
 
-/// The hosts that lend their models, in the order in which they came. Clones are the same list.
+/// Hosts that lend their models, in order of arrival. Clones share one list.
 #[derive(Debug, Clone, Default)]
 pub struct Hosts {
     connected: Arc<Mutex<Connected>>,
@@ -38,7 +38,7 @@ pub struct Hosts {
 
 #[derive(Debug, Default)]
 struct Connected {
-    /// How many there have been.
+    /// Number of hosts so far.
     n_ever: u64,
     hosts: Vec<Host>,
 }
@@ -50,7 +50,7 @@ struct Host {
     peer: Peer<RoleServer>,
 }
 
-/// A host's model as long as its session lasts. Dropping it takes the model away.
+/// A host's model for the length of its session. Dropping it withdraws the model.
 #[derive(Debug)]
 pub struct Loan {
     id: String,
@@ -58,8 +58,8 @@ pub struct Loan {
 }
 
 impl Hosts {
-    /// Takes the model of a host, if it offers one that can use tools and may be asked: from the revision 2026-07-28 on
-    /// a server sends no requests of its own.
+    /// Borrows a host's model, if it offers one that can use tools and accepts requests: from the revision 2026-07-28
+    /// on a server sends none.
     pub fn lend(&self, peer: &Peer<RoleServer>) -> Option<Loan> {
         let client = peer.peer_info()?;
         if !peer.supports_sampling_tools() || client.protocol_version >= ProtocolVersion::V_2026_07_28 {
@@ -72,8 +72,8 @@ impl Hosts {
         Some(Loan { id, hosts: self.clone() })
     }
 
-    /// The connection of this id. Where it is gone, the newest one of the same client: whoever goes on with a task
-    /// after a restart, or has work in the background, is connected anew.
+    /// Returns the connection of this id. If it is gone, the newest one of the same client: a client that restarted, or
+    /// whose task works in the background, has a new connection.
     fn find(&self, id: &str) -> Option<Peer<RoleServer>> {
         let connected = self.connected.lock().unwrap_or_else(PoisonError::into_inner);
         let hosts = || connected.hosts.iter().rev().filter(|host| !host.peer.is_transport_closed());
@@ -84,7 +84,7 @@ impl Hosts {
 }
 
 impl Loan {
-    /// The model, as what a task inherits from the one who asks for it.
+    /// Returns the model as a task inherits it from the requesting host.
     pub fn choice(&self) -> ModelChoice {
         ModelChoice { route: ROUTE.to_owned(), id: self.id.clone() }
     }
@@ -101,7 +101,7 @@ fn client_of(id: &str) -> &str {
     id.rsplit_once('#').map_or(id, |(client, _)| client)
 }
 
-/// A client's name as it can stand in a model's id.
+/// Returns a client's name in a form fit for a model's id.
 fn known_as(name: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     let name: String =
@@ -109,7 +109,7 @@ fn known_as(name: &str) -> String {
     if name.is_empty() { "client".to_owned() } else { name }
 }
 
-/// The routes of a process in which nobody set a model, and those of its hosts before `offline`.
+/// Routes of a process in which no model is set, with its hosts' models ahead of `offline`.
 pub struct HostModels {
     routes: Arc<dyn Models>,
     hosts: Hosts,
@@ -122,8 +122,8 @@ impl HostModels {
 }
 
 impl Models for HostModels {
-    /// A task knows its host by what it inherits. What the rules would serve in its place is served by the host, and
-    /// said where something else was asked for; `offline` by its own name stays what it is.
+    /// Chooses the host's model in place of the rule-based one, with a notice if another was requested. `offline` by
+    /// its own name stays what it is. The inherited model tells a task its host.
     fn choose(&self, asked: Option<&str>, inherited: Option<&ModelChoice>) -> Result<Chosen, UnknownModel> {
         let is_host = asked.is_some_and(|asked| asked.eq_ignore_ascii_case(ROUTE));
         let Some(host) = inherited.filter(|choice| choice.route == ROUTE) else {
@@ -136,7 +136,7 @@ impl Models for HostModels {
         if is_host {
             return Ok(host.clone().into());
         }
-        // A route that somebody set up in vain is told of, and not passed over.
+        // An unusable route is reported, not passed over.
         let chosen = self.routes.choose(asked, None)?;
         let is_named = asked.is_some_and(|asked| OFFLINE_NAMES.iter().any(|name| name.eq_ignore_ascii_case(asked)));
         if is_named || chosen.choice.route != offline::ROUTE {

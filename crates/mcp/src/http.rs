@@ -1,7 +1,7 @@
-//! The server over HTTP: one path, one token, and bounds on everything that somebody outside can make grow.
+//! The server over HTTP: one path, one token, and bounds on everything that outsiders can make grow.
 //!
-//! A request passes the gate by its head alone, then its body is read, then the protocol answers it. What the protocol
-//! says is not decided here, nor where the token lies: whoever serves brings a way to ask for it. There is no
+//! The gate checks a request by its head alone, then the body is read, then the protocol library answers. This module
+//! decides neither the replies nor where the token is stored: the caller supplies the token source. There is no
 //! encryption.
 
 mod connections;
@@ -23,13 +23,13 @@ pub use crate::http_request::{Bounds, PATH, Token, TokenSource};
 
 use self::request_service::RequestService;
 
-/// How often sessions are looked at that nobody uses any more.
+/// Interval of the search for unused sessions.
 const ROUND: Duration = Duration::from_secs(1);
 
-/// Answers requests until it is told to stop, each session by a server of its own.
+/// Answers requests until told to stop; each session has a server of its own.
 ///
-/// At the stop, nobody new is let in. Answers under way have the time of [`Bounds::farewell`] to be written; to have
-/// the calls behind them end in that time is up to whoever stops it. Then all sessions, streams and connections end.
+/// After the stop, nobody new is admitted. Pending replies have [`Bounds::farewell`] to be written; the caller must
+/// make the calls behind them end in that time. Then all sessions, streams and connections end.
 pub async fn serve<S: ServerHandler>(
     listener: Listener,
     token: TokenSource,

@@ -1,4 +1,4 @@
-//! Checks on a request over HTTP: its head at the gate, its body within bounds, its token; and how it is refused.
+//! Checks of an HTTP request: its head at the gate, its body within bounds, its token; and refusals.
 
 pub(crate) mod answer;
 pub(crate) mod body;
@@ -11,5 +11,5 @@ pub(crate) mod token;
 pub use bounds::Bounds;
 pub use token::{Token, TokenSource};
 
-/// Where the protocol is spoken; there is nothing elsewhere.
+/// The only path that is served.
 pub const PATH: &str = "/mcp";

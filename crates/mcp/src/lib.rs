@@ -1,8 +1,8 @@
 //! The Model Context Protocol, both ways: Sortie's Task tool and its companions for other agents (`server`, over
-//! `stdio` or HTTP), and others' servers as tools of Sortie's agents.
+//! `stdio` or HTTP), and external servers as tools of Sortie's agents.
 //!
-//! What a task is, may do and becomes is the engine's. Nothing here knows flags, files of settings or the environment:
-//! the command line passes values.
+//! The engine owns the tasks, their permissions and their fate. Nothing here knows flags, settings files or the
+//! environment: the command line passes values.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 

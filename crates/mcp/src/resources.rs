@@ -1,10 +1,9 @@
-//! Resources that a host can read, and news of what has changed in them.
+//! Resources for hosts to read, and change notifications about them.
 //!
-//! They are the agents that there are, and of each task that the host can see its report, its transcript and what it
-//! changed.
+//! Resources are the agents, and for each task visible to the host its report, its transcript and its changes.
 //!
-//! Everything is read from the journal when it is asked for, a page at a time, so it holds for tasks of servers that
-//! are long gone, too. Nothing is kept here. Which tasks a host can see is the engine's word (`Host`).
+//! Everything is read from the journal on request, a page at a time, so it also covers tasks of servers that are long
+//! gone. Nothing is cached here. The engine (`Host`) decides which tasks a host can see.
 
 mod address;
 mod changes;
@@ -33,20 +32,20 @@ use self::report::Ended;
 /// Tasks on one page of the list.
 const LISTED: usize = 50;
 
-/// Where a person's main agent stands. What was delegated by nobody's task stands deeper.
+/// Depth of a person's main agent. Tasks delegated by a host have a greater depth.
 const MAIN_DEPTH: u32 = 0;
 
-/// Where resources come from.
+/// Source of the resources.
 #[derive(Clone)]
 pub(crate) struct Records {
     pub(crate) journal: Arc<dyn Journal>,
-    /// Whose tasks they are about.
+    /// The host whose tasks they are about.
     pub(crate) engine_host: Host,
-    /// The root of the workspace, as the journal names it.
+    /// Root of the workspace, as the journal spells it.
     pub(crate) workspace: String,
 }
 
-/// The kinds of addresses that a host can fill in itself.
+/// Address templates that a host can fill in itself.
 pub(crate) fn templates() -> ListResourceTemplatesResult {
     let template = |view: View| {
         ResourceTemplate::new(format!("sortie://tasks/{{id}}/{view}{{?from}}"), format!("task-{view}"))
@@ -56,18 +55,18 @@ pub(crate) fn templates() -> ListResourceTemplatesResult {
     ListResourceTemplatesResult::with_all_items(View::ALL.map(template).to_vec())
 }
 
-/// The newest tasks without a parent, a page of them.
+/// Query for a page of the newest tasks without a parent.
 pub(crate) fn roots(workspace: String, behind: Option<TaskId>) -> TaskQuery {
     TaskQuery { workspace: Some(workspace), roots_only: true, behind, limit: LISTED, ..TaskQuery::default() }
 }
 
-/// Whether one of them is in the list, which people's own tasks are not.
+/// True if a task is in the list; people's own tasks are not.
 pub(crate) fn is_listed(header: &TaskHeader) -> bool {
     header.depth > MAIN_DEPTH
 }
 
 impl Records {
-    /// The agents, then the newest tasks without a parent; the others go by the templates.
+    /// Lists the agents, then the newest tasks without a parent; the others are reached through the templates.
     pub(crate) async fn list(&self, page: Option<PaginatedRequestParams>) -> Result<ListResourcesResult, ErrorData> {
         let behind = match page.and_then(|page| page.cursor) {
             None => None,
@@ -85,7 +84,7 @@ impl Records {
         Ok(ListResourcesResult { next_cursor, ..ListResourcesResult::with_all_items(resources) })
     }
 
-    /// One page of one resource. What is wrong with it names the resource for programs, too.
+    /// Reads one page of a resource. An error also names the resource for programs.
     pub(crate) async fn show(&self, uri: &str) -> Result<ReadResourceResult, ErrorData> {
         self.page(uri).await.map_err(|mut error| {
             error.data.get_or_insert_with(|| json!({ "uri": uri }));
@@ -99,7 +98,7 @@ impl Records {
         let media_type = match address.subject {
             Subject::Agents => {
                 let engine_host = self.engine_host.clone();
-                // Agents are looked at anew, which reads files.
+                // Agents are read anew from their files.
                 let agents = tokio::task::spawn_blocking(move || engine_host.agents()).await;
                 let agents = agents.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
                 write_agents(&agents, &mut page);
@@ -129,14 +128,14 @@ impl Records {
         Ok(report::write(header, Some(Ended { outcome, text }), page))
     }
 
-    /// A task that the host can see.
+    /// Finds a task that the host can see.
     async fn find(&self, task: TaskId) -> Result<TaskHeader, ErrorData> {
         self.engine_host.look(task).await.map_err(|failure| not_found(failure.message))?;
         let found = self.read(move |journal| journal.find(&task.to_string())).await?;
         found.into_iter().next().ok_or_else(|| not_found(format!("{task} has only begun; look again")))
     }
 
-    /// Reads on a thread that may wait.
+    /// Reads on a thread that may block.
     async fn read<T: Send + 'static>(
         &self,
         read: impl FnOnce(&dyn Journal) -> Result<T, JournalError> + Send + 'static,
@@ -169,7 +168,7 @@ fn write_agents(agents: &Registry, page: &mut Page) {
     }
 }
 
-/// What the task did, in the words that people read in its output file.
+/// Writes the task's actions, in the words of its output file.
 fn transcript(journal: &dyn Journal, task: TaskId, mut page: Page) -> Result<Page, JournalError> {
     let mut narrator = Narrator::default();
     journal.read_each(task, 1, &mut |event| page.push(&narrator.tell(&event.fact, event.time)))?;

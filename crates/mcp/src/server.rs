@@ -1,7 +1,7 @@
-//! The server that a host speaks with: one for each session, over the one office of the process.
+//! The server that a host talks to: one per session, over the shared office of the process.
 //!
-//! It translates between the protocol and the engine, and decides nothing that a task may do. Whatever breaks in a call
-//! is the answer to that call; nothing that a host sends ends the server.
+//! It translates between the protocol and the engine, and decides nothing about a task's permissions. A failure in a
+//! call is the reply to that call; nothing that a host sends ends the server.
 
 mod answer;
 mod office;
@@ -38,10 +38,10 @@ use crate::host_model::Loan;
 use crate::resources;
 use crate::resources::news::{self, Subscriptions};
 
-/// Calls of one session that are under way at the same time; what a host sends beyond that is refused, not queued.
+/// Most concurrent calls of one session; further ones are refused, not queued.
 const MAX_CALLS: usize = 256;
 
-/// What a host's model is told about this server.
+/// Instructions for a host's model about this server.
 const INSTRUCTIONS: &str = "Sub-agents with a context, a grant and a budget of their own: give a self-contained piece of \
                             work to the Task tool, and only its report comes back.";
 
@@ -52,9 +52,10 @@ pub struct Server {
     gone: CancellationToken,
     calls: Semaphore,
     subscriptions: Subscriptions,
-    /// Whether this session is told of news: once, however often its host says that it is ready.
+    /// True once this session receives notifications; they start only once, however often its host announces itself
+    /// ready.
     has_news: AtomicBool,
-    /// The model that the host lends, once it is known whether it does.
+    /// The model that the host lends, once it is known whether it lends one.
     loan: OnceLock<Option<Loan>>,
 }
 
@@ -71,7 +72,7 @@ impl Server {
     ) -> Result<CallToolResponse, ErrorData> {
         let arguments = request.arguments.map(serde_json::Value::Object).unwrap_or_default();
         let arguments = if arguments.is_null() { "{}".to_owned() } else { arguments.to_string() };
-        // Either of both ends the call.
+        // Either token ends the call.
         let cancel = CancellationToken::new();
         let ended = async {
             tokio::select! {
@@ -138,7 +139,7 @@ impl ServerHandler for Server {
     ) -> Result<ListToolsResult, ErrorData> {
         only_page(page)?;
         let office = Arc::clone(&self.office);
-        // Agents are looked at anew, which reads files.
+        // Agents are read anew from their files.
         let listed = tokio::task::spawn_blocking(move || tools::list(&office)).await;
         listed.map(ListToolsResult::with_all_items).map_err(|error| ErrorData::internal_error(error.to_string(), None))
     }
@@ -152,7 +153,7 @@ impl ServerHandler for Server {
             let message = format!("{MAX_CALLS} calls of this session are under way; wait for one of them");
             return Err(ErrorData::internal_error(message, None));
         };
-        // A host would wait for ever for the answer of a call that panicked.
+        // A host would wait for ever for the reply to a call that panicked.
         AssertUnwindSafe(self.call(request, context)).catch_unwind().await.unwrap_or_else(|_| {
             Err(ErrorData::internal_error("the call broke down; this is a bug in Sortie, told on stderr", None))
         })
@@ -265,7 +266,7 @@ impl ServerHandler for Server {
         }
     }
 
-    /// A request whose parameters do not fit comes here, too, under a name that is known.
+    /// Also receives requests of known methods with invalid parameters.
     async fn on_custom_request(
         &self,
         CustomRequest { method, .. }: CustomRequest,
@@ -279,20 +280,20 @@ impl ServerHandler for Server {
     }
 }
 
-/// Refuses a cursor for a list that has one page, and so never gave any.
+/// Refuses a cursor for a single-page list, which never issues one.
 fn only_page(page: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
     page.and_then(|page| page.cursor).map_or(Ok(()), |cursor| Err(unknown_cursor(&cursor)))
 }
 
-/// Whether a request speaks the revision without a handshake. Only there is the Tasks extension what it is here: what
-/// the one before it calls tasks is something else.
+/// True if a request speaks the revision without a handshake. Only there does the Tasks extension have today's meaning;
+/// the revision before used the name for something else.
 fn is_newest(context: &RequestContext<RoleServer>) -> bool {
     context.protocol_version().is_some_and(|version| !version.has_initialize())
 }
 
-/// Methods with parameters that the newest revision has no more.
+/// Methods with parameters that the newest revision has dropped.
 const GONE: [&str; 3] = ["initialize", "resources/subscribe", "resources/unsubscribe"];
-/// The methods with parameters.
+/// Methods with parameters.
 const KNOWN: [&str; 10] = [
     "initialize",
     "tools/call",

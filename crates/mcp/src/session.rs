@@ -1,4 +1,4 @@
-//! The session of a host, over streams as over HTTP: its requests under way, and how long its reader is waited for.
+//! The session of a host, over streams or HTTP: its open requests, and the time limits for its reader.
 
 pub(crate) mod open_requests;
 pub(crate) mod time_limits;

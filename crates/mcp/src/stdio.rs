@@ -1,8 +1,8 @@
-//! The session over a pair of streams, a message a line, with the program that started `sortie mcp`.
+//! The session over a pair of streams, one message per line, with the program that started `sortie mcp`.
 //!
-//! A line that is too long, or no message, is answered with an error and passed over. Whoever does not read its answers
-//! is not served further, and is gone when that goes on. It does not open the streams; the command line does, and keeps
-//! everything else off them.
+//! A line that is too long or no message is answered with an error and skipped. A host that does not read its replies
+//! gets no further service, and after a while counts as gone. The command line opens the streams and keeps all other
+//! output off them.
 
 mod lines;
 mod outgoing;
@@ -28,19 +28,19 @@ use self::read_ahead::{ReadAhead, read_on};
 use crate::session::open_requests::OpenRequests;
 use crate::session::time_limits::LAST_WORDS;
 
-/// The longest message: a prompt of the usual bound takes six times its bytes at most, and has little beside it.
+/// Longest message: a prompt of the usual bound takes at most six times its bytes, and little comes on top.
 pub const MAX_LINE_BYTES: usize = 8 << 20;
 
-/// The streams of a host: what it writes, and what it reads.
+/// The streams of a host: its output, which is our input, and its input.
 #[derive(Debug)]
 pub struct HostStreams<I, O> {
     pub input: I,
     pub output: O,
 }
 
-/// Serves one session until the host is gone or `stop` is cancelled. `gone` is cancelled as soon as the input has ended
-/// or nobody reads the output, before anything else; a server that watches it ends its calls then. Whoever cancels
-/// `stop` cancels `gone`, too: else the last words have as long as any.
+/// Serves one session until the host is gone or `stop` is cancelled. `gone` is cancelled as soon as the input ends or
+/// nobody reads the output, before anything else; a server that watches it then ends its calls. Cancel `gone` together
+/// with `stop`; otherwise the last replies have the full write time.
 pub async fn serve<S: ServerHandler>(
     new_server: impl Fn() -> S,
     host: HostStreams<impl AsyncRead + Send + Unpin + 'static, impl AsyncWrite + Send + Unpin + 'static>,
@@ -62,9 +62,9 @@ pub async fn serve<S: ServerHandler>(
     let sessions = async {
         loop {
             match new_server().serve_with_ct(streams.clone(), stop.clone()).await {
-                // Until the end of the session, whatever it was.
+                // Until the end of the session, however it ends.
                 Ok(session) => return drop(session.waiting().await),
-                // Something came before the session was opened that opens none, and needs no answer.
+                // A first message that does not open the session and needs no reply.
                 Err(
                     ServerInitializeError::ExpectedInitializeRequest(_) | ServerInitializeError::InitializeFailed(_),
                 ) => {}
@@ -78,7 +78,7 @@ pub async fn serve<S: ServerHandler>(
     }
 }
 
-/// Both streams. Clones are the same ones: what a session that came to nothing leaves is the next one's.
+/// Both streams. Clones share them: a session that never opened leaves its input to the next one.
 struct Streams<W> {
     arrivals: Arc<Mutex<ReadAhead>>,
     outgoing: Outgoing<W>,
@@ -93,7 +93,7 @@ impl<W> Clone for Streams<W> {
 }
 
 impl<W: AsyncWrite + Send + Unpin + 'static> Streams<W> {
-    /// The next line; `None` when there is none, or nobody would hear what is answered to it.
+    /// Returns the next line; `None` if there is none, or nobody would read the reply.
     async fn next_line(&self) -> Option<Line<Vec<u8>>> {
         let next = async {
             self.outgoing.has_room().await;
@@ -106,7 +106,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Streams<W> {
         }
     }
 
-    /// The message that a line is, if it can be taken.
+    /// Reads the message on a line, if it is acceptable.
     fn take(&self, line: Line<Vec<u8>>) -> Result<RxJsonRpcMessage<RoleServer>, Refusal> {
         let Line::Read(line) = line else {
             let text = format!("a message has more than {MAX_LINE_BYTES} bytes; it was passed over");
@@ -139,7 +139,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Transport<RoleServer> for Streams<W
             let line = self.next_line().await?;
             match self.take(line) {
                 Ok(message) => return Some(message),
-                // Not here: a host that does not read must not keep us from seeing that it is gone.
+                // Not awaited: a host that does not read must not keep us from noticing that it is gone.
                 Err(Refusal { error, id }) => {
                     tokio::spawn(self.outgoing.write(JsonRpcMessage::error(error, id)));
                 }
@@ -148,13 +148,13 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Transport<RoleServer> for Streams<W
     }
 
     async fn close(&mut self) -> Result<(), Self::Error> {
-        // What is not written by then is not.
+        // Anything not written by then is dropped.
         tokio::time::timeout(LAST_WORDS, self.outgoing.settled()).await.ok();
         Ok(())
     }
 }
 
-/// A message, or what to answer to a line that is none.
+/// Parses a message, or returns the reply to an invalid line.
 fn read_message(line: &[u8]) -> Result<RxJsonRpcMessage<RoleServer>, Refusal> {
     let error = match serde_json::from_slice(line) {
         Ok(message) => return Ok(message),
@@ -169,13 +169,13 @@ fn read_message(line: &[u8]) -> Result<RxJsonRpcMessage<RoleServer>, Refusal> {
     Err(Refusal { error: ErrorData::invalid_request(text, None), id })
 }
 
-/// What is answered to a line that is no message, and to which id, if it has one.
+/// The reply to a line that is no message, and the id that it answers, if any.
 struct Refusal {
     error: ErrorData,
     id: Option<RequestId>,
 }
 
-/// As much of a message as an answer needs.
+/// The part of a message that a reply needs.
 #[derive(Deserialize)]
 struct Named {
     #[serde(default)]

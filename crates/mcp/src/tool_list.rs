@@ -1,4 +1,4 @@
-//! The tools of others' servers as models are offered them: their list, their schemas and their answers, within bounds.
+//! Tools of external servers as offered to models: their list, their schemas and their outputs, within bounds.
 
 pub(crate) mod tool_answer;
 pub(crate) mod tool_listing;

@@ -1,4 +1,4 @@
-//! The ways to others' servers, as their definitions say: a program over its pipes, or an address over HTTP.
+//! Transports to external servers, as defined: a program over its pipes, or an address over HTTP.
 
 mod bounded_http;
 pub(crate) mod brief;

@@ -14,7 +14,7 @@ use serde_json::Value;
 
 pub use reply::{MODEL_ID, reply};
 
-/// A turn's content before it becomes a reply: text, or calls.
+/// Content of a turn before it becomes a reply: text, or calls.
 #[derive(Debug, Clone, PartialEq)]
 enum Answer {
     Text(String),

@@ -1,6 +1,6 @@
-//! Question read from a prompt: its terms, the kind of answer it wants, and the code it wants in front.
+//! Question read from a prompt: its terms, the kind of answer it wants, and the focus of the search.
 //!
-//! Any prose will do, written by a person, by another model or by the main agent; there is no side channel.
+//! Any prose will do, written by a person, another model or the main agent; there is no side channel.
 
 pub(crate) mod intent;
 pub(crate) mod term;
@@ -14,13 +14,13 @@ use intent::{Focus, Intent};
 use term::{Term, WEAK};
 
 const MAX_TERMS: usize = 8;
-/// What a common verb is worth against a noun, a word beside the question, and what is written as code or in quotes.
+/// Weights of a common verb, of a word outside the question, and of code or quoted text; a noun has 1.
 const ACTION: f64 = 0.75;
 const ASIDE: f64 = 0.35;
 const VERBATIM: f64 = 1.6;
-/// With this few others, weak words count more.
+/// Weak words count more if there are at most this many others.
 const FEW: usize = 2;
-/// How much of a word is looked for when the word itself is nowhere.
+/// Letters of a word that are searched for if the whole word is not found.
 const LOOSE_LETTERS: usize = 5;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -30,9 +30,9 @@ pub(crate) struct Question {
     /// Its words, in lower case.
     words: BTreeSet<String>,
     pub(crate) terms: Vec<Term>,
-    /// Terms that stand beside each other in the text.
+    /// Terms that are neighbours in the text.
     pub(crate) neighbours: Vec<(usize, usize)>,
-    /// Paths that the prompt names.
+    /// Paths named in the prompt.
     pub(crate) paths: Vec<String>,
     pub(crate) intent: Intent,
     pub(crate) focus: Focus,
@@ -62,17 +62,17 @@ impl Question {
         Self { text, words, terms, neighbours, paths, intent, focus }
     }
 
-    /// Whether the question has one of these words.
+    /// True if the question has one of these words.
     pub(crate) fn mentions(&self, any_of: &[&str]) -> bool {
         any_of.iter().any(|word| self.words.contains(*word))
     }
 
-    /// The terms that are worth a search of their own, with their index.
+    /// Terms that deserve a search of their own, with their index.
     pub(crate) fn strong_terms(&self) -> impl Iterator<Item = (usize, &Term)> {
         self.terms.iter().enumerate().filter(|(_, term)| !term.is_weak())
     }
 
-    /// Returns the question with less of each word, for a second search when the first has found nothing.
+    /// Returns the question with shortened words, for a second search if the first found nothing.
     pub(crate) fn loosened(&self) -> Self {
         let mut terms: Vec<Term> = Vec::new();
         for term in self.terms.iter().filter(|term| !term.is_weak()) {
@@ -94,7 +94,7 @@ impl Question {
     }
 }
 
-/// What was found in the sentences so far.
+/// Terms and paths found in the sentences so far.
 #[derive(Default)]
 struct Gathered {
     terms: Vec<Term>,
@@ -134,7 +134,7 @@ impl Gathered {
         }
     }
 
-    /// Takes one token, which may be several words with hyphens; returns the last of them.
+    /// Reads one token, which may be several words joined by hyphens; returns the last of them.
     fn take_token(&mut self, token: &str, weight: f64, before: Option<Taken>) -> Option<Taken> {
         let bare = token.trim_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '/' | '.'));
         let bare = bare.trim_end_matches('.');
@@ -173,7 +173,7 @@ impl Gathered {
             1.0
         };
         let term = Term::word(word, weight * share);
-        // Neighbours are two words of one name, however alike they are: `error code`, `log trace`.
+        // Neighbours are two words of one name, even if they mean much the same: `error code`, `log trace`.
         let beside = before.map(|before| before.term);
         let known = (0..self.terms.len()).find(|&known| Some(known) != beside && self.terms[known].absorb(&term));
         let term = known.unwrap_or_else(|| self.push(term));
@@ -200,7 +200,7 @@ impl Gathered {
 
     /// Keeps the strongest terms, in the order of the text.
     fn finish(mut self) -> (Vec<Term>, Vec<(usize, usize)>) {
-        // With little else to go by, the common words must do.
+        // With few other terms, the common words must do.
         let strong = self.terms.iter().filter(|term| !term.is_weak()).count();
         if strong < FEW && !self.terms.iter().any(Term::is_verbatim) {
             for term in self.terms.iter_mut().filter(|term| term.is_weak()) {
@@ -218,7 +218,7 @@ impl Gathered {
     }
 }
 
-/// Whether what comes next can only be a verb: `how does it … `, `where do they … `.
+/// True if the next word can only be a verb: `how does it … `, `where do they … `.
 fn follows_as_verb(before: &[&str]) -> bool {
     let [.., auxiliary, subject] = before else { return false };
     let auxiliary = matches!(auxiliary.to_lowercase().as_str(), "does" | "do" | "did" | "can" | "will" | "should");
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn how_to_answer_is_not_searched_for() {
+    fn instructions_for_the_answer_are_not_searched_for() {
         let prompt = "Where is the cache filled?\n\nFocus on the code that implements it.\nReport paths and lines.";
         assert_eq!(labels(prompt), ["cache", "filled"]);
     }
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn words_beside_each_other_are_remembered_as_neighbours() {
+    fn adjacent_words_are_remembered_as_neighbours() {
         let question = Question::parse("Where is the user agent set?");
         assert_eq!(question.neighbours.first(), Some(&(0, 1)));
     }
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn with_nothing_else_the_common_words_must_do() {
+    fn common_words_count_if_there_are_no_others() {
         assert!(Question::parse("How do the tests work?").strong_terms().count() > 0);
     }
 }

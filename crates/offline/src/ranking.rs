@@ -1,4 +1,4 @@
-//! Worth of files and passages for a question, from everything that its searches have shown.
+//! Value of files and passages for a question, from the results of all its searches.
 
 pub(crate) mod evidence;
 mod file_kind;

@@ -1,4 +1,4 @@
-//! Request as the rules read it: the prompt in force, the calls made for it, and the text of their outputs.
+//! Request as the rules read it: the current prompt, the calls made for it, and the text of their outputs.
 
 pub(crate) mod conversation;
 mod json_outputs;
@@ -6,7 +6,7 @@ pub(crate) mod tool_outputs;
 
 use sortie_protocol::{Message, ToolSpec};
 
-/// Everything that the rules are told. Borrowed from the task.
+/// Complete input of the rules. Borrowed from the task.
 #[derive(Debug, Clone, Copy)]
 pub struct Request<'a> {
     pub system: &'a str,

@@ -1,4 +1,4 @@
-//! Source code read by simple patterns: definitions, passages, and locations worth pointing at.
+//! Source code, read with simple patterns: definitions, passages, and locations to report.
 
 pub(crate) mod location;
 pub(crate) mod passages;

@@ -1,4 +1,4 @@
-//! Waits for an answer: while there are signs that it comes, and never without an end.
+//! Waiting for an answer: as long as there is progress, and never for ever.
 
 use std::pin::pin;
 use std::time::Duration;
@@ -8,21 +8,21 @@ use tokio_util::sync::CancellationToken;
 
 use crate::client::notifications::Signs;
 
-/// Whatever progress is reported, nothing takes longer than so many times what it may take without a sign.
+/// Limit in multiples of the timeout, whatever progress is reported.
 pub(super) const MOST_TIMES: u32 = 10;
 
-/// Why an answer is not waited for any more.
+/// Reason to stop waiting for an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unanswered {
-    /// There was no sign of it for too long.
+    /// No progress for too long.
     Silent,
-    /// There were signs, but it did not come.
+    /// There was progress, but no end.
     Endless,
-    /// Nobody wants it any more.
+    /// The caller stopped the request.
     Stopped,
 }
 
-/// Waits for an answer. Each sign gives it its time anew.
+/// Waits for an answer. Each sign of progress restarts the timeout.
 pub(super) async fn wait<T>(
     answer: impl Future<Output = T>,
     signs: &mut Signs,
@@ -53,7 +53,7 @@ mod tests {
 
     const WITHIN: Duration = Duration::from_secs(4);
 
-    /// How the wait for an answer that never comes ends, and after how long, if there is a number each second.
+    /// Result of waiting for an answer that never comes, and the time it took, given the progress reported each second.
     async fn waited(progress: impl Fn(u32) -> f64) -> (Unanswered, Duration) {
         let (listener, cancel, start) = (NotificationListener::default(), CancellationToken::new(), Instant::now());
         let mut signs = listener.follow(token());

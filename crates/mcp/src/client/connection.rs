@@ -1,8 +1,8 @@
-//! The connection to one server: made when it is needed, shared by all who do, and made anew when it is gone. One that
-//! fails again and again is left alone for longer and longer, and whoever wants it meanwhile is told at once.
+//! The connection to one server: made on demand, shared by all callers, and made anew when it is lost. After repeated
+//! failures there is a growing pause, in which callers get an error at once.
 //!
-//! A start is a task of its own. Whoever comes meanwhile waits for the same one, and who waits no longer does not end
-//! it: a server has all of its time to start, once, and what became of it counts for everybody.
+//! A start is a task of its own. Callers that come meanwhile wait for the same start, and one that stops waiting does
+//! not end it. So a server gets its full time to start, once, and the result is everybody's.
 
 use std::mem::replace;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,22 +20,22 @@ use crate::tool_list::tool_listing::ToolListing;
 use crate::transport::ServerGround;
 
 const LONGEST_REST: Duration = Duration::from_mins(1);
-/// A server that ran for so long did well, whatever it did before.
+/// A server that ran this long is healthy, whatever happened before.
 const STEADY: Duration = Duration::from_mins(1);
 
 pub(super) struct Connection {
     server: ServerDefinition,
     ground: Arc<ServerGround>,
-    /// Never held while anybody waits for anything.
+    /// Never held across an await.
     state: Mutex<State>,
 }
 
 #[derive(Default)]
 struct State {
     standing: Standing,
-    /// How often in a row it came to nothing.
+    /// Failures in a row.
     failures: u32,
-    /// Until when it is left alone, and why.
+    /// End of the pause, and its reason.
     rest: Option<(Instant, String)>,
 }
 
@@ -48,7 +48,7 @@ enum Standing {
     Closed,
 }
 
-/// What a start comes to, for all who wait for it.
+/// Result of a start, for all who wait for it.
 type Start = Shared<BoxFuture<'static, Result<Arc<LiveConnection>, ServerError>>>;
 
 impl Connection {
@@ -60,7 +60,7 @@ impl Connection {
         &self.server.name
     }
 
-    /// The server's tools as they are now. One that has ended the session is asked once more, in a new one.
+    /// Returns the server's current tools. If the server has ended the session, it is asked once more in a new one.
     pub(super) async fn ready(self: &Arc<Self>) -> Result<Arc<ToolListing>, ServerError> {
         let within = self.server.start_within;
         let listed = match self.listed(within, Attempt::First).await {
@@ -70,8 +70,8 @@ impl Connection {
         listed.map(|(_, listing)| listing)
     }
 
-    /// The server, connected, and its tools as they are now, for a call. A server that does one thing at a time lists
-    /// them when it is done with what others have called, so the list has as long as the call.
+    /// Returns the connected server and its current tools, for a call. A server that does one thing at a time lists
+    /// them only after others' calls, so the list may take as long as a call.
     pub(super) async fn listed_for_call(
         self: &Arc<Self>,
         attempt: Attempt,
@@ -79,7 +79,7 @@ impl Connection {
         self.listed(self.server.start_within.max(self.server.call_within), attempt).await
     }
 
-    /// A start ends in time by itself, and the list within what is said here.
+    /// A start has its own time limit; `within` limits the list.
     async fn listed(
         self: &Arc<Self>,
         within: Duration,
@@ -93,7 +93,7 @@ impl Connection {
         Ok((link, listing?))
     }
 
-    /// Ends it for good. A start under way is broken off.
+    /// Closes it for good. A start under way is aborted.
     pub(super) async fn close(&self) {
         let before = replace(&mut self.state().standing, Standing::Closed);
         match before {
@@ -103,7 +103,7 @@ impl Connection {
         }
     }
 
-    /// What is there, or the start that is under way, or a new one.
+    /// Returns the live connection, the start under way, or a new start.
     fn start(self: &Arc<Self>) -> Result<Start, ServerError> {
         let mut state = self.state();
         let gone = match &state.standing {
@@ -113,7 +113,7 @@ impl Connection {
                 return Ok(std::future::ready(Ok(Arc::clone(link))).boxed().shared());
             }
             Standing::Up(link) => Some(Arc::clone(link)),
-            // A start that has ended without a word of how has panicked.
+            // A start that finished without setting a state has panicked.
             Standing::Starting(..) | Standing::Away => {
                 self.rested(&state)?;
                 None
@@ -126,7 +126,7 @@ impl Connection {
         Ok(start)
     }
 
-    /// A new link, after the one that is gone, if there was one; noted, whatever comes of it.
+    /// Makes a new link, after the lost one if there was one, and records the result.
     async fn made(self: Arc<Self>, gone: Option<Arc<LiveConnection>>) -> Result<Arc<LiveConnection>, ServerError> {
         if let Some(gone) = gone {
             let (lived, why) = (gone.lived(), gone.last_words().await);
@@ -161,12 +161,13 @@ impl Connection {
 
     async fn opened(&self) -> Result<Arc<LiveConnection>, ServerError> {
         let link = LiveConnection::open(&self.server, &self.ground).await?;
-        // Who never lists its tools is not ready. What else is wrong with its list is told to whoever asks for it.
+        // A server that never lists its tools is not ready. Other problems of its list are reported to callers that ask
+        // for it.
         link.listing(self.server.start_within, Attempt::Last).await.ok();
         Ok(Arc::new(link))
     }
 
-    /// Whether it may be tried again.
+    /// Fails during the pause after a failure.
     fn rested(&self, state: &State) -> Result<(), ServerError> {
         let Some((until, why)) = &state.rest else { return Ok(()) };
         match until.checked_duration_since(Instant::now()) {
@@ -190,7 +191,7 @@ impl Connection {
     }
 }
 
-/// What to say of a failed start to those who come later.
+/// Reason of a failed start, for later callers.
 fn why(trouble: &ServerError) -> Option<String> {
     match trouble {
         ServerError::Unreachable { why, .. } | ServerError::Unusable { why, .. } => Some(why.clone()),
@@ -200,21 +201,21 @@ fn why(trouble: &ServerError) -> Option<String> {
 }
 
 impl State {
-    /// How a start ends. Where all has ended meanwhile, what was started is dropped, and so ends, too.
+    /// Records the end of a start. If the connection was closed meanwhile, the new link is dropped, which ends it.
     fn settle(&mut self, standing: Standing) {
         if !matches!(self.standing, Standing::Closed) {
             self.standing = standing;
         }
     }
 
-    /// It could not be made.
+    /// Records a failed start, and begins a pause.
     fn fail(&mut self, rest: Duration, why: &str) {
         self.failures += 1;
         let rest = rest.saturating_mul(1 << (self.failures - 1).min(10)).min(rest.max(LONGEST_REST));
         self.rest = Some((Instant::now() + rest, why.to_owned()));
     }
 
-    /// It is gone. The first time in a while it is made anew at once.
+    /// Records a lost connection. The first loss in a while causes no pause.
     fn lose(&mut self, rest: Duration, lived: Duration, why: &str) {
         if lived >= STEADY {
             self.failures = 0;

@@ -1,5 +1,5 @@
-//! The pool of connections, by definition: whoever means the same server shares it. Those to servers that are set up
-//! stay until the program ends. Those to agents' own servers stay for as long as an agent brings the server or a task
+//! The pool of connections, by definition: all users of one server share its connection. Connections to configured
+//! servers last until the program ends. Those to agents' own servers last while an agent brings the server or a task
 //! can call it: agent files change while a program runs, and each change can make another server of the same name.
 
 use std::collections::{BTreeMap, HashMap};
@@ -13,18 +13,18 @@ use crate::transport::ServerGround;
 #[derive(Default)]
 pub(super) struct ConnectionPool {
     connections: HashMap<ServerDefinition, Arc<Connection>>,
-    /// By the agent's name: the servers that it brought when it was seen last.
+    /// By the agent's name: the servers that it brought when last seen.
     brought: HashMap<String, Vec<ServerDefinition>>,
 }
 
 impl ConnectionPool {
-    /// The connection to this server, which is made if there is none.
+    /// Returns the connection to a server, creating it if needed.
     pub(super) fn to(&mut self, server: &ServerDefinition, ground: &Arc<ServerGround>) -> Arc<Connection> {
         let new = || Arc::new(Connection::new(server.clone(), Arc::clone(ground)));
         Arc::clone(self.connections.entry(server.clone()).or_insert_with(new))
     }
 
-    /// Notes what the agent brings as it is now, whether or not this task may use it.
+    /// Records the servers that the agent now brings, whether or not this task may use it.
     pub(super) fn see(&mut self, agent: &AgentDefinition) {
         let own = |server: &ServerUse| match server {
             ServerUse::Own(own) => Some(own.clone()),
@@ -33,8 +33,8 @@ impl ConnectionPool {
         self.brought.insert(agent.name.clone(), agent.servers.iter().filter_map(own).collect());
     }
 
-    /// Takes out the connections that nobody needs any more, to be closed. Nobody has them but we: each task's tools
-    /// hold theirs, and so does a start that is under way.
+    /// Removes the connections that nobody needs any more, to be closed. Only the pool still holds them: each task's
+    /// tools hold theirs, and so does a start under way.
     pub(super) fn take_unneeded(&mut self, configured: &BTreeMap<String, ServerDefinition>) -> Vec<Arc<Connection>> {
         let brought = &self.brought;
         let is_meant = |server: &ServerDefinition| {

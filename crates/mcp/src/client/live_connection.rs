@@ -32,15 +32,14 @@ use crate::transport::server_process::{Program, ServerProcess};
 use crate::transport::transport_error::plain;
 use crate::transport::{Failure, Unnamed};
 
-/// How long the list of a server behind an address is believed. Such a server can be another one the next moment
-/// without a word, as where it is started anew and has no sessions; a program stays what it is for as long as its pipes
-/// are open.
+/// Time for which the list of a server at an address stays valid. Such a server can be replaced without notice, for
+/// instance if it restarts and has no sessions. A program stays the same while its pipes are open.
 const FRESH: Duration = Duration::from_secs(5);
 
 const SESSION_ENDED: &str = "has ended the session";
 
-/// Which time it is that something is asked. What may be for want of a session is asked once more, in a new one; if it
-/// is answered in the same way there, it is not for want of a session.
+/// Number of the attempt. A request that may have failed for lack of a session is sent once more in a new one; if it
+/// fails there in the same way, the session was not the reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Attempt {
     First,
@@ -53,26 +52,26 @@ pub(super) struct LiveConnection {
     peer: Peer<RoleClient>,
     listener: NotificationListener,
     listed: Mutex<Option<Listed>>,
-    /// Why it is not used any more, though its transport may still be there.
+    /// Reason why it is no longer used, even if its transport still exists.
     over: OnceLock<&'static str>,
-    /// Whether any request has had its answer.
+    /// True once any request was answered.
     has_answered: AtomicBool,
-    /// `None` for a server that is reached by an address.
+    /// `None` for a server at an address.
     process: Option<ServerProcess>,
     since: Instant,
     redactor: Arc<Redactor>,
 }
 
-/// A list of tools, and the moment at which it was asked for.
+/// A list of tools, and the time of its request.
 struct Listed {
     listing: Arc<ToolListing>,
     asked: Instant,
-    /// How often the tools had changed by then.
+    /// Number of changes to the tools by then.
     changes: u64,
 }
 
 impl LiveConnection {
-    /// Starts or calls the server, and greets it.
+    /// Starts or contacts the server, and does the handshake.
     pub(super) async fn open(server: &ServerDefinition, ground: &ServerGround) -> Result<Self, ServerError> {
         let unusable = |why: String| ServerError::Unusable { server: server.name.clone(), why };
         let listener = NotificationListener::default();
@@ -113,13 +112,13 @@ impl LiveConnection {
         self.over.get().is_some() || self.peer.is_transport_closed()
     }
 
-    /// From now on it counts as over: whoever needs the server makes a new link. The reason is the end of a sentence
-    /// about the server; the first one counts.
+    /// Marks it as over, so that the next caller makes a new link. The reason completes a sentence about the server;
+    /// the first one counts.
     pub(super) fn give_up(&self, why: &'static str) {
         self.over.set(why).ok();
     }
 
-    /// Whether it is over as sessions may be: it was of use, and the server keeps it no longer.
+    /// True if it ended normally: it was of use, and the server has ended the session.
     pub(super) fn has_done_its_part(&self) -> bool {
         self.over.get() == Some(&SESSION_ENDED) && self.has_answered.load(Ordering::Relaxed)
     }
@@ -128,7 +127,7 @@ impl LiveConnection {
         self.since.elapsed()
     }
 
-    /// Why it is over, as the end of a sentence.
+    /// Reason for its end, to complete a sentence.
     pub(super) async fn last_words(&self) -> String {
         match (&self.process, self.over.get()) {
             (Some(process), over) => format!("{}{}", over.unwrap_or(&"has ended"), process.last_words().await),
@@ -136,7 +135,8 @@ impl LiveConnection {
         }
     }
 
-    /// The server's tools: asked for once, and again when they may have changed. Who asks says how long it may take.
+    /// Returns the server's tools: requested once, and again when they may have changed. The caller sets the time
+    /// limit.
     pub(super) async fn listing(&self, within: Duration, attempt: Attempt) -> Result<Arc<ToolListing>, ServerError> {
         let mut listed = self.listed.lock().await;
         let (asked, changes) = (Instant::now(), self.listener.changes());
@@ -150,8 +150,8 @@ impl LiveConnection {
         Ok(listing)
     }
 
-    /// Whoever asked for its tools has waited in vain. A server that nobody else waits for is made anew; one that works
-    /// for others may only be too busy to answer, and is not ended under them.
+    /// Records that its tools were not listed in time. A server without other pending requests is replaced; one that
+    /// works for others may only be busy, and is not ended under them.
     pub(super) fn has_not_listed(&self) {
         if !self.listener.is_awaited() {
             self.give_up("did not list its tools in time");
@@ -164,7 +164,7 @@ impl LiveConnection {
         }
         let (mut pages, mut cursor) = (ToolPages::default(), None);
         loop {
-            // Not by the library's own method: it would answer out of what it has kept.
+            // Not by the library's own method, which would answer from its cache.
             let page = PaginatedRequestParams::default().with_cursor(cursor);
             let request = ClientRequest::ListToolsRequest(ListToolsRequest::with_param(page));
             let page = match self.ask(request, within, &CancellationToken::new()).await {
@@ -179,7 +179,7 @@ impl LiveConnection {
         }
     }
 
-    /// Makes one call. Where it is given up, the server is told so.
+    /// Makes one call. If it is given up, the server is notified.
     pub(super) async fn call(
         &self,
         tool: &str,
@@ -199,8 +199,7 @@ impl LiveConnection {
         }
     }
 
-    /// Asks, and waits for the answer. The waiting is not the library's: that would not end while the server does not
-    /// read.
+    /// Sends a request and waits for the answer. The library's own wait would not end while the server does not read.
     async fn ask(
         &self,
         request: ClientRequest,
@@ -225,16 +224,15 @@ impl LiveConnection {
         };
         let why = if unanswered == Unanswered::Stopped { "the task was stopped" } else { "it took too long" };
         drop(signs);
-        // All that is said to a program goes through one pipe: where this does not get through, nothing does. One that
-        // works for others may read again when it is done, and is not ended under them: the last who waits in vain ends
-        // it.
+        // All messages to a program share one pipe, so if this one does not get through, none does. A server that works
+        // for others may read again later, and is not ended under them: the last waiting request ends it.
         if !pending.withdraw(why).await && self.process.is_some() && !self.listener.is_awaited() {
             self.give_up("does not read what it is sent");
         }
         Err(unanswered)
     }
 
-    /// Why a call came to nothing.
+    /// Error of a failed call.
     async fn trouble(&self, error: ServiceError, tool: &str, attempt: Attempt) -> ServerError {
         let server = self.server.name.clone();
         match in_its_words(error, attempt) {
@@ -247,7 +245,7 @@ impl LiveConnection {
         }
     }
 
-    /// Why there is no list of tools. Nothing can have had an effect.
+    /// Error of a failed list request. It can have had no effect.
     async fn without_list(&self, error: ServiceError, attempt: Attempt) -> ServerError {
         match in_its_words(error, attempt) {
             ServiceError::McpError(error) => {
@@ -272,7 +270,7 @@ impl LiveConnection {
         ServerError::NoList { server: self.server.name.clone(), why }
     }
 
-    /// There is no list of tools, and it was waited for so long: for as long as for a start, or as for a call.
+    /// Error for a list that did not come in time: the time of a start, or of a call.
     pub(super) fn not_listed(&self, within: Duration) -> ServerError {
         let server = self.server.name.clone();
         if within > self.server.start_within {
@@ -287,7 +285,7 @@ impl LiveConnection {
         ServerError::SessionGone { server: self.server.name.clone() }
     }
 
-    /// Says good-bye and ends what was started.
+    /// Says goodbye and ends the process, if there is one.
     pub(super) async fn close(&self) {
         if let Some(service) = self.service.lock().await.take() {
             tokio::time::timeout(FAREWELL, service.cancel()).await.ok();
@@ -298,7 +296,7 @@ impl LiveConnection {
     }
 }
 
-/// A bad request that is one in a new session as well is about what was asked, and the server's answer to it.
+/// A bad request that also fails in a new session is about the request itself, so it becomes the server's answer.
 fn in_its_words(error: ServiceError, attempt: Attempt) -> ServiceError {
     match failure(&error).and_then(Unnamed::of) {
         Some(words) if attempt == Attempt::Last => ServiceError::McpError(words.clone()),
@@ -306,7 +304,7 @@ fn in_its_words(error: ServiceError, attempt: Attempt) -> ServiceError {
     }
 }
 
-/// Whether the server does not know the session any more, so that it has not looked at what it was asked.
+/// True if the server does not know the session any more, and so has not looked at the request.
 fn is_without_session(error: &ServiceError) -> bool {
     failure(error)
         .is_some_and(|failure| matches!(failure, StreamableHttpError::SessionExpired) || Unnamed::of(failure).is_some())
@@ -317,7 +315,7 @@ fn failure(error: &ServiceError) -> Option<&Failure> {
     error.error.downcast_ref()
 }
 
-/// What went wrong with the greeting of a program.
+/// Reason for a program's failed handshake.
 fn of_program(error: &ClientInitializeError, redactor: &Redactor) -> String {
     match error {
         // Which of the two is seen first is a matter of chance.
@@ -328,7 +326,7 @@ fn of_program(error: &ClientInitializeError, redactor: &Redactor) -> String {
     }
 }
 
-/// What went wrong with the greeting of a server behind an address.
+/// Reason for a failed handshake with a server at an address.
 fn of_address(error: &ClientInitializeError) -> String {
     match error {
         ClientInitializeError::TransportError { error, .. } => plain(error),

@@ -1,5 +1,5 @@
-//! Notifications: everything that a server says without being asked. Only that its tools have changed and that a call
-//! comes along matter; whatever it asks of us is declined.
+//! Notifications: messages that a server sends unasked. Only changes of its tools and progress of calls matter; its
+//! requests to us are declined.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,24 +16,24 @@ pub(super) struct NotificationListener {
     followed: Followed,
 }
 
-/// How far each request that is waited for has come.
+/// Progress of each pending request.
 type Followed = Arc<Mutex<HashMap<ProgressToken, watch::Sender<f64>>>>;
 
 impl NotificationListener {
-    /// How often the tools have changed. Whoever asks for them remembers it, and they are good while it stays the same:
-    /// a list that is broken off on its way loses no change.
+    /// Number of changes of the tools. Callers store it with the list, which is valid while the number stays the same:
+    /// a list request that is aborted misses no change.
     pub(super) fn changes(&self) -> u64 {
         self.changes.load(Ordering::Acquire)
     }
 
-    /// Listens for signs that a request comes along, until the signs are dropped.
+    /// Watches for progress of a request until the returned value is dropped.
     pub(super) fn follow(&self, token: ProgressToken) -> Signs {
         let (sender, progress) = watch::channel(f64::NEG_INFINITY);
         self.followed.lock().unwrap_or_else(PoisonError::into_inner).insert(token.clone(), sender);
         Signs { token, progress, followed: Arc::clone(&self.followed) }
     }
 
-    /// Whether anybody waits for an answer.
+    /// True if any request is pending.
     pub(super) fn is_awaited(&self) -> bool {
         !self.followed.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
     }
@@ -50,7 +50,7 @@ impl NotificationListener {
     }
 }
 
-/// The signs that one request comes along.
+/// Progress signs of one request.
 pub(super) struct Signs {
     token: ProgressToken,
     progress: watch::Receiver<f64>,
@@ -58,8 +58,8 @@ pub(super) struct Signs {
 }
 
 impl Signs {
-    /// Until the server has come further than ever before. The same number again is no sign: the protocol demands that
-    /// it grows.
+    /// Waits until the server reports more progress than ever before. The same number again is no sign: the protocol
+    /// requires it to grow.
     pub(super) async fn next(&mut self) {
         if self.progress.changed().await.is_err() {
             std::future::pending::<()>().await;
@@ -98,7 +98,7 @@ pub(super) mod tests {
     }
 
     impl NotificationListener {
-        /// As if the server had sent it.
+        /// Simulates a notification of the server.
         pub(in crate::client) fn hears(&self, progress: f64) {
             self.has_come(&token(), progress);
         }

@@ -1,4 +1,5 @@
-//! A request that the server has not answered yet. Whoever stops waiting for it, in whatever way, tells the server.
+//! A request that the server has not answered yet. When its caller stops waiting, in whatever way, the server is
+//! notified.
 
 use std::time::Duration;
 
@@ -7,12 +8,12 @@ use rmcp::service::{Peer, RoleClient};
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 
-/// How long a word to the server may take that nobody needs an answer to.
+/// Time limit for a message to the server that needs no answer.
 pub(super) const FAREWELL: Duration = Duration::from_secs(1);
 
 pub(super) struct PendingRequest {
     peer: Peer<RoleClient>,
-    /// `None` when there is nothing to tell any more.
+    /// `None` once there is nothing left to send.
     id: Option<RequestId>,
 }
 
@@ -21,12 +22,12 @@ impl PendingRequest {
         Self { peer: peer.clone(), id: Some(id) }
     }
 
-    /// There is nothing to tell the server.
+    /// Marks the request as answered, so that nothing is sent to the server.
     pub(super) fn answered(mut self) {
         self.id = None;
     }
 
-    /// Tells the server that nobody waits any more; whether that could be said in time.
+    /// Notifies the server that nobody waits any more; true if that was sent in time.
     pub(super) async fn withdraw(mut self, why: &'static str) -> bool {
         match self.id.take() {
             Some(id) => withdraw(self.peer.clone(), id, why).await,

@@ -1,4 +1,4 @@
-//! A server's tool as our agents have it. It decides nothing: the gate has let the call through by the tool's name.
+//! A server's tool as our agents see it. It decides nothing: the gate has admitted the call by the tool's name.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::client::live_connection::Attempt;
 use crate::client::server_error::ServerError;
 use crate::tool_list::tool_listing::ListedTool;
 
-/// What a model reads of one output; the whole is kept in a file.
+/// Longest part of an output that a model reads; the full text is kept in a file.
 const MAX_OUTPUT_BYTES: usize = 30_000;
 
 pub(super) struct RemoteTool {
@@ -25,7 +25,8 @@ impl RemoteTool {
         Self { listed: listed.clone(), connection: Arc::clone(connection) }
     }
 
-    /// A server that has ended the session did not look at the call, which can be made once more in a new one.
+    /// Calls the tool, and calls it again in a new session if the server had ended the session: it did not look at the
+    /// first call.
     async fn call(&self, arguments: Map<String, Value>, cancel: &CancellationToken) -> Result<ToolOutput, ServerError> {
         match self.try_call(arguments.clone(), Attempt::First, cancel).await {
             Err(ServerError::SessionGone { .. }) => self.try_call(arguments, Attempt::Last, cancel).await,
@@ -44,7 +45,7 @@ impl RemoteTool {
             () = cancel.cancelled() => return Err(ServerError::Stopped { tool: self.listed.spec.name.clone() }),
             listed = self.connection.listed_for_call(attempt) => listed?,
         };
-        // What a person has read and approved is what runs, or nothing does.
+        // Only the definition that a person read and approved may run.
         if now.pin_of(&self.listed.own_name) != Some(&self.listed.pin) {
             return Err(ServerError::Changed { tool: self.listed.spec.name.clone() });
         }
@@ -57,8 +58,8 @@ impl Tool for RemoteTool {
         self.listed.spec.clone()
     }
 
-    /// Never: that a call can be repeated without harm is only the server's word. One that was broken off is told as
-    /// unknown.
+    /// Always false: only the server claims that a call can be repeated safely. The effect of an aborted call is
+    /// reported as unknown.
     fn idempotent(&self) -> bool {
         false
     }

@@ -1,4 +1,4 @@
-//! Errors of servers, each with a code that models and programs can tell apart.
+//! Errors of servers, each with a code that models and programs can distinguish.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use sortie_protocol::{Fault, ToolOutput};
 
 use crate::client::await_answer::MOST_TIMES;
 
-/// Its text begins with its code.
+/// Error text; it begins with the code.
 #[derive(Debug, Clone, thiserror::Error)]
 pub(super) enum ServerError {
     #[error("mcp_unusable: the MCP server `{server}` cannot be started: {why}")]
@@ -40,7 +40,7 @@ pub(super) enum ServerError {
     NoEnd { server: String, within: Duration },
     #[error("mcp_unreachable: the MCP server `{server}` {why}; whether the call had its effect is not known")]
     Lost { server: String, why: String },
-    /// What was asked last was not done, and can be asked again in a new session.
+    /// The last request was not executed and can be sent again in a new session.
     #[error("mcp_unreachable: the MCP server `{server}` has ended the session, and the next one as well")]
     SessionGone { server: String },
     #[error("mcp_error: the MCP server `{server}` refused the call: {message} (code {code})")]
@@ -59,7 +59,7 @@ pub(super) enum ServerError {
 }
 
 impl ServerError {
-    /// The answer to a call.
+    /// Returns the error as the output of the call.
     pub(super) fn into_output(self) -> ToolOutput {
         let output = ToolOutput::failure(self.to_string());
         match self {
@@ -73,10 +73,10 @@ impl ServerError {
     }
 }
 
-/// Of JSON-RPC.
+/// Code of JSON-RPC.
 const INVALID_PARAMS: i32 = -32602;
 
-/// Never nothing: what is left of a second is one.
+/// Rounds up to seconds, at least one.
 fn seconds(time: Duration) -> u64 {
     time.as_millis().div_ceil(1000) as u64
 }

@@ -1,4 +1,4 @@
-//! The model that a host lends: one request is sent, waited for, and called back when nobody waits any more.
+//! A model lent by a host: one request is sent, awaited, and withdrawn when nobody waits any more.
 #![expect(deprecated, reason = "see `host_model`")]
 
 use std::time::Duration;
@@ -12,12 +12,12 @@ use sortie_protocol::{Part, Reply};
 use crate::host_model::sampling_answer::{failure, garbage, reply};
 use crate::host_model::sampling_request::question;
 
-/// A person may have to approve each request, and nothing is heard before the whole answer is there.
+/// A person may have to approve each request, and nothing arrives before the whole answer.
 const LONGEST_WAIT: Duration = Duration::from_mins(10);
 
 /// The model of one host.
 pub(super) struct HostModel {
-    /// The host, as messages name it.
+    /// The host's name in messages.
     client: String,
     peer: Peer<RoleServer>,
 }
@@ -67,7 +67,7 @@ impl Model for HostModel {
     }
 }
 
-/// A request under way. Dropped before its answer is there, it tells the host that nobody wants it any more.
+/// A request under way. If dropped before its answer, it notifies the host that nobody waits any more.
 struct Pending(Option<RequestHandle<RoleServer>>);
 
 impl Pending {

@@ -1,4 +1,4 @@
-//! The answer of a host to sampling, as a reply or as an error.
+//! A host's sampling answer, as a reply or as an error.
 #![expect(deprecated, reason = "see `host_model`")]
 
 use rmcp::ServiceError;
@@ -7,7 +7,7 @@ use serde_json::Value;
 use sortie_llm::{ErrorKind, ModelError, ModelRequest, estimate};
 use sortie_protocol::{CallId, Part, Reply, StopReason, ToolCall, Usage};
 
-/// The reply of a host's model. Sampling tells no usage, so all of it is estimated and marked so.
+/// Makes the reply of a host's model. Sampling reports no usage, so all of it is estimated and marked so.
 pub(super) fn reply(request: &ModelRequest<'_>, client: &str, said: CreateMessageResult) -> Result<Reply, ModelError> {
     let CreateMessageResult { model, stop_reason, message, .. } = said;
     if message.role != Role::Assistant {
@@ -39,7 +39,7 @@ fn is_blank(part: &Part) -> bool {
     matches!(part, Part::Text { text } if text.is_empty())
 }
 
-/// Hosts may give reasons of their own. Calls speak for themselves, but for those of an answer that was cut.
+/// Returns the stop reason. Hosts may give reasons of their own. Calls decide by themselves, unless the answer was cut.
 fn stop(said: Option<&str>, has_calls: bool) -> StopReason {
     match said {
         Some(CreateMessageResult::STOP_REASON_END_MAX_TOKEN) => StopReason::Length,
@@ -62,7 +62,7 @@ pub(super) fn garbage(client: &str, what: &str) -> ModelError {
     ModelError::new(ErrorKind::Garbage, format!("the host `{client}` answered for its model with {what}"))
 }
 
-/// Why there is no answer. A host tries again what can be tried again, so nobody does it here.
+/// Builds the error for a missing answer. A host does its own retries, so there are none here.
 pub(super) fn failure(client: &str, error: ServiceError) -> ModelError {
     let (kind, what) = match error {
         ServiceError::McpError(error) => said_no(&error),
@@ -78,7 +78,7 @@ pub(super) fn failure(client: &str, error: ServiceError) -> ModelError {
     ModelError::new(kind, format!("the host `{client}` did not answer with its model: {what}; {next}"))
 }
 
-/// What the protocol says in numbers. Those that are no numbers of JSON-RPC are the person's or the host's own refusal.
+/// Classifies an error by its code. Codes outside JSON-RPC are a refusal by the person or the host.
 fn said_no(ErrorData { code, message, .. }: &ErrorData) -> (ErrorKind, String) {
     let kind = match *code {
         ErrorCode::METHOD_NOT_FOUND => ErrorKind::Setup,

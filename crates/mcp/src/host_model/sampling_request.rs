@@ -1,6 +1,6 @@
-//! The request to a model, in the words of sampling.
+//! The request to a model, in the format of sampling.
 //!
-//! Like a wire it looks at one element alone. Reasoning stays with the wire that made it, and sampling has none.
+//! Like a wire it looks at each element alone. Reasoning stays with the wire that made it, and sampling has none.
 #![expect(deprecated, reason = "see `host_model`")]
 
 use rmcp::model::{
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use sortie_llm::{ModelRequest, ToolChoice};
 use sortie_protocol::{Attachment, CallOutput, Message, Part, ToolCall, ToolSpec};
 
-/// A request for sampling must bound its answer.
+/// Cap on the answer, which sampling requires.
 pub(super) const OUTPUT_CAP: u64 = 16_000;
 
 pub(super) fn question(request: &ModelRequest<'_>) -> CreateMessageRequestParams {
@@ -33,8 +33,8 @@ fn tool(spec: &ToolSpec) -> Tool {
     Tool::new(spec.name.clone(), spec.description.clone(), spec.schema.as_object().cloned().unwrap_or_default())
 }
 
-/// `None` for a reply that only reasoned: there is nothing of it that could be sent. Not every host reads a list of
-/// one.
+/// Encodes a message; `None` for a reply of reasoning alone, which has nothing to send. Not every host accepts a list
+/// of one.
 fn message(message: &Message) -> Option<SamplingMessage> {
     let (role, mut blocks): (Role, Vec<SamplingMessageContentBlock>) = match message {
         Message::User { text } => (Role::User, vec![SamplingMessageContentBlock::text(text)]),
@@ -57,7 +57,7 @@ fn part(part: &Part) -> Option<SamplingMessageContentBlock> {
     }
 }
 
-/// Arguments as an object, which is all that sampling takes back.
+/// Returns arguments as an object, the only form that sampling accepts.
 fn input(call: &ToolCall) -> JsonObject {
     match serde_json::from_str(&call.arguments) {
         Ok(Value::Object(input)) => input,

@@ -1,4 +1,4 @@
-//! Connections: accepted as long as there is room, each served until it ends or the server does.
+//! Connections: accepted while there is room, each served until it ends or the server does.
 
 use std::convert::Infallible;
 use std::pin::pin;
@@ -21,14 +21,14 @@ use crate::http_request::Bounds;
 use crate::http_request::refusal::Refusal;
 use crate::session::time_limits::LAST_WORDS;
 
-/// A request's head: what tokens, names and versions need, many times over.
+/// Longest head of a request: many times what tokens, names and versions need.
 const MAX_HEAD_BYTES: usize = 64 << 10;
-/// Those beyond the bound who are told so. More than that are hung up on.
+/// Most connections beyond the bound that get an error; further ones are closed.
 const TURNED_AWAY: usize = 16;
-/// Before the next one is accepted when the last one could not be: most often for want of descriptors.
+/// Pause after a failed accept, most often for lack of file descriptors.
 const BREATH: Duration = Duration::from_millis(50);
 
-/// Accepts connections until the stop, and returns when all of them have ended, which `closing` asks them to.
+/// Accepts connections until the stop, and returns when all of them have ended, as `closing` asks them to.
 pub(super) async fn receive<S: ServerHandler>(
     socket: &TcpListener,
     service: &Arc<RequestService<S>>,
@@ -58,19 +58,19 @@ pub(super) async fn receive<S: ServerHandler>(
         closing.cancelled().await;
         tokio::time::sleep(LAST_WORDS).await;
     };
-    // The rest is cut when the set is dropped.
+    // Dropping the set closes the rest.
     tokio::select! {
         () = ended => {}
         () = hung_up => {}
     }
 }
 
-/// Where a connection is served.
+/// Kind of service for a connection.
 enum Place {
     Inside {
         _permit: OwnedSemaphorePermit,
     },
-    /// It is answered, but only that there is no room.
+    /// It is answered only with the error that there is no room.
     Doorstep {
         _permit: OwnedSemaphorePermit,
     },
@@ -116,7 +116,7 @@ impl<S: ServerHandler> Visit<S> {
             .keep_alive(is_inside)
             .serve_connection(stream, answer);
         let mut connection = pin!(connection);
-        // How a connection ends is its client's affair; what was said on it has been dealt with.
+        // How a connection ends is its client's affair; everything received on it has been handled.
         tokio::select! {
             _ = connection.as_mut() => return,
             () = closing.cancelled() => connection.as_mut().graceful_shutdown(),

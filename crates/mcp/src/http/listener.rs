@@ -1,4 +1,4 @@
-//! The socket that requests come to, and who can reach it.
+//! The socket for requests, and who can reach it.
 
 use std::io;
 use std::net::SocketAddr;
@@ -9,12 +9,12 @@ use tokio::net::TcpListener;
 
 use crate::http_request::host_names::HostNames;
 
-/// From where requests may come.
+/// Permitted origins of requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reach {
-    /// Programs on this machine.
+    /// Programs on this machine only.
     ThisMachine,
-    /// Other machines, too, which may call this one by these names beside its addresses.
+    /// Other machines too, which may address this one by these names as well as by its addresses.
     Everywhere { names: Vec<String> },
 }
 
@@ -26,7 +26,7 @@ pub struct Listener {
     names: HostNames,
 }
 
-/// Why nothing listens.
+/// Reason why nothing listens.
 #[derive(Debug, Error)]
 pub enum BindError {
     #[error("other machines could reach {address}, and nobody has agreed to that")]
@@ -36,7 +36,7 @@ pub enum BindError {
 }
 
 impl Listener {
-    /// Listens on an address. One that other machines could reach is refused unless they are meant to.
+    /// Listens on an address. One that other machines could reach is refused unless `reach` permits them.
     pub async fn bind(address: SocketAddr, reach: Reach) -> Result<Self, BindError> {
         let remote = match reach {
             Reach::Everywhere { names } => Some(names),
@@ -49,7 +49,7 @@ impl Listener {
         Ok(Self { socket, address, names: HostNames::new(address, remote) })
     }
 
-    /// Where it listens; with the port that was given where any would do.
+    /// The address it listens on, with the actual port.
     pub fn address(&self) -> SocketAddr {
         self.address
     }

@@ -1,4 +1,4 @@
-//! The presence of a client: its answers are watched until they have left.
+//! Presence of a client: its replies are watched until they have been sent.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -14,11 +14,11 @@ use rmcp::transport::streamable_http_server::session::SessionId;
 use crate::http::sessions::Sessions;
 use crate::http_request::answer::Answer;
 
-/// Somebody who waits for an answer or listens to a stream. Dropped when the connection has the last of it, or is gone.
+/// A client that waits for a reply or listens to a stream. Dropped once the connection has the last of it, or is gone.
 pub(super) struct Presence {
     sessions: Arc<Sessions>,
     session: Option<SessionId>,
-    /// Whether an answer is owed. Whoever listens without having asked is owed none.
+    /// True if a reply is owed. A client that only listens is owed none.
     is_owed: bool,
 }
 
@@ -30,19 +30,19 @@ impl Presence {
         Self { sessions: Arc::clone(sessions), session, is_owed: false }
     }
 
-    /// From now on an answer is owed.
+    /// Records that a reply is owed.
     pub(super) fn wait_for_answer(&mut self) {
         self.is_owed = true;
         self.sessions.owe();
     }
 
-    /// The session that this answer has made.
+    /// Enters the session that this reply created.
     pub(super) fn enter(&mut self, id: SessionId) {
         self.sessions.enter(&id);
         self.session = Some(id);
     }
 
-    /// Stays as long as the answer is on its way.
+    /// Stays alive while the reply is being sent.
     pub(super) fn accompany(self, answer: Answer) -> Answer {
         answer.map(|body| Watched { body, _presence: self }.boxed())
     }

@@ -1,5 +1,5 @@
-//! Handles one request, from its head to its answer: through the gate, read, put to the protocol, watched until it has
-//! left.
+//! Handles one request, from its head to its reply: past the gate, read, passed to the protocol, watched until it is
+//! sent.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ pub(super) struct RequestService<S> {
     bodies: Bodies,
     sessions: Arc<Sessions>,
     protocol: StreamableHttpService<S, Sessions>,
-    /// Nobody new is let in.
+    /// Once cancelled, nobody new is admitted.
     stop: CancellationToken,
     /// Ends every open stream.
     streams: CancellationToken,
@@ -45,7 +45,7 @@ impl<S: ServerHandler> RequestService<S> {
         stop: CancellationToken,
     ) -> Self {
         let streams = CancellationToken::new();
-        // The gate is stricter: it wants the port as well, and looks at it before anything else.
+        // The gate is stricter: it requires the port as well, and checks it before anything else.
         let config = StreamableHttpServerConfig::default().disable_allowed_hosts();
         let config = config.with_max_request_body_bytes(bounds.body_bytes).with_cancellation_token(streams.clone());
         let sessions = Sessions::new(bounds.clone());
@@ -58,16 +58,16 @@ impl<S: ServerHandler> RequestService<S> {
         self.try_answer(request).await.unwrap_or_else(Refusal::into_answer)
     }
 
-    /// Ends sessions that are over.
+    /// Ends expired sessions.
     pub(super) fn look_around(&self) {
         if !self.sessions.is_empty() {
             self.sessions.look_around(self.gate.principal());
         }
     }
 
-    /// Lets answers under way be written, for as long as there is time for that; then ends all sessions and streams.
+    /// Lets pending replies be written within the time for it, then ends all sessions and streams.
     pub(super) async fn take_leave(&self) {
-        // What is not written by then is not.
+        // Anything not written by then is dropped.
         tokio::time::timeout(self.gate.bounds.farewell, self.sessions.settled()).await.ok();
         self.sessions.end_all();
         self.streams.cancel();
@@ -102,7 +102,7 @@ impl<S: ServerHandler> RequestService<S> {
         Ok(presence.accompany(answer))
     }
 
-    /// The session that a request says it belongs to.
+    /// Returns the session that a request claims to belong to.
     fn session(&self, head: &Parts, principal: Principal) -> Result<Option<SessionId>, Refusal> {
         let Some(id) = head.headers.get(SESSION_ID) else { return Ok(None) };
         let id = id.to_str().map_err(|_| Refusal::UnknownSession)?;
@@ -126,7 +126,7 @@ impl<S: ServerHandler> RequestService<S> {
     async fn answer_by_protocol(&self, head: Parts, body: &Read<'_>) -> Result<Answer, Refusal> {
         let request = Request::from_parts(head, Full::new(body.bytes.clone()));
         let answer = self.protocol.handle(request).await;
-        // The type was right: it is the body itself that was not understood.
+        // The type was right, so the body itself was not understood.
         if answer.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE {
             return Err(body.fault());
         }

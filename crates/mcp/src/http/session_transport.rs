@@ -1,4 +1,4 @@
-//! The transport of a session, which notes which requests end, and ends them all when the session does.
+//! The transport of a session, which records the requests that end, and ends them all when the session does.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for SessionTransport<T> {
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         let Some(message) = self.transport.receive().await else {
-            // Nobody is left to answer to: whatever is under way is cancelled, rather than waited for.
+            // Nobody is left to answer to, so open requests are cancelled rather than awaited.
             return self.calls.end_any().map(cancelled);
         };
         self.calls.note_received(&message);
@@ -39,7 +39,7 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for SessionTransport<T> {
     }
 }
 
-/// What a client would send that does not want an answer any more.
+/// The message by which a client cancels a request.
 fn cancelled(id: RequestId) -> RxJsonRpcMessage<RoleServer> {
     let why = Some("the session has ended".to_owned());
     let notification = CancelledNotification::new(CancelledNotificationParam::new(Some(id), why));

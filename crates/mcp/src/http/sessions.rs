@@ -1,7 +1,7 @@
-//! The sessions: whose each of them is, whether its client is there, and when it is over.
+//! Sessions: the owner of each, the presence of its client, and its expiry.
 //!
-//! A session belongs to the token that it was started with; for any other it does not exist. What is said in it is not
-//! seen here.
+//! A session belongs to the token that it was started with; for any other it does not exist. Its messages are not seen
+//! here.
 
 mod protocol_sessions;
 
@@ -23,23 +23,23 @@ pub(super) struct Sessions {
     local: Arc<LocalSessionManager>,
     bounds: Bounds,
     book: Mutex<Book>,
-    /// Answers that somebody waits for, in sessions and without one.
+    /// Pending replies, in sessions and outside.
     n_owed: watch::Sender<usize>,
 }
 
 #[derive(Default)]
 struct Book {
     rows: HashMap<SessionId, Row>,
-    /// Sessions that are about to be made.
+    /// Sessions about to be created.
     n_reserved: usize,
 }
 
 struct Row {
-    /// `None` until its client has been told of it.
+    /// `None` until its client knows of it.
     owner: Option<Principal>,
-    /// Answers and streams that the client has open.
+    /// Replies and streams that the client has open.
     n_present: usize,
-    /// When that was last begun or ended.
+    /// Time when one of them last began or ended.
     since: Instant,
     calls: Arc<OpenRequests>,
 }
@@ -56,12 +56,12 @@ impl Row {
 impl Sessions {
     pub(super) fn new(bounds: Bounds) -> Arc<Self> {
         let mut local = LocalSessionManager::default();
-        // It would count a client that listens in silence as gone. Whether one is there is known here.
+        // The library would treat a client that listens silently as gone. Presence is tracked here instead.
         local.session_config.keep_alive = None;
         Arc::new(Self { local: Arc::new(local), bounds, book: Mutex::default(), n_owed: watch::Sender::new(0) })
     }
 
-    /// The session of that name, if it belongs to whoever asks. One of an older token ends.
+    /// Returns the session of this id, if it belongs to the caller. A session of an older token ends.
     pub(super) fn find(&self, id: &str, principal: Principal) -> Result<SessionId, Refusal> {
         let mut book = self.book();
         let (id, row) = book.rows.get_key_value(id).ok_or(Refusal::UnknownSession)?;
@@ -73,12 +73,12 @@ impl Sessions {
         Err(Refusal::UnknownSession)
     }
 
-    /// The requests of a session.
+    /// Returns the open requests of a session.
     pub(super) fn calls(&self, id: &SessionId) -> Result<Arc<OpenRequests>, Refusal> {
         self.book().rows.get(id).map(|row| Arc::clone(&row.calls)).ok_or(Refusal::UnknownSession)
     }
 
-    /// Room for one session more.
+    /// Reserves room for another session.
     pub(super) fn reserve(self: &Arc<Self>) -> Result<Reserved, Refusal> {
         let mut book = self.book();
         let most = self.bounds.sessions;
@@ -90,7 +90,7 @@ impl Sessions {
         Ok(Reserved(Arc::clone(self)))
     }
 
-    /// Makes a session that was just made somebody's own.
+    /// Assigns a new session to its owner.
     pub(super) fn give(&self, id: &str, principal: Principal) -> Option<SessionId> {
         let mut book = self.book();
         let id = book.rows.get_key_value(id)?.0.clone();
@@ -102,11 +102,12 @@ impl Sessions {
         self.book().rows.is_empty()
     }
 
-    /// Ends the sessions whose clients are gone, and those of any token but the current one.
+    /// Ends the sessions whose clients are gone, and those of any but the current token.
     pub(super) fn look_around(&self, current: Option<Principal>) {
         let mut book = self.book();
         let now = Instant::now();
-        // One whose client was gone before it heard of it is nobody's, once nobody is about to be told.
+        // A session whose client left before it heard of it has no owner. It may end once no session is about to be
+        // assigned.
         let is_nobodys = |row: &Row| row.owner.is_none() && book.n_reserved == 0;
         let is_over = |row: &Row| is_nobodys(row) || row.is_over(&self.bounds, now, current);
         let over = book.rows.iter().filter(|(_, row)| is_over(row));
@@ -122,7 +123,7 @@ impl Sessions {
         }
     }
 
-    /// Waits until no answer is owed.
+    /// Waits until no reply is owed.
     pub(super) async fn settled(&self) {
         // The sender is here: it cannot be gone.
         self.n_owed.subscribe().wait_for(|n_owed| *n_owed == 0).await.ok();
@@ -151,11 +152,11 @@ impl Sessions {
         }
     }
 
-    /// Its streams end, and so do the requests under way in it.
+    /// Ends a session, its streams and its open requests.
     fn end(&self, book: &mut Book, id: &SessionId) {
         book.rows.remove(id);
         let (local, id) = (Arc::clone(&self.local), id.clone());
-        // Its only error is that the session has ended by itself.
+        // The only error is that the session has already ended by itself.
         tokio::spawn(async move { local.close_session(&id).await.ok() });
     }
 
@@ -165,7 +166,7 @@ impl Sessions {
 }
 
 impl Book {
-    /// A session that can make room: nobody is there, nothing is under way, and not just since a moment ago.
+    /// Returns the session that can make room: no client present, nothing under way, and not only since a moment ago.
     fn longest_unused(&self, bounds: &Bounds) -> Option<SessionId> {
         let now = Instant::now();
         let is_unused =
@@ -175,7 +176,7 @@ impl Book {
     }
 }
 
-/// Room that is held for a session until it is made, or is not.
+/// Room held for a session until it is created, or is not.
 pub(super) struct Reserved(Arc<Sessions>);
 
 impl Drop for Reserved {
@@ -198,7 +199,7 @@ mod tests {
         Token::new(&letter.repeat(32)).unwrap().principal()
     }
 
-    /// Whether a session is over that was last used so many seconds ago.
+    /// True if a session that was last used this many seconds ago has expired.
     fn is_over(n_present: usize, has_calls: bool, seconds: u64, current: Option<Principal>) -> bool {
         let bounds = Bounds::default();
         let calls = OpenRequests::new(bounds.calls);

@@ -1,8 +1,8 @@
-//! A timeout for writes: a connection waits for its reader only so long. Who holds one open and reads nothing would
-//! hold what stands behind it, too.
+//! Timeout for writes: a connection waits only so long for its reader. A client that stays connected and reads nothing
+//! would also hold up the work behind the connection.
 //!
-//! One that ends with a refusal is heard to its end, within bounds: were it closed while its client still sends, the
-//! answer would be lost on the way.
+//! A connection that ends with a refusal is read to its end, within bounds: if it were closed while its client still
+//! sends, the refusal would be lost.
 
 use std::io;
 use std::pin::Pin;
@@ -21,9 +21,9 @@ pub(super) struct WriteTimeout {
     stream: TcpStream,
     write_time: Duration,
     body_time: Duration,
-    /// Whether the last answer was a refusal, and its client may be sending still.
+    /// True if the last reply was a refusal, so its client may still be sending.
     has_refused: Arc<AtomicBool>,
-    /// Runs from when nothing more is answered.
+    /// Runs from the end of the last reply.
     farewell: Option<Pin<Box<Sleep>>>,
     /// Runs while a write waits.
     patience: Option<Pin<Box<Sleep>>>,
@@ -35,7 +35,7 @@ impl WriteTimeout {
         Self { stream, write_time, body_time, has_refused, farewell: None, patience: None }
     }
 
-    /// Passes on what a write came to, unless it has waited too long.
+    /// Passes on the result of a write, unless it has waited too long.
     fn bounded(&mut self, context: &mut Context<'_>, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
         if written.is_ready() {
             self.patience = None;
@@ -46,7 +46,7 @@ impl WriteTimeout {
         patience.as_mut().poll(context).map(|()| Err(io::ErrorKind::TimedOut.into()))
     }
 
-    /// Reads what still comes, and forgets it, until the client is done or has had the time for a body.
+    /// Reads and discards further input, until the client is done or the time for a body is over.
     fn hear_out(&mut self, farewell: &mut Pin<Box<Sleep>>, context: &mut Context<'_>) -> Poll<()> {
         while farewell.as_mut().poll(context).is_pending() {
             let mut bytes = [0; 8 << 10];

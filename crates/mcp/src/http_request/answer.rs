@@ -1,4 +1,4 @@
-//! The answer to a request, as HTTP has it.
+//! The reply to a request, as an HTTP response.
 
 use std::convert::Infallible;
 

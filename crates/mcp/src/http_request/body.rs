@@ -1,4 +1,4 @@
-//! The bodies of requests: read whole, within their bounds, and told apart as far as HTTP has to.
+//! Bodies of requests: read whole, within their bounds, and classified as far as HTTP needs it.
 
 use std::borrow::Cow;
 
@@ -19,13 +19,13 @@ pub(crate) struct Bodies {
     room: Semaphore,
 }
 
-/// A body, and the room that it takes until it is understood.
+/// A body, and the room that it takes until it is parsed.
 pub(crate) struct Read<'a> {
     pub(crate) bytes: Bytes,
     _room: Option<SemaphorePermit<'a>>,
 }
 
-/// What of a message has a meaning here.
+/// The parts of a message that matter here.
 #[derive(Debug, Default, Deserialize)]
 struct Head<'a> {
     #[serde(default, borrow)]
@@ -49,7 +49,7 @@ impl Bodies {
         let limit = self.bounds.body_bytes;
         let length = body.size_hint().upper().and_then(|upper| usize::try_from(upper).ok());
         let room = u32::try_from(length.map_or(limit, |length| length.min(limit))).unwrap_or(u32::MAX);
-        // It is never closed; without room, the bound would be gone.
+        // Never closed; without room, the bound would be gone.
         let room = self.room.acquire_many(room).await.map_err(|_| Refusal::Ending)?;
         match Limited::new(body, limit).collect().await {
             Ok(whole) => Ok(Read { bytes: whole.to_bytes(), _room: Some(room) }),
@@ -64,30 +64,30 @@ impl Read<'_> {
         Self { bytes: Bytes::new(), _room: None }
     }
 
-    /// Whether it asks for a session.
+    /// True if it requests a session.
     pub(crate) fn is_initialize(&self) -> bool {
         self.head().method.as_deref() == Some("initialize")
     }
 
-    /// Whether it asks for news for as long as there are any; there is no answer to wait for.
+    /// True if it only subscribes to notifications; there is no reply to wait for.
     pub(crate) fn only_listens(&self) -> bool {
         self.head().method.as_deref() == Some("subscriptions/listen")
     }
 
-    /// The id of the request that it is; `None` for everything else.
+    /// The id of a request; `None` for everything else.
     pub(crate) fn request_id(&self) -> Option<RequestId> {
         let head = self.head();
         head.id.filter(|_| head.method.is_some())
     }
 
-    /// What is wrong with one that the protocol does not understand.
+    /// Returns the fault of a body that the protocol does not understand.
     pub(crate) fn fault(&self) -> Refusal {
         let is_list = self.bytes.trim_ascii_start().starts_with(b"[");
         if is_list && serde_json::from_slice::<IgnoredAny>(&self.bytes).is_ok() {
             return Refusal::Batch;
         }
         match serde_json::from_slice::<ClientJsonRpcMessage>(&self.bytes) {
-            // Also what is nested too deeply to be read.
+            // This includes input that is nested too deeply to parse.
             Err(error) if !error.is_data() => Refusal::NotJson { reason: error.to_string() },
             _ => Refusal::NotAMessage { id: self.head().id },
         }

@@ -1,33 +1,33 @@
-//! Bounds: how much of everything there may be, and for how long.
+//! Bounds: limits of size, number and time.
 
 use std::time::Duration;
 
 use crate::session::time_limits::WRITE_TIME;
 
-/// What holds for everybody who comes, with or without a token.
+/// Bounds for every client, with or without a token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bounds {
-    /// Connections at once. Whoever comes beyond them is told so.
+    /// Concurrent connections. Further clients get an error.
     pub connections: usize,
-    /// Sessions at once. When there are as many, the one that nobody has used for longest makes room.
+    /// Concurrent sessions. A further one replaces the one unused for longest.
     pub sessions: usize,
     /// Requests under way in one session.
     pub calls: usize,
     /// The body of one request.
     pub body_bytes: usize,
-    /// The bodies that are read and understood at the same time, together.
+    /// Total size of the bodies being read and parsed at the same time.
     pub all_bodies_bytes: usize,
-    /// Until a request's head is there; also how long a connection may lie idle.
+    /// Time for a request's head to arrive; also the idle timeout of a connection.
     pub head_time: Duration,
-    /// Until a request's body is there.
+    /// Time for a request's body to arrive.
     pub body_time: Duration,
-    /// Until somebody reads on who has stopped reading an answer.
+    /// Time for a client to resume reading a reply.
     pub write_time: Duration,
-    /// How long nobody may be there in whose session a request is under way. Then the client counts as gone.
+    /// Time without a client in a session with requests under way, after which the client counts as gone.
     pub absence: Duration,
-    /// How long nobody may be there in whose session nothing is under way.
+    /// Time without a client in a session with nothing under way, after which it ends.
     pub idleness: Duration,
-    /// For answers under way at the end.
+    /// Time for pending replies at the end.
     pub farewell: Duration,
 }
 

@@ -1,7 +1,7 @@
 //! The gate: checks a request's head before anything else of it is read.
 //!
-//! In this order: the name it calls us by, the page it comes from, the path, the token, what the body is said to be.
-//! Who has no token learns nothing but that one is needed.
+//! The order is: the host name, the page's origin, the path, the token, the body's type. A client without a token
+//! learns only that one is needed.
 
 use http::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderName, HeaderValue, ORIGIN};
 use http::request::Parts;
@@ -15,7 +15,7 @@ use crate::http_request::token::{Principal, TokenSource};
 use crate::http_request::{Bounds, PATH};
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
-/// Set by browsers, and by them alone.
+/// Set only by browsers.
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 pub(crate) struct Gate {
@@ -25,7 +25,7 @@ pub(crate) struct Gate {
 }
 
 impl Gate {
-    /// Who sent the request, if it may come in. Its token goes no further.
+    /// Returns the sender of an admitted request. Its token goes no further.
     pub(crate) fn admit(&self, head: &mut Parts) -> Result<Principal, Refusal> {
         self.check_host(head)?;
         self.check_page(&head.headers)?;
@@ -40,7 +40,7 @@ impl Gate {
         Ok(principal)
     }
 
-    /// Whose token counts now.
+    /// The owner of the current token.
     pub(crate) fn principal(&self) -> Option<Principal> {
         (self.token)().map(|token| token.principal())
     }
@@ -53,7 +53,7 @@ impl Gate {
         if is_ours(host) && in_line || is_out("host-name") { Ok(()) } else { Err(Refusal::Host) }
     }
 
-    /// Programs send no `Origin`. Browsers send one, or say where the page is from, or both.
+    /// Checks the origin page. Programs send no `Origin`. Browsers send it, or the fetch site, or both.
     fn check_page(&self, headers: &HeaderMap) -> Result<(), Refusal> {
         let is_ours = |origin: &HeaderValue| origin.to_str().is_ok_and(|origin| self.names.admit_origin(origin));
         let is_near = |site: &HeaderValue| site == "same-origin" || site == "none";
@@ -71,7 +71,7 @@ impl Gate {
         token.admit(bytes.trim_ascii()).ok_or(Refusal::Token { is_wrong: true })
     }
 
-    /// The type is what a form on a page cannot send.
+    /// Requires a type that a form on a page cannot send.
     fn check_body(&self, headers: &mut HeaderMap) -> Result<(), Refusal> {
         let stated = only(headers, &CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
         let essence = stated.split(';').next().unwrap_or_default().trim();
@@ -85,7 +85,7 @@ impl Gate {
     }
 }
 
-/// The value of a header that may stand there once.
+/// Returns the value of a header that may occur only once.
 fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a HeaderValue> {
     let mut values = headers.get_all(name).iter();
     values.next().filter(|_| values.next().is_none())

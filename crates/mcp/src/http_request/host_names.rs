@@ -1,15 +1,15 @@
-//! The names under which this server may be addressed. A page in a browser can have a name of its own lead here; it
-//! cannot have its requests carry one of ours.
+//! Names under which this server may be addressed. A page in a browser can point a name of its own at this server, but
+//! cannot make its requests carry one of ours.
 
 use std::net::{IpAddr, SocketAddr};
 
 use http::uri::Authority;
 
-/// What `Host` may say, and where a page may come from.
+/// Permitted values of `Host` and origins of pages.
 #[derive(Debug, Clone)]
 pub(crate) struct HostNames {
     address: SocketAddr,
-    /// Other machines may come: under any address, and these names.
+    /// Set if other machines may connect: under any address, and these names.
     remote: Option<Vec<String>>,
 }
 
@@ -18,8 +18,8 @@ impl HostNames {
         Self { address, remote }
     }
 
-    /// Whether a `Host` is ours: a loopback name or our own address, with our port. Where other machines may come, any
-    /// address (one cannot be made to lead elsewhere, as a name can), and the names that were given, with any port.
+    /// True if a `Host` is ours: a loopback name or our own address, with our port. If other machines may connect, also
+    /// any address, which unlike a name cannot be pointed elsewhere, and the given names, with any port.
     pub(crate) fn admit_host(&self, host: &str) -> bool {
         let Ok(authority) = host.parse::<Authority>() else { return false };
         if host.contains('@') {
@@ -29,7 +29,7 @@ impl HostNames {
         if self.remote.iter().flatten().any(|given| given.eq_ignore_ascii_case(&name)) {
             return true;
         }
-        // Without a port, it is the one of HTTP.
+        // The default is the port of HTTP.
         if authority.port().map_or(Some(80), |port| port.as_str().parse().ok()) != Some(self.address.port()) {
             return false;
         }
@@ -40,7 +40,7 @@ impl HostNames {
         }
     }
 
-    /// Whether a page of this origin is one of ours. `null` is nobody's.
+    /// True if the origin of a page is ours. `null` belongs to nobody.
     pub(crate) fn admit_origin(&self, origin: &str) -> bool {
         let host = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
         host.is_some_and(|host| self.admit_host(host))

@@ -1,4 +1,4 @@
-//! Refusals of requests, each as a status of HTTP and an error of JSON-RPC.
+//! Refusals of requests, each as an HTTP status and a JSON-RPC error.
 
 use std::convert::Infallible;
 
@@ -17,7 +17,7 @@ use crate::http_request::PATH;
 use crate::http_request::answer::Answer;
 use crate::session::open_requests::NotBegun;
 
-/// For what is no fault of the request.
+/// For refusals that are no fault of the request.
 const SERVER_STATE: ErrorCode = ErrorCode(-32000);
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
@@ -90,7 +90,7 @@ impl Refusal {
         }
     }
 
-    /// Which request is not answered, where that could be read.
+    /// Id of the request, if it could be read.
     fn request_id(&self) -> Option<&RequestId> {
         match self {
             Self::NotAMessage { id } => id.as_ref(),
@@ -125,7 +125,7 @@ impl Refusal {
     }
 }
 
-/// What the protocol's library refuses in plain text, as an error of JSON-RPC with the same status and headers.
+/// Turns the protocol library's plain-text refusals into JSON-RPC errors with the same status and headers.
 pub(crate) async fn in_json(answer: Answer, id: Option<RequestId>) -> Answer {
     let code = if answer.status().is_server_error() { ErrorCode::INTERNAL_ERROR } else { ErrorCode::INVALID_REQUEST };
     let (mut head, body) = answer.into_parts();

@@ -1,4 +1,4 @@
-//! The token: who has it may do everything here. It is never shown, and never kept with what it opens.
+//! The token: its holder may do everything here. It is never shown, and never stored with what it unlocks.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,30 +7,30 @@ use sha2::{Digest as _, Sha256};
 use sortie_mutant::is_out;
 use subtle::ConstantTimeEq as _;
 
-/// Asked at each request, so that a token that was replaced counts at once. `None`: nobody is let in now.
+/// Asked at each request, so that a replaced token takes effect at once. `None`: nobody is admitted now.
 pub type TokenSource = Arc<dyn Fn() -> Option<Token> + Send + Sync>;
 
-/// Shorter ones could be guessed.
+/// Shorter tokens could be guessed.
 const MIN_LENGTH: usize = 32;
 const MAX_LENGTH: usize = 512;
 
-/// What `Authorization: Bearer` has to carry.
+/// The token that `Authorization: Bearer` has to carry.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Token(Principal);
 
-/// Who a token makes of somebody: a digest, from which nobody gets the token back.
+/// Identity behind a token: a digest, from which the token cannot be recovered.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Principal([u8; 32]);
 
 impl Token {
-    /// `None` for what could not stand in a header, or could be guessed.
+    /// Creates a token; `None` if it could not be in a header, or could be guessed.
     pub fn new(text: &str) -> Option<Self> {
         let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+/=".contains(&byte);
         let fits = (MIN_LENGTH..=MAX_LENGTH).contains(&text.len()) && text.bytes().all(is_token);
         fits.then(|| Self(Principal::of(text.as_bytes())))
     }
 
-    /// Who somebody is that presents these bytes. Takes as long for a wrong token as for the right one.
+    /// Returns the identity of a client with these bytes. Takes as long for a wrong token as for the right one.
     pub(crate) fn admit(&self, presented: &[u8]) -> Option<Principal> {
         let presented = Principal::of(presented);
         let is_same = bool::from(self.0.0.ct_eq(&presented.0));

@@ -9,7 +9,7 @@ use sortie_protocol::TaskId;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Address {
     pub(crate) subject: Subject,
-    /// Where the page begins.
+    /// Start of the page.
     pub(crate) from: usize,
 }
 
@@ -19,7 +19,7 @@ pub(crate) enum Subject {
     Task(TaskId, View),
 }
 
-/// What of a task is shown.
+/// View of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum View {
     Report,
@@ -68,7 +68,7 @@ impl fmt::Display for View {
 }
 
 impl Address {
-    /// The whole from its beginning.
+    /// Address of the whole, from its start.
     pub(crate) fn of(subject: Subject) -> Self {
         Self { subject, from: 0 }
     }

@@ -1,5 +1,5 @@
-//! The changes of a task and those below it: the diffs that their tools recorded, one for each edit, in the order in
-//! which they were made; and the names of files that were changed by other means, of which no diff exists.
+//! Changes of a task and its descendants: the recorded diffs of their tools, one per edit, in order; and the names of
+//! files changed by other means, without diffs.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use sortie_protocol::{CallId, CallOutput, Event, Fact, TaskId};
 
 use crate::resources::page::Page;
 
-/// Events that are held at once.
+/// Events held in memory at once.
 const AT_ONCE: usize = 256;
 
 pub(super) fn write(journal: &dyn Journal, header: &TaskHeader, mut page: Page) -> Result<Page, JournalError> {
@@ -34,11 +34,11 @@ pub(super) fn write(journal: &dyn Journal, header: &TaskHeader, mut page: Page) 
     Ok(page)
 }
 
-/// What has been seen of a branch so far.
+/// Record of a branch so far.
 #[derive(Default)]
 struct Record {
     without_diff: BTreeSet<String>,
-    /// Calls that were answered by a task: what that changed stands in its own log.
+    /// Calls answered by a task; their changes are in that task's own log.
     delegations: BTreeSet<(TaskId, CallId)>,
 }
 

@@ -1,8 +1,8 @@
-//! News for hosts: that agents or templates have changed, that there is a new task, that a subscribed resource is not
-//! what it was.
+//! Change notifications for hosts: agents or templates have changed, there is a new task, a subscribed resource has
+//! changed.
 //!
-//! One look-out per process looks twice a second, and only while somebody listens; each session compares what it sees
-//! with what it has told. Nothing is told of what a task does while it works: that is the business of `progress`.
+//! One watcher per process polls twice a second, and only while a session listens; each session compares the result
+//! with its last notifications. The progress of a running task is not reported here, but by `progress`.
 
 mod differences;
 mod outlet;
@@ -20,14 +20,14 @@ use self::outlet::Outlet;
 pub(crate) use self::outlet::{Subscriptions, accepted};
 use crate::resources::Records;
 
-/// Looking costs a listing of a few folders and one question to the journal.
+/// A poll costs a listing of a few folders and one query to the journal.
 const EVERY: Duration = Duration::from_millis(500);
 
-/// The look-out that all sessions of a process share.
+/// The watcher shared by all sessions of a process.
 pub(crate) struct News {
     agents: Arc<dyn Agents>,
     records: Records,
-    /// `None` as long as nobody has listened.
+    /// `None` until a session listens.
     sender: Mutex<Option<watch::Sender<Edition>>>,
 }
 
@@ -36,12 +36,12 @@ impl News {
         Arc::new(Self { agents, records, sender: Mutex::default() })
     }
 
-    /// Tells one session of changes, until it is closed.
+    /// Notifies one session of changes, until it is closed.
     pub(crate) async fn tell(self: &Arc<Self>, peer: Peer<RoleServer>, subscriptions: Subscriptions) {
         self.report(Outlet::Session { peer, subscriptions }).await;
     }
 
-    /// The same for one `subscriptions/listen`, until it is cancelled.
+    /// Notifies one `subscriptions/listen` of changes, until it is cancelled.
     pub(crate) async fn listen(self: &Arc<Self>, context: SubscriptionContext) -> Result<(), ErrorData> {
         let report = self.report(Outlet::Listener(context.sink().clone()));
         tokio::select! {
@@ -65,7 +65,7 @@ impl News {
         }
     }
 
-    /// The editions from now on. The look-out starts with its first reader and ends behind its last one.
+    /// Subscribes to future editions. The watcher starts with its first reader and ends after its last one.
     fn subscribe(self: &Arc<Self>, now: Edition) -> watch::Receiver<Edition> {
         let mut sender = self.sender.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(sender) = sender.as_ref() {
@@ -84,7 +84,7 @@ impl News {
             let mut sender = self.sender.lock().unwrap_or_else(PoisonError::into_inner);
             let is_read = sender.as_ref().is_some_and(|sender| sender.receiver_count() > 0);
             match (edition, &*sender) {
-                // Also where nothing has changed: it is when readers see that their session is closed.
+                // Sent even without changes, so that readers notice if their session is closed.
                 (Some(edition), Some(sender)) if is_read => drop(sender.send_replace(edition)),
                 _ => {
                     *sender = None;
@@ -94,7 +94,7 @@ impl News {
         }
     }
 
-    /// `None` if that panicked: then there are no more news, and nothing else suffers.
+    /// Polls once; `None` if that panicked: then notifications end, and nothing else suffers.
     async fn look(self: &Arc<Self>) -> Option<Edition> {
         let this = Arc::clone(self);
         let look = move || Edition { agents: this.agents.current(), end: this.records.journal.end().ok() };

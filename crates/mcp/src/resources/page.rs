@@ -1,14 +1,14 @@
-//! A page of a text that may be long: what lies before it is passed over and what lies behind it only counted, so that
-//! no more than a page is ever held.
+//! A page of a possibly long text: the text before it is skipped and the text after it only counted, so that no more
+//! than a page is in memory.
 
 use rmcp::ErrorData;
 
 use crate::resources::address::Address;
 
-/// About what a model reads at once without losing sight of anything else.
+/// About as much as a model can read at once without losing sight of the rest.
 const MAX_CHARS: usize = 40_000;
 
-/// A line break would let one description speak for another.
+/// Removes line breaks, which would let one description speak for another.
 pub(super) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -16,7 +16,7 @@ pub(super) fn one_line(text: &str) -> String {
 pub(super) struct Page {
     from: usize,
     text: String,
-    /// Characters of the whole, as far as it was pushed.
+    /// Characters pushed so far, in total.
     whole: usize,
 }
 
@@ -25,12 +25,12 @@ impl Page {
         Self { from, text: String::new(), whole: 0 }
     }
 
-    /// How much of the whole has been pushed.
+    /// True if nothing has been pushed.
     pub(super) fn is_empty(&self) -> bool {
         self.whole == 0
     }
 
-    /// More of the whole.
+    /// Appends more of the whole.
     pub(super) fn push(&mut self, text: &str) {
         let n_chars = text.chars().count();
         let before = self.from.saturating_sub(self.whole);
@@ -41,7 +41,7 @@ impl Page {
         self.whole += n_chars;
     }
 
-    /// The page, and behind it, where there is more, a line that says so and where it goes on.
+    /// Returns the page and, if there is more, a final line with the address of the next one.
     pub(super) fn finish(mut self, address: &Address) -> Result<String, ErrorData> {
         let end = self.from.saturating_add(MAX_CHARS).min(self.whole);
         if self.from > self.whole {

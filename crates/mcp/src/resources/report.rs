@@ -1,4 +1,4 @@
-//! The report of a task, whole, even where only a part of it was delivered.
+//! The full report of a task, even if only part of it was delivered.
 
 use sortie_contract::head_line;
 use sortie_journal::{TaskHeader, TaskState};
@@ -6,21 +6,21 @@ use sortie_protocol::TaskOutcome;
 
 use crate::resources::page::{Page, one_line};
 
-/// The newest leg that is over.
+/// The newest finished leg.
 pub(super) struct Ended {
     pub(super) outcome: TaskOutcome,
-    /// The whole report; else why only what was delivered is left of it.
+    /// The full report, or the reason why only the delivered part is left.
     pub(super) text: Result<String, String>,
 }
 
-/// Writes how the newest leg that is over ended, in a head line, and what was reported.
+/// Writes a head line about the end of the newest finished leg, and its report.
 pub(super) fn write(header: &TaskHeader, ended: Option<Ended>, mut page: Page) -> Page {
     if !matches!(header.state, TaskState::Ended(_)) {
         page.push(&unfinished(header, ended.as_ref()));
     }
     let Some(Ended { outcome, text }) = ended else { return page };
     page.push(&head(&outcome));
-    // A report has as many characters as there are; the page keeps what it has room for.
+    // The report is complete; the page keeps as much as fits.
     match text {
         Ok(whole) => page.push(&whole),
         Err(why) => {

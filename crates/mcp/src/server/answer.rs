@@ -5,7 +5,7 @@ use sortie_contract::{Call, Contract};
 use sortie_protocol::{Failure, TaskOutcome};
 use sortie_tools::{AnswerParts, task_answer};
 
-/// The answer to a call, for the host's model and for programs.
+/// Builds the answer to a call, for the host's model and for programs.
 pub(super) fn answer(
     contract: &dyn Contract,
     arguments: &str,

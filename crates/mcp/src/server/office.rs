@@ -1,7 +1,7 @@
-//! The office, which all sessions of one process share: the engine behind them as a visitor has it, and where things
-//! are read.
+//! The office, shared by all sessions of one process: the engine behind them as a host sees it, and the sources of
+//! resources.
 //!
-//! It knows nothing of who is connected, but for the models that hosts lend.
+//! It knows nothing of the connected clients, except the models that hosts lend.
 
 use std::sync::Arc;
 
@@ -14,24 +14,24 @@ use crate::host_model::Hosts;
 use crate::resources::Records;
 use crate::resources::news::News;
 
-/// What an office is made of.
+/// Parts of an office.
 pub struct OfficeParts {
     pub engine: Engine,
-    /// The engine's own.
+    /// The engine's own journal.
     pub journal: Arc<dyn Journal>,
     pub agents: Arc<dyn Agents>,
     pub contract: Arc<dyn Contract>,
-    /// The root of the workspace, as the journal names it.
+    /// Root of the workspace, as the journal spells it.
     pub workspace: String,
-    /// Of the text that a template is expanded to.
+    /// Limit for the text of an expanded template.
     pub max_prompt_bytes: usize,
-    /// The hosts whose models can serve; `None` where a route is set, and nobody's model is borrowed.
+    /// Hosts whose models can serve; `None` if a route is set, because then no model is borrowed.
     pub hosts: Option<Hosts>,
-    /// Of this program, as hosts read it.
+    /// This program's version, as shown to hosts.
     pub version: String,
 }
 
-/// The back room of all sessions of a process.
+/// State shared by all sessions of a process.
 pub struct Office {
     pub(crate) engine_host: Host,
     pub(crate) journal: Arc<dyn Journal>,
@@ -53,12 +53,12 @@ impl Office {
         Arc::new(Self { engine_host, journal, agents, contract, records, news, hosts, max_prompt_bytes, version })
     }
 
-    /// Waits until all that works in the background has ended.
+    /// Waits until all background work has ended.
     pub async fn idle(&self) {
         self.engine_host.idle().await;
     }
 
-    /// Whether nothing works in the background.
+    /// True if nothing works in the background.
     pub fn is_idle(&self) -> bool {
         self.engine_host.is_idle()
     }

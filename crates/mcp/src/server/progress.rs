@@ -1,5 +1,5 @@
-//! The progress of a call, for a host that waits for it: turn, calls, tokens, time and what was done last, a few times
-//! a second while something changes, and every few seconds while nothing does, so that no host takes it for dead.
+//! Progress of a call, for a host that waits for it: turn, calls, tokens, time and latest action. It is sent a few
+//! times a second while something changes, and every few seconds otherwise, so that no host assumes the call is dead.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -11,19 +11,19 @@ use sortie_protocol::TaskId;
 use sortie_tools::{Glance, Stand, Work, glance_line};
 use tokio::time::Instant;
 
-/// How often it is looked whether something has changed.
+/// Interval of checks for changes.
 const PERIOD: Duration = Duration::from_millis(250);
-/// After so much silence the host is told again.
+/// Longest silence before the progress is sent again.
 const HEARTBEAT: Duration = Duration::from_secs(5);
 
-/// Where a host wants to be told, and under which name.
+/// Recipient of progress, and its token.
 pub(super) struct Progress<'a> {
     pub(super) peer: &'a Peer<RoleServer>,
     pub(super) token: ProgressToken,
 }
 
-/// Tells the host of the first of these tasks that works here, until somebody drops this. One that works elsewhere
-/// cannot be seen so quickly: then it is told that it waits. A host that does not listen any more is told nothing.
+/// Reports the progress of the first of these tasks that works in this process, until dropped. Tasks of other processes
+/// cannot be observed so quickly; the host then gets "waiting". A host that no longer listens gets nothing.
 pub(super) async fn while_waiting(
     progress: Option<&Progress<'_>>,
     engine_host: &Host,
@@ -36,7 +36,7 @@ pub(super) async fn while_waiting(
 }
 
 impl Progress<'_> {
-    /// Returns when the host does not listen any more.
+    /// Returns when the host no longer listens.
     async fn tell(&self, engine_host: &Host, tasks: &[TaskId]) {
         let mut told = (None, Instant::now());
         let mut count = 0_u32;
@@ -57,7 +57,7 @@ impl Progress<'_> {
     }
 }
 
-/// What is news when it changes: all but the time. `None` while it waits for a slot.
+/// The part of a status whose changes matter: all but the time. `None` while it waits for a slot.
 fn timeless(glance: &Glance) -> Option<Work> {
     match &glance.stand {
         Stand::Works(work) => Some(Work { elapsed: Duration::ZERO, ..work.clone() }),

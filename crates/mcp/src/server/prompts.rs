@@ -1,7 +1,7 @@
-//! Task templates as prompts: a person chooses one in the host, fills in its arguments, and the host's model is told to
-//! have it done.
+//! Task templates as prompts: a person chooses one in the host and fills in its arguments, and the host's model is told
+//! to have it done.
 //!
-//! What a template is and how it is expanded is the business of `sortie-agents`.
+//! `sortie-agents` defines templates and their expansion.
 
 use rmcp::ErrorData;
 use rmcp::model::{
@@ -14,11 +14,11 @@ use sortie_agents::{Argument, Given, Template, Templates};
 /// Prompts on one page of the list.
 const LISTED: usize = 100;
 
-/// The argument for free text, which every template has without saying so.
+/// The argument for free text, which every template has implicitly.
 const INPUT: &str = "input";
 
-/// The templates in the order of their names, a page at a time. A cursor is the name of the last one of the page
-/// before; who comes with one that is gone meanwhile lists anew.
+/// Lists the templates by name, a page at a time. A cursor is the name of the last one on the page before; if that
+/// template is gone, the client must start over.
 pub(crate) fn list(
     templates: &Templates,
     page: Option<PaginatedRequestParams>,
@@ -35,7 +35,7 @@ pub(crate) fn list(
     Ok(ListPromptsResult { next_cursor, ..ListPromptsResult::with_all_items(prompts) })
 }
 
-/// The error for a cursor that no page has given.
+/// Error for a cursor that no page has issued.
 pub(super) fn unknown_cursor(cursor: &str) -> ErrorData {
     let message = format!("`{cursor}` is no cursor of this list; take `nextCursor` of the page before");
     ErrorData::invalid_params(message, None)
@@ -55,7 +55,7 @@ fn argument(Argument { name, default }: &Argument) -> PromptArgument {
     }
 }
 
-/// What the host's model is told: the expanded text, and who is to do it with which tool.
+/// Text for the host's model: the expanded template, and the agent and tool for it.
 pub(crate) fn get(
     templates: &Templates,
     asked: &GetPromptRequestParams,

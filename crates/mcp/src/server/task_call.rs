@@ -1,8 +1,8 @@
-//! One Task call of a host: from its arguments to a task without a parent, and from how that ended to the answer, both
+//! One Task call of a host: from its arguments to a task without a parent, and from the task's end to the answer, both
 //! in the words of the contract.
 //!
-//! A host that knows the Tasks extension gets a handle at once and asks later (`tasks`); every other one waits here,
-//! and is told how it comes along (`progress`). A call that is cancelled, or whose host is gone, stops its whole tree.
+//! A host that knows the Tasks extension gets a handle at once and asks later (`tasks`); any other host waits here and
+//! receives progress (`progress`). A call that is cancelled, or whose host is gone, stops its whole tree.
 
 use std::convert::Infallible;
 
@@ -18,24 +18,24 @@ use crate::server::office::Office;
 use crate::server::progress::{self, Progress};
 use crate::server::tasks;
 
-/// Follows a launch in the words that fit a host: nothing comes to it by itself.
+/// Follows a launch, in words that fit a host: nothing reaches a host unasked.
 const REPORT_LATER: &str = "It works in the background: TaskOutput with its id waits for its report.";
 
-/// What surrounds one call.
+/// Context of one call.
 pub(super) struct Caller<'a> {
-    /// Where it wants to be told how it comes along, if it does.
+    /// Recipient of progress, if the caller wants any.
     pub(super) progress: Option<Progress<'a>>,
-    /// Whether it takes a handle instead of an answer.
+    /// True if it accepts a handle in place of an answer.
     pub(super) takes_handles: bool,
     /// The model that it lends, if one is borrowed.
     pub(super) lent_model: Option<ModelChoice>,
-    /// The call is cancelled, or the host is gone.
+    /// Cancelled with the call, or when the host is gone.
     pub(super) cancel: &'a CancellationToken,
-    /// The call is cancelled; that the host is gone does not matter to work that nobody waits for.
+    /// Cancelled only with the call; background work does not depend on the host's presence.
     pub(super) withdrawn: &'a CancellationToken,
 }
 
-/// Runs one call. What the contract can say is an answer; an error means that we are broken.
+/// Runs one call. Everything that the contract can express is an answer; an error means a bug on our side.
 pub(super) async fn run(office: &Office, arguments: &str, caller: Caller<'_>) -> Result<CallToolResponse, ErrorData> {
     let answered = |started| answer(office.contract.as_ref(), arguments, &office.engine_host.answer_parts(), started);
     let request = match office.contract.decode(arguments) {
@@ -59,10 +59,10 @@ pub(super) async fn run(office: &Office, arguments: &str, caller: Caller<'_>) ->
     wait(office, running, &caller).await.map(|outcome| answered(Ok(outcome)).into())
 }
 
-/// Starts the task. Should the call be cancelled meanwhile, it ends as soon as it has begun.
+/// Starts the task. If the call is cancelled meanwhile, the task ends as soon as it has begun.
 async fn start(office: &Office, request: TaskRequest, cancel: &CancellationToken) -> Result<Running, Failure> {
     let engine_host = office.engine_host.clone();
-    // Its own task: a start that is broken off half-way would leave work that nobody can stop.
+    // Spawned, because an aborted start would leave work that nobody can stop.
     let started = tokio::spawn(async move { engine_host.start(request).await });
     tokio::select! {
         started = started => started.unwrap_or_else(|error| Err(Failure::new(FailureCode::Internal, error.to_string()))),

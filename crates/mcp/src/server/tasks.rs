@@ -1,10 +1,10 @@
-//! The Tasks extension over the journal: a handle is the id of a task, and holds as long as the journal keeps it, also
-//! for a server that was started later.
+//! The Tasks extension over the journal: a handle is the id of a task, valid as long as the journal keeps it, even for
+//! a server started later.
 //!
-//! What a status means: `working`, somebody has it, here or in another process. `completed`, it has ended, and the
-//! result is the answer that the call would have had, `isError` included. `cancelled`, it was stopped. A task whose
-//! process is gone is none of these: where the host can ask its person, it is `input_required` and one question goes on
-//! with it or ends it; else it is `failed`, and the error says how to go on. One that goes on is `working` again.
+//! A task that runs, here or in another process, is `working`. An ended one is `completed`; its result is the answer
+//! that the call would have had, `isError` included. A stopped one is `cancelled`. A task whose process is gone is
+//! `input_required` if the host can ask its person, and one question resumes or ends it. Otherwise it is `failed`, and
+//! the error says how to resume it. A resumed task is `working` again.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,24 +22,24 @@ use sortie_tools::{Stand, glance_line};
 use crate::server::answer::answer;
 use crate::server::office::Office;
 
-/// How often a host should ask.
+/// Suggested polling interval for hosts.
 const POLL_MS: u64 = 1000;
-/// The question whether an interrupted task is to go on, and its one field.
+/// The question whether to resume an interrupted task, and its one field.
 const GO_ON: &str = "go_on";
 
-/// What a host gets instead of an answer.
+/// Returns a handle in place of an answer.
 pub(super) async fn handle(office: &Office, task: TaskId) -> Result<Task, ErrorData> {
     Ok(described(&header(office, task).await?, TaskStatus::Working))
 }
 
-/// Whether a host can put a question to its person.
+/// Ability of a host to put a question to its person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Elicitation {
     Offered,
     Missing,
 }
 
-/// The state of a task. Where the host can ask, an interrupted one asks whether it is to go on.
+/// Returns the state of a task. If the host can ask, an interrupted task asks whether to resume.
 pub(super) async fn get(office: &Office, id: &str, elicitation: Elicitation) -> Result<DetailedTask, ErrorData> {
     let task = known(id)?;
     let glance = office.engine_host.look(task).await.map_err(|failure| unknown(&failure))?;
@@ -57,12 +57,12 @@ pub(super) async fn get(office: &Office, id: &str, elicitation: Elicitation) -> 
     Ok(DetailedTask::new(described(&header, payload.status()).with_status_message(line), payload))
 }
 
-/// Ends a task with all below it. That it has ended shows in [`get`].
+/// Ends a task and all its descendants. [`get`] shows when it has ended.
 pub(super) async fn cancel(office: &Office, id: &str) -> Result<(), ErrorData> {
     office.engine_host.stop(known(id)?).await.map_err(|failure| unknown(&failure))
 }
 
-/// Takes the answer to the question of [`get`].
+/// Applies the answer to the question of [`get`].
 pub(super) async fn update(office: &Office, id: &str, answers: &InputResponses) -> Result<(), ErrorData> {
     let task = known(id)?;
     let glance = office.engine_host.look(task).await.map_err(|failure| unknown(&failure))?;
@@ -76,16 +76,16 @@ pub(super) async fn update(office: &Office, id: &str, answers: &InputResponses) 
     done.map_err(|failure| internal(&failure.to_string()))
 }
 
-/// What a person has made of the question whether a task is to go on.
+/// A person's decision about resuming a task.
 #[derive(Debug, PartialEq, Eq)]
 enum Choice {
     GoOn,
     End,
-    /// The question was put away: it stays.
+    /// The question was dismissed, so it stays.
     None,
 }
 
-/// Only a clear word ends a task.
+/// Reads the decision; only an explicit answer ends a task.
 fn choice(answer: &Value) -> Result<Choice, ErrorData> {
     match (answer["action"].as_str(), answer["content"][GO_ON].as_bool()) {
         (Some("accept"), Some(true)) => Ok(Choice::GoOn),
@@ -101,7 +101,7 @@ fn choice(answer: &Value) -> Result<Choice, ErrorData> {
     }
 }
 
-/// The answer that the call would have had, in the contract in which it was made.
+/// Returns the answer that the call would have had, in the contract of the call.
 async fn result(office: &Office, outcome: TaskOutcome) -> Result<CallToolResult, ErrorData> {
     let (journal, task) = (Arc::clone(&office.journal), outcome.task_id);
     let begun = read(move || journal.beginning(task).map_err(|error| error.to_string())).await?;
@@ -109,7 +109,7 @@ async fn result(office: &Office, outcome: TaskOutcome) -> Result<CallToolResult,
     Ok(answer(contract.as_ref(), &arguments(&begun), &office.engine_host.answer_parts(), Ok(outcome)))
 }
 
-/// What the call said, as far as the journal knows it: some contracts repeat it.
+/// Reconstructs the call's arguments from the journal, because some contracts repeat them.
 fn arguments(Job { title, prompt, config, .. }: &Job) -> String {
     json!({"description": title, "prompt": prompt, "subagent_type": config.agent}).to_string()
 }
@@ -150,7 +150,7 @@ async fn header(office: &Office, task: TaskId) -> Result<TaskHeader, ErrorData> 
     found.ok_or_else(|| internal(&format!("{task} is not in the journal")))
 }
 
-/// Reads on a thread that may wait.
+/// Reads on a thread that may block.
 async fn read<T: Send + 'static>(read: impl FnOnce() -> Result<T, String> + Send + 'static) -> Result<T, ErrorData> {
     let read = tokio::task::spawn_blocking(read).await.map_err(|error| internal(&error.to_string()))?;
     read.map_err(|error| internal(&error))
@@ -168,7 +168,7 @@ fn known(id: &str) -> Result<TaskId, ErrorData> {
     id.parse().map_err(|_| ErrorData::invalid_params(format!("`{id}` is no id of a task"), None))
 }
 
-/// Of a task that is not there, the request is wrong; of anything else, we are broken.
+/// Blames the request for an unknown task; any other failure is ours.
 fn unknown(failure: &Failure) -> ErrorData {
     match failure.code {
         FailureCode::NoSuchTask | FailureCode::AmbiguousTask => {

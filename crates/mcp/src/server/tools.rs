@@ -1,7 +1,7 @@
-//! The tools that a host is offered: Task in the words of the contract, and its companions where the contract has them.
+//! Tools offered to a host: Task in the words of the contract, and its companions if the contract has them.
 //!
-//! What they do is the engine's. Annotations are hints for hosts that ask a person before a call: they say the most
-//! that a call can come to, since what a sub-agent may do is decided by the user's own rules, not here.
+//! The engine implements them. Annotations are hints for hosts that ask a person before a call. They state the most
+//! that a call can do, because the user's own rules decide what a sub-agent may do.
 
 use std::sync::Arc;
 
@@ -13,15 +13,15 @@ use tokio_util::sync::CancellationToken;
 
 use crate::server::office::Office;
 
-/// As many as `TaskOutput` waits for at once.
+/// Most tasks that `TaskOutput` waits for at once.
 const MAX_AWAITED: usize = 100;
 
-/// All tools, in the order in which they are offered.
+/// Lists all tools, in the order in which they are offered.
 pub(super) fn list(office: &Office) -> Vec<Tool> {
     office.engine_host.tools().into_iter().map(|spec| tool(office, spec)).collect()
 }
 
-/// Calls one of the companions; a name that nobody has is an error of the request.
+/// Calls one of the companions; an unknown name is an error of the request.
 pub(super) async fn call_companion(
     office: &Office,
     name: &str,
@@ -36,7 +36,7 @@ pub(super) async fn call_companion(
     Err(ErrorData::invalid_params(message, None))
 }
 
-/// The first tasks that a call names, in whatever argument: what it waits for, if it waits.
+/// Returns the first tasks that a call names, in any argument: those it waits for, if it waits.
 pub(super) fn tasks_in(arguments: &str) -> Vec<TaskId> {
     let words = arguments.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-');
     words.filter_map(|word| word.parse().ok()).take(MAX_AWAITED).collect()
@@ -61,7 +61,8 @@ fn tool(office: &Office, ToolSpec { name, description, schema }: ToolSpec) -> To
     if is_task { tool.with_raw_output_schema(object(office.contract.output_schema())) } else { tool }
 }
 
-// Nothing comes to a host by itself, and it has neither a parent nor siblings: the words for our own agents do not fit.
+// Nothing reaches a host unasked, and it has neither parent nor siblings, so the descriptions for our own agents do not
+// fit.
 const TASK_OUTPUT: &str = "Wait for sub-agents: reports of those that end, a digest of the others.";
 const SEND_MESSAGE: &str =
     "Write to a sub-agent, which reads it at its next turn or, if it has ended, goes on with it in the background.";
@@ -80,7 +81,7 @@ fn annotations(name: &str, is_task: bool) -> ToolAnnotations {
     match name {
         "TaskOutput" | "TaskList" if !is_task => hints.read_only(true).open_world(false),
         "TaskStop" if !is_task => hints.read_only(false).destructive(true).idempotent(true).open_world(false),
-        // A sub-agent may change files, run commands and read the web, as far as the user's rules let it.
+        // A sub-agent may change files, run commands and read the web, as far as the user's rules allow.
         _ => hints.read_only(false).destructive(true).idempotent(false).open_world(true),
     }
 }

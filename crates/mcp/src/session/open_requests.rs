@@ -1,9 +1,8 @@
-//! The requests under way in one session, kept up to date by what passes between the protocol and its transport.
+//! Open requests of one session, updated from the messages between the protocol and its transport.
 //!
-//! The protocol's library knows a request by its id alone: of two with the same one it would lose an answer, and cancel
-//! the wrong one. It does not tell when a request that was cancelled is over, either: its late answer would be taken
-//! for that of a new one with its id. The protocol has no id used twice in a session; a good many that were cancelled
-//! are remembered here.
+//! The protocol library identifies a request by its id alone: of two requests with one id it would lose a reply, and
+//! cancel the wrong one. It also does not report the end of a cancelled request, whose late reply could be taken for
+//! that of a new one. The protocol forbids reuse of ids in a session; many cancelled ids are remembered here.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,7 +12,7 @@ use rmcp::model::{ClientNotification, JsonRpcMessage, RequestId};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use thiserror::Error;
 
-/// Ids of cancelled requests that are remembered. By then the work of older ones is over.
+/// Number of cancelled ids that are remembered. By then the work of older ones is over.
 const MOST_CANCELLED: usize = 1024;
 
 #[derive(Debug)]
@@ -24,13 +23,13 @@ pub(crate) struct OpenRequests {
 
 #[derive(Debug, Default)]
 struct Ids {
-    /// Of requests that have no answer yet and were not cancelled.
+    /// Requests without a reply that were not cancelled.
     under_way: HashSet<RequestId>,
-    /// The newest last.
+    /// Newest last.
     cancelled: VecDeque<RequestId>,
 }
 
-/// Why a request is not taken.
+/// Reason to refuse a request.
 #[derive(Debug, Error)]
 pub(crate) enum NotBegun {
     #[error("a request with the id {id} is under way; give each request of a session an id of its own")]
@@ -46,7 +45,7 @@ impl OpenRequests {
         Arc::new(Self { ids: Mutex::default(), most })
     }
 
-    /// Notes that a request is under way. An id must be free: two requests with one id could not be told apart.
+    /// Records a new request. Its id must be free: two requests with one id could not be distinguished.
     pub(crate) fn begin(self: &Arc<Self>, id: RequestId) -> Result<Begun, NotBegun> {
         let mut ids = self.lock();
         let Ids { under_way, cancelled } = &mut *ids;
@@ -63,7 +62,7 @@ impl OpenRequests {
         Ok(Begun { calls: Arc::clone(self), id: Some(id) })
     }
 
-    /// Notes which request a message of the protocol answers.
+    /// Records the request that an outgoing message answers.
     pub(crate) fn note_sent(&self, message: &TxJsonRpcMessage<RoleServer>) {
         match message {
             JsonRpcMessage::Response(response) => self.end(&response.id),
@@ -72,7 +71,7 @@ impl OpenRequests {
         }
     }
 
-    /// Notes which request a message of the client cancels: it gets no answer.
+    /// Records the request that a client's message cancels; it gets no reply.
     pub(crate) fn note_received(&self, message: &RxJsonRpcMessage<RoleServer>) {
         if let JsonRpcMessage::Notification(notification) = message
             && let ClientNotification::CancelledNotification(cancelled) = &notification.notification
@@ -91,7 +90,7 @@ impl OpenRequests {
         !self.lock().under_way.is_empty()
     }
 
-    /// Ends one of them.
+    /// Removes and returns one of them.
     pub(crate) fn end_any(&self) -> Option<RequestId> {
         let mut ids = self.lock();
         let id = ids.under_way.iter().next().cloned()?;
@@ -107,7 +106,7 @@ impl OpenRequests {
     }
 }
 
-/// A request that is noted and not passed on yet. Dropped, it is not under way.
+/// A request that is recorded but not passed on yet. Dropping it removes the request.
 #[derive(Debug)]
 pub(crate) struct Begun {
     calls: Arc<OpenRequests>,
@@ -115,7 +114,7 @@ pub(crate) struct Begun {
 }
 
 impl Begun {
-    /// The session has it now.
+    /// Records that the session has it now.
     pub(crate) fn pass_on(mut self) {
         self.id = None;
     }

@@ -1,9 +1,9 @@
-//! Time limits for somebody who does not read, over streams as over HTTP.
+//! Time limits for a client that does not read, over streams or HTTP.
 
 use std::time::Duration;
 
-/// Until one who has stopped reading reads on. Then it counts as gone.
+/// Time for a client to resume reading. Then it counts as gone.
 pub(crate) const WRITE_TIME: Duration = Duration::from_mins(1);
 
-/// The same for one who is gone or told to go: for what is written already.
+/// Time for pending output to a client that is gone or told to go.
 pub(crate) const LAST_WORDS: Duration = Duration::from_secs(1);

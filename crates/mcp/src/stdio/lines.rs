@@ -1,4 +1,4 @@
-//! Lines of a stream, none longer than a bound in memory. Reading can be broken off at any time and loses nothing.
+//! Lines of a stream, bounded in memory. Reading can be aborted at any time without loss.
 
 use std::io;
 
@@ -7,18 +7,18 @@ use tokio::io::{AsyncBufReadExt as _, AsyncRead, BufReader};
 /// A stream, line by line.
 pub(super) struct Lines<R> {
     input: BufReader<R>,
-    /// What there is of the line that is being read.
+    /// The part of the current line read so far.
     line: Vec<u8>,
     most: usize,
-    /// The rest of a line that was too long is passed over.
+    /// True while skipping the rest of an overlong line.
     skips: bool,
 }
 
-/// What came next.
+/// Next input.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Line<T> {
     Read(T),
-    /// It was passed over, or will be with the next one.
+    /// It was skipped, or will be with the next call.
     TooLong,
 }
 
@@ -27,11 +27,11 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         Self { input: BufReader::with_capacity(64 << 10, input), line: Vec::new(), most, skips: false }
     }
 
-    /// The next line that is not blank, without its end, as `read` understands it; `None` when the stream is over. What
-    /// it has left then is a line, too: not everybody ends the last one.
+    /// Returns the next non-blank line without its end, as parsed by `read`; `None` at the end of the stream. A last
+    /// line without a line end counts too.
     pub(super) async fn next<T>(&mut self, read: impl Fn(&[u8]) -> T) -> io::Result<Option<Line<T>>> {
         loop {
-            // Nothing is awaited between this and `consume`: what was taken is in `line`.
+            // There is no await between this and `consume`: everything taken is in `line`.
             let there = self.input.fill_buf().await?;
             if there.is_empty() {
                 let rest = std::mem::take(&mut self.line);
@@ -53,7 +53,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
                 return Ok(Some(Line::TooLong));
             }
             if end.is_some() && !was_skipping {
-                // One long line must not be kept for good.
+                // The buffer of one long line must not be kept for good.
                 let line = std::mem::take(&mut self.line);
                 let line = line.trim_ascii();
                 if !line.is_empty() {

@@ -1,5 +1,5 @@
-//! The stream that messages leave by, one after the other. Who does not read is waited for, but not for ever: what
-//! waits to be written keeps the whole session.
+//! The output stream, one message after the other. A slow reader is waited for, but not for ever: unwritten messages
+//! hold up the whole session.
 
 use std::io;
 use std::sync::Arc;
@@ -12,16 +12,16 @@ use tokio_util::sync::CancellationToken;
 
 use crate::session::time_limits::{LAST_WORDS, WRITE_TIME};
 
-/// Messages that may wait to be written before nothing more is taken in.
+/// Unwritten messages at which no more input is taken.
 const MAX_UNWRITTEN: usize = 256;
 
-/// Clones are the same stream.
+/// Output stream. Clones share it.
 pub(super) struct Outgoing<W>(Arc<Shared<W>>);
 
 struct Shared<W> {
-    /// `None` when nobody reads it any more.
+    /// `None` once nobody reads it.
     stream: Mutex<Option<W>>,
-    /// How many messages wait.
+    /// Number of waiting messages.
     unwritten: AtomicUsize,
     fewer: Notify,
     gone: CancellationToken,
@@ -35,13 +35,13 @@ impl<W> Clone for Outgoing<W> {
 }
 
 impl<W: AsyncWrite + Send + Unpin + 'static> Outgoing<W> {
-    /// `gone` says that the host is gone, and is cancelled when nobody reads.
+    /// Creates the stream; `gone` means that the host is gone, and is cancelled when nobody reads.
     pub(super) fn new(stream: W, gone: CancellationToken) -> Self {
         let (unwritten, fewer, unheard) = (AtomicUsize::new(0), Notify::new(), CancellationToken::new());
         Self(Arc::new(Shared { stream: Mutex::new(Some(stream)), unwritten, fewer, gone, unheard }))
     }
 
-    /// Writes a message when all before it are written. The first one that cannot be written is the last one tried.
+    /// Writes a message after all earlier ones. After the first failed write nothing more is tried.
     pub(super) fn write(
         &self,
         message: TxJsonRpcMessage<RoleServer>,
@@ -55,7 +55,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Outgoing<W> {
         }
     }
 
-    /// Waits until few enough messages wait. Only one does.
+    /// Waits until the queue is short enough. There must be only one waiter.
     pub(super) async fn has_room(&self) {
         while self.0.unwritten.load(Ordering::Acquire) >= MAX_UNWRITTEN {
             self.0.fewer.notified().await;
@@ -67,7 +67,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Outgoing<W> {
         self.0.unheard.cancelled().await;
     }
 
-    /// Waits for what is being written.
+    /// Waits for pending writes.
     pub(super) async fn settled(&self) {
         drop(self.0.stream.lock().await);
     }
@@ -94,7 +94,7 @@ impl<W: AsyncWrite + Send + Unpin> Shared<W> {
         written
     }
 
-    /// How long one message may take: less when the host is gone.
+    /// Time limit for one message; shorter when the host is gone.
     async fn patience(&self) {
         let without_host = async {
             self.gone.cancelled().await;
@@ -107,7 +107,7 @@ impl<W: AsyncWrite + Send + Unpin> Shared<W> {
     }
 }
 
-/// A message that waits to be written, as long as this is kept.
+/// Counts a waiting message for as long as it lives.
 struct OneUnwritten<W>(Arc<Shared<W>>);
 
 impl<W> OneUnwritten<W> {

@@ -1,5 +1,5 @@
-//! Lines that were read and are not taken yet. Reading runs ahead of who takes them, so that the end of the input is
-//! seen even while nothing is taken; it runs ahead so far and no further.
+//! Lines that were read and not taken yet. Reading runs ahead, so that the end of the input is noticed even while
+//! nothing is taken; but only up to a bound.
 
 use std::sync::Arc;
 
@@ -9,21 +9,21 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::stdio::lines::{Line, Lines};
 
-/// So many bytes may wait to be taken. A longer line waits alone.
+/// Bytes that may wait to be taken. A longer line waits alone.
 const MAX_AHEAD: usize = 1 << 20;
-/// What a line takes beside its bytes.
+/// Overhead of a line on top of its bytes.
 const LINE_BYTES: usize = 64;
 
-/// A line, and the room that it takes until it is taken.
+/// A line, and the room that it occupies until it is taken.
 pub(super) struct Arrival {
     pub(super) line: Line<Vec<u8>>,
     _room: OwnedSemaphorePermit,
 }
 
-/// In the order in which they came; at its end, so is the input.
+/// Lines in order of arrival; the channel ends with the input.
 pub(super) type ReadAhead = UnboundedReceiver<Arrival>;
 
-/// Reads until the input has ended. What cannot be read any more is as good as ended.
+/// Reads until the input ends. An unreadable input counts as ended.
 pub(super) async fn read_on<R: AsyncRead + Unpin>(mut lines: Lines<R>, arrivals: UnboundedSender<Arrival>) {
     let ahead = Arc::new(Semaphore::new(MAX_AHEAD));
     while let Ok(Some(line)) = lines.next(<[u8]>::to_vec).await {

@@ -1,23 +1,23 @@
-//! The answer of a server's tool, as text for a model. What is not text is named with its kind and size.
+//! The output of a server's tool, as text for a model. Non-text parts are named with kind and size.
 
 use rmcp::model::{CallToolResult, ContentBlock, CustomResult, ResourceContents, ServerResult};
 use serde_json::Value;
 use sortie_protocol::ToolOutput;
 
 const UNKNOWN: &str = "[content of a kind that is not known here]";
-/// Of the name of a kind.
+/// Limit for the name of a kind.
 const MAX_KIND_CHARS: usize = 40;
 
-/// What a call was answered with.
+/// The result of a call.
 pub(crate) struct ToolAnswer {
-    /// Each in words, and whether it is a text.
+    /// Each part in words; true for a text part.
     parts: Vec<(String, bool)>,
     structured: Option<Value>,
     failed: bool,
 }
 
 impl ToolAnswer {
-    /// `None` where it is no result of a tool. A part that cannot be read does not cost the others.
+    /// Reads a result; `None` if it is no tool result. An unreadable part does not affect the others.
     pub(crate) fn read(result: ServerResult) -> Option<Self> {
         match result {
             ServerResult::CallToolResult(CallToolResult { content, structured_content, is_error, .. }) => Some(Self {
@@ -25,7 +25,7 @@ impl ToolAnswer {
                 structured: structured_content,
                 failed: is_error == Some(true),
             }),
-            // One odd part makes the library hand out the answer as it came.
+            // One malformed part makes the library return the whole result unparsed.
             ServerResult::CustomResult(CustomResult(Value::Object(mut result))) => {
                 let Some(Value::Array(content)) = result.remove("content") else { return None };
                 let read = |value: Value| serde_json::from_value(value.clone()).map_or_else(|_| odd(&value), part);
@@ -39,8 +39,8 @@ impl ToolAnswer {
         }
     }
 
-    /// The output of the call. An object is told only where there is no text: servers that have both say the same
-    /// twice.
+    /// Returns the output of the call. A structured object is used only if there is no text: servers that send both
+    /// repeat themselves.
     pub(crate) fn into_output(self) -> ToolOutput {
         let has_text = self.parts.iter().any(|(words, is_text)| *is_text && !words.is_empty());
         let mut parts: Vec<String> = self.parts.into_iter().map(|(words, _)| words).collect();
@@ -62,7 +62,7 @@ fn part(block: ContentBlock) -> (String, bool) {
     (words(block), is_text)
 }
 
-/// What can be told of a part that is not as it should be.
+/// Describes a malformed part.
 fn odd(part: &Value) -> (String, bool) {
     let words = match (part["type"].as_str(), part["text"].as_str(), part["uri"].as_str()) {
         (Some("text"), Some(text), _) => return (text.to_owned(), true),
@@ -94,7 +94,7 @@ fn words(block: ContentBlock) -> String {
     }
 }
 
-/// How many bytes a text in base64 stands for.
+/// Number of bytes encoded by a base64 text.
 fn decoded(base64: &str) -> usize {
     base64.trim_end_matches('=').len() * 3 / 4
 }

@@ -1,5 +1,5 @@
-//! A server's list of tools, as models are offered it: names that providers take, descriptions and schemas within
-//! bounds, and a digest of each definition as the server gave it.
+//! A server's list of tools, as offered to models: names that providers accept, descriptions and schemas within bounds,
+//! and a digest of each definition as the server gave it.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -15,19 +15,19 @@ use crate::tool_list::tool_pages::{MAX_NAMED, ToolPages};
 use crate::tool_list::tool_schema::acceptable;
 use crate::transport::brief::brief;
 
-/// What providers take.
+/// Limit of the providers.
 const MAX_NAME_BYTES: usize = 64;
-/// Longer descriptions are cut, which they say.
+/// Longer descriptions are cut, and say so.
 const MAX_DESCRIPTION_CHARS: usize = 1_000;
-/// Longer schemas cannot be cut, and are left out, which the description says.
+/// Longer schemas cannot be cut; they are left out, and the description says so.
 const MAX_SCHEMA_BYTES: usize = 16 << 10;
 
 pub(crate) struct ToolListing {
     /// In the server's order.
     pub(crate) tools: Vec<ListedTool>,
-    /// What to say of those that cannot be read.
+    /// Notice about unreadable tools.
     pub(crate) unreadable: Option<String>,
-    /// What else was left out.
+    /// Notices about other omissions.
     pub(crate) notices: Vec<String>,
 }
 
@@ -66,20 +66,20 @@ impl ToolListing {
         Self { tools, unreadable: pages.unreadable(&server.name, redactor), notices }
     }
 
-    /// That of a server that says it has no tools; it is not asked for them.
+    /// Listing for a server that declares no tools; it is not asked for them.
     pub(crate) fn none(server: &ServerDefinition) -> Self {
         let notices = vec![format!("the MCP server `{}` has no tools", server.name)];
         Self { tools: Vec::new(), unreadable: None, notices }
     }
 
-    /// The digest of the tool's definition as it is now; `None` where there is no such tool.
+    /// Digest of the tool's current definition; `None` if there is no such tool.
     pub(crate) fn pin_of(&self, own_name: &str) -> Option<&str> {
         self.tools.iter().find(|tool| tool.own_name == own_name).map(|tool| tool.pin.as_str())
     }
 }
 
-/// The name under which models and rules know the tool. What providers do not take becomes `_`; what is too long is cut
-/// and ends in a part of its digest.
+/// Returns the name of the tool for models and rules. Unaccepted characters become `_`; a name that is too long is cut
+/// and ends in part of its digest.
 fn name(server: &str, tool: &str) -> String {
     let plain = |letter: char| if letter.is_ascii_alphanumeric() || letter == '-' { letter } else { '_' };
     let name: String = server_prefix(server).chars().chain(tool.chars().map(plain)).collect();
@@ -90,8 +90,8 @@ fn name(server: &str, tool: &str) -> String {
     format!("{}_{digest}", &name[..MAX_NAME_BYTES - 9])
 }
 
-/// Secrets are taken out before anything is cut: half a key is one, too. Names stay, since the server is called by
-/// them.
+/// Builds the tool's specification. Secrets are removed before anything is cut, because half a key is a secret too.
+/// Names stay, since the server is called by them.
 fn spec(name: String, tool: &Tool, redactor: &Redactor) -> ToolSpec {
     let described = redactor.redact(tool.description.as_deref().or(tool.title.as_deref()).unwrap_or_default()).text;
     let described = described.trim();
@@ -110,11 +110,11 @@ fn spec(name: String, tool: &Tool, redactor: &Redactor) -> ToolSpec {
     ToolSpec { name, description: description.trim().to_owned(), schema }
 }
 
-/// The schema without the secrets in its texts.
+/// Returns the schema without the secrets in its texts.
 fn without_secrets(schema: &Map<String, Value>, redactor: &Redactor) -> Map<String, Value> {
     let clean = |(name, value): (&String, &Value)| {
         let value = match value {
-            // These are names of properties. One that is a secret is demanded no more: a mark is the name of none.
+            // A required property whose name is masked is no longer required, because the mask names no property.
             Value::Array(required) if name == "required" => {
                 let stays = |name: &&Value| name.as_str().is_none_or(|name| redactor.redact(name).count == 0);
                 required.iter().filter(stays).map(|value| cleaned(value, redactor)).collect()
@@ -135,9 +135,9 @@ fn cleaned(value: &Value, redactor: &Redactor) -> Value {
     }
 }
 
-/// What the server says of the tool that somebody reads, and which server says it: what is approved of one is not
-/// approved of another that says the same. Of variables, headers and addresses only what is no key: a server with a new
-/// key is the same. Keys of objects are in one order, whatever the server's.
+/// Digest of the server's identity and of everything about the tool that a person reads. Approval for one server does
+/// not cover another that says the same. Keys in variables, headers and addresses are excluded, so a server with a new
+/// key is still the same. Object keys are sorted.
 fn pin(server: &ServerDefinition, tool: &Tool) -> String {
     let access = match &server.access {
         ServerAccess::Program { command, arguments, environment } => {

@@ -1,4 +1,4 @@
-//! A server's list of tools as it comes, page by page, within bounds. What cannot be read is left out, and said.
+//! A server's list of tools as it arrives, page by page, within bounds. Unreadable tools are left out and reported.
 
 use rmcp::model::{CustomResult, ServerResult, Tool};
 use serde_json::Value;
@@ -6,31 +6,31 @@ use sortie_policy::Redactor;
 
 use crate::transport::brief::brief;
 
-/// A list that goes on for longer is no list of tools.
+/// A longer list is no list of tools.
 const MAX_PAGES: usize = 100;
 const MAX_TOOLS: usize = 5_000;
 const MAX_BYTES: usize = 16 << 20;
-/// So many of those that are left out are named.
+/// Number of omitted tools that are named.
 pub(crate) const MAX_NAMED: usize = 3;
 
 #[derive(Default)]
 pub(crate) struct ToolPages {
     pub(crate) tools: Vec<Tool>,
     bytes: usize,
-    /// Where it was asked on from so far.
+    /// Cursors used so far.
     cursors: Vec<String>,
-    /// What is there of the names of tools that cannot be read.
+    /// Names of unreadable tools, as far as present.
     unreadable: Vec<Value>,
-    /// Why the rest of the list was not asked for.
+    /// Reason why the rest of the list was not requested.
     cut: Option<String>,
 }
 
 impl ToolPages {
-    /// Takes in a page: from where to ask on, if there is more; else why the answer is none.
+    /// Adds a page and returns the cursor of the next one, if any, or the reason why the answer is no list.
     pub(crate) fn take(&mut self, page: ServerResult) -> Result<Option<String>, &'static str> {
         let (tools, next) = match page {
             ServerResult::ListToolsResult(page) => (page.tools, page.next_cursor),
-            // One odd tool makes the library hand out the page as it came.
+            // One malformed tool makes the library return the whole page unparsed.
             ServerResult::CustomResult(CustomResult(mut page)) => {
                 let next = page["nextCursor"].as_str().map(str::to_owned);
                 let Some(Value::Array(tools)) = page.get_mut("tools").map(Value::take) else { return Err(NO_LIST) };
@@ -64,7 +64,7 @@ impl ToolPages {
         serde_json::from_value(tool).inspect_err(|_| self.unreadable.push(name)).ok()
     }
 
-    /// What to say of tools that cannot be read.
+    /// Notice about unreadable tools.
     pub(crate) fn unreadable(&self, server: &str, redactor: &Redactor) -> Option<String> {
         let name = |name: &Value| format!("`{}`", brief(redactor, name.as_str().unwrap_or_default()));
         let named: Vec<String> = self.unreadable.iter().take(MAX_NAMED).map(name).collect();
@@ -75,7 +75,7 @@ impl ToolPages {
             .then(|| format!("the MCP server `{server}` has tools that cannot be read and are left out: {named}{more}"))
     }
 
-    /// What to say of a list whose rest was not asked for.
+    /// Notice about a list whose rest was not requested.
     pub(crate) fn cut(&self, server: &str) -> Option<String> {
         self.cut.as_ref().map(|cut| format!("the MCP server `{server}` {cut}"))
     }

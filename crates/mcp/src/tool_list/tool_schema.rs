@@ -1,17 +1,17 @@
-//! A tool's schema as providers take it. They refuse a whole request for one tool whose schema has a choice at its top,
-//! or is of an old draft.
+//! A tool's schema in a form that providers accept. They reject a whole request for one tool whose schema has a choice
+//! at its top level, or uses an old draft.
 
 use serde_json::{Map, Value, json};
 
-/// What must not stand at the top.
+/// Keywords not allowed at the top level.
 const REFUSED: [&str; 5] = ["anyOf", "oneOf", "allOf", "enum", "not"];
-/// What was taken out and is longer is not told.
+/// Longest removed part that is described to the model.
 const MAX_TOLD_BYTES: usize = 500;
 
 type Object = Map<String, Value>;
 
-/// The schema, and what is to be said with it: what was taken out of it. Arguments are checked by the server, so a
-/// schema that lets more through than the server's own does no harm.
+/// Returns the schema, and a note on the parts removed from it. The server checks arguments itself, so a more
+/// permissive schema does no harm.
 pub(crate) fn acceptable(mut schema: Object) -> (Value, Option<String>) {
     let (mut refused, mut required) = (Object::new(), names(schema.get("required")));
     let mut properties = properties(&schema);
@@ -52,7 +52,7 @@ pub(crate) fn acceptable(mut schema: Object) -> (Value, Option<String>) {
     (schema.into(), told)
 }
 
-/// A branch, or what it refers to in the same schema.
+/// Resolves a branch that refers to another place in the schema.
 fn resolved(branch: &Value, schema: &Object) -> Option<Object> {
     let Some(place) = branch["$ref"].as_str() else { return branch.as_object().cloned() };
     let (part, rest) = place.strip_prefix("#/")?.split_once('/')?;
@@ -63,13 +63,13 @@ fn properties(schema: &Object) -> Object {
     schema.get("properties").and_then(Value::as_object).cloned().unwrap_or_default()
 }
 
-/// What is required. An old draft says of each property whether it is.
+/// Names of required properties. An old draft marks each property instead.
 fn names(required: Option<&Value>) -> Vec<String> {
     let names = required.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     names.iter().filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
-/// Takes out what the old draft has, at every depth.
+/// Removes keywords of the old draft, at every depth.
 fn modernise(schema: &mut Value) {
     let Some(schema) = schema.as_object_mut() else { return };
     if schema.get("required").is_some_and(|required| !required.is_array()) {

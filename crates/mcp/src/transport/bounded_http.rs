@@ -1,7 +1,7 @@
-//! Requests to servers behind addresses, and answers of bounded length: the library's own client would take in an
-//! answer in JSON however long it is.
+//! Requests to servers at addresses, and answers of bounded length: the library's own client would accept a JSON answer
+//! of any length.
 //!
-//! What is asked when, and what an answer means, is the library's.
+//! The library decides what to send when, and what an answer means.
 
 use std::collections::HashMap;
 use std::io;
@@ -26,20 +26,20 @@ use crate::transport::server_process::MAX_MESSAGE_BYTES;
 const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
 const SESSION: &str = "mcp-session-id";
-/// What is read of an answer that says that something went wrong.
+/// Longest part of an error response that is read.
 const MAX_COMPLAINT_BYTES: usize = 64 << 10;
 
 type Headers = HashMap<HeaderName, HeaderValue>;
 pub(crate) type Failure = StreamableHttpError<reqwest::Error>;
 
-/// A bad request that the server does not name. So many servers answer for a session that they do not know, and some
-/// for what they do not like in a request: whoever asked finds out by asking once more in a new session.
+/// A bad request without a code. Many servers answer this for an unknown session, and some for a request that they
+/// reject. To find out which, the caller asks once more in a new session.
 #[derive(Debug, thiserror::Error)]
 #[error("HTTP 400: {}", .0.message)]
 pub(crate) struct Unnamed(ErrorData);
 
 impl Unnamed {
-    /// What the server said, where the failure is one.
+    /// The server's words, if the failure is of this kind.
     pub(crate) fn of(failure: &Failure) -> Option<&ErrorData> {
         let StreamableHttpError::Io(error) = failure else { return None };
         error.get_ref()?.downcast_ref::<Self>().map(|unnamed| &unnamed.0)
@@ -112,7 +112,7 @@ impl StreamableHttpClient for BoundedHttp {
         auth_header: Option<String>,
         custom_headers: Headers,
     ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Failure> {
-        // Bounded there by itself.
+        // Bounded there already.
         let stream = self.client.get_stream(uri, session_id, last_event_id, auth_header, custom_headers).await;
         Ok(self.backlog.paced(stream.map_err(without_address)?))
     }
@@ -133,7 +133,7 @@ fn is_of(response: &Response, kind: &str) -> bool {
     response.headers().get(CONTENT_TYPE).is_some_and(|found| found.as_bytes().starts_with(kind.as_bytes()))
 }
 
-/// An error of the protocol, where the answer is one; else the status and what came with it.
+/// Returns the protocol error in a response; else its status and text.
 fn complaint(
     status: StatusCode,
     body: &[u8],
@@ -158,8 +158,8 @@ fn complaint(
     }
 }
 
-/// What is wrong with a request is told with its id. Some give an id of their own to what is not, and say what it is
-/// about.
+/// True if an error may be about the session. An error about a request carries the request's id; some servers use an id
+/// of their own for other errors, and say what they are about.
 fn may_be_about_session(error: &JsonRpcError, asked: Option<&RequestId>) -> bool {
     match &error.id {
         None => true,
@@ -168,7 +168,7 @@ fn may_be_about_session(error: &JsonRpcError, asked: Option<&RequestId>) -> bool
     }
 }
 
-/// An error that comes back for a request is about it, whatever id it has: one with no id would be nobody's.
+/// Gives an error response the id of its request, whatever id it has: without one, nobody would receive it.
 fn addressed(answer: ServerJsonRpcMessage, asked: Option<RequestId>) -> ServerJsonRpcMessage {
     match (answer, asked) {
         (JsonRpcMessage::Error(error), Some(asked)) => JsonRpcMessage::error(error.error, Some(asked)),
@@ -176,7 +176,7 @@ fn addressed(answer: ServerJsonRpcMessage, asked: Option<RequestId>) -> ServerJs
     }
 }
 
-/// All of an answer, unless it is longer than that.
+/// Reads a whole response, unless it is too long.
 async fn whole(response: &mut Response, most: usize) -> Result<Vec<u8>, Failure> {
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(failed)? {
@@ -188,7 +188,7 @@ async fn whole(response: &mut Response, most: usize) -> Result<Vec<u8>, Failure>
     Ok(body)
 }
 
-/// An answer in events, each no longer than a message may be.
+/// Splits a response into events, each no longer than a message may be.
 fn events(response: Response) -> BoxStream<'static, Result<Sse, SseError>> {
     let chunks = try_unfold((response, 0), |(mut response, so_far): (Response, usize)| async move {
         let Some(chunk) = response.chunk().await.map_err(|error| io::Error::other(error.without_url()))? else {
@@ -206,7 +206,7 @@ fn events(response: Response) -> BoxStream<'static, Result<Sse, SseError>> {
     SseStream::from_bytes_stream(chunks.boxed()).boxed()
 }
 
-/// Without the address, in which there may be a key.
+/// Leaves out the address, which may hold a key.
 fn failed(error: reqwest::Error) -> Failure {
     StreamableHttpError::Client(error.without_url())
 }

@@ -1,10 +1,10 @@
-//! A server's words as they can be shown: without secrets, in one line of bounded length.
+//! A server's words in a presentable form: without secrets, on one line of bounded length.
 
 use sortie_policy::Redactor;
 
 const MAX_CHARS: usize = 500;
 
-/// Secrets are taken out before anything is cut: half a key is one, too.
+/// Removes secrets before anything is cut, because half a key is a secret too.
 pub(crate) fn brief(redactor: &Redactor, text: &str) -> String {
     let text = redactor.redact(text).text;
     let line: String = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();

@@ -1,5 +1,5 @@
-//! Declines what a server asks of us, and answers its pings. Whoever asks without taking the answers is not listened to
-//! until it has taken some: answers that wait to be sent take room, and the library keeps any number of them.
+//! Declines a server's requests to us, and answers its pings. If a server sends requests without taking the answers,
+//! reading from it pauses: unsent answers take room, and the library queues any number of them.
 
 use std::sync::Arc;
 
@@ -13,14 +13,14 @@ use rmcp::model::{
 use rmcp::transport::Transport;
 use tokio::sync::watch;
 
-/// So many answers may wait to be sent. Few, since each repeats an id, which may be as long as a message.
+/// Most unsent answers. Few, since each repeats an id, which may be as long as a message.
 const MOST: usize = 16;
 
-/// How many answers wait to be sent.
+/// Number of unsent answers.
 #[derive(Clone, Default)]
 pub(crate) struct Backlog(Arc<watch::Sender<usize>>);
 
-/// One that waits.
+/// An unsent answer.
 struct Owed(Backlog);
 
 impl Backlog {
@@ -29,14 +29,14 @@ impl Backlog {
         Owed(self.clone())
     }
 
-    /// Waits until there is room for one more.
+    /// Waits until there is room for another one.
     async fn room(&self) {
         let mut owed = self.0.subscribe();
         // It cannot fail: we hold the other end.
         let _room = owed.wait_for(|owed| *owed < MOST).await;
     }
 
-    /// The same stream, which is read only while there is room.
+    /// Wraps a stream so that it is read only while there is room.
     pub(crate) fn paced<T: Send + 'static>(&self, stream: BoxStream<'static, T>) -> BoxStream<'static, T> {
         let paced = unfold((stream, self.clone()), |(mut stream, backlog)| async move {
             backlog.room().await;
@@ -53,22 +53,22 @@ impl Drop for Owed {
     }
 }
 
-/// A transport that hands on all but requests.
+/// A transport that passes on everything except requests.
 pub(crate) struct Declining<T> {
     inner: T,
     backlog: Backlog,
-    /// Whether reading stops here while there is no room.
+    /// True if reading pauses here while there is no room.
     is_paced: bool,
 }
 
 impl<T> Declining<T> {
-    /// Over one pipe for everything: while there is no room, nothing is read from it.
+    /// Wraps a transport with a single pipe: while there is no room, nothing is read from it.
     pub(crate) fn over_pipe(inner: T) -> Self {
         Self { inner, backlog: Backlog::default(), is_paced: true }
     }
 
-    /// Over streams that are [paced](Backlog::paced) by themselves: the library sends nothing more if what it has read
-    /// is not taken from it.
+    /// Wraps streams that are [paced](Backlog::paced) themselves: the library sends nothing more if its received
+    /// messages are not taken.
     pub(crate) fn over_streams(inner: T, backlog: Backlog) -> Self {
         Self { inner, backlog, is_paced: false }
     }
@@ -96,7 +96,7 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for Declining<T> {
             let owed = self.backlog.owe();
             let answer = self.inner.send(declined(request));
             tokio::spawn(async move {
-                // Who is gone needs no answer.
+                // A server that is gone needs no answer.
                 answer.await.ok();
                 drop(owed);
             });
@@ -127,7 +127,7 @@ mod tests {
 
     use super::*;
 
-    /// A server that asks without end, always with the same id, and takes as many answers as it is told to.
+    /// A server that sends requests without end, always with one id, and takes as many answers as it is told to.
     #[derive(Clone)]
     struct Asking {
         asked: Arc<AtomicUsize>,

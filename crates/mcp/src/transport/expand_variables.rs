@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use sortie_agents::{ServerAccess, ServerDefinition};
 
-/// The value of a variable; `None` where it is not set.
+/// Returns the value of a variable; `None` if it is not set.
 pub type Lookup = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
-/// How a server is reached, every variable replaced by its value. One that is not set and has nothing in its place is
-/// an error that names it: a server must not be started with an empty key.
+/// Returns the access to a server with all variables replaced. A variable that is unset and has no default is an error
+/// that names it: a server must not be started with an empty key.
 pub fn expanded(server: &ServerDefinition, lookup: &Lookup) -> Result<ServerAccess, String> {
     let text = |text: &String| expand(text, lookup);
     let texts = |texts: &BTreeMap<String, String>| {

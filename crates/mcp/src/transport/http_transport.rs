@@ -1,4 +1,4 @@
-//! A server that is reached by an address: streamable HTTP. Redirects are not followed, since keys would go along.
+//! A server at an address: streamable HTTP. Redirects are not followed, since keys would go along.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use sortie_policy::Redactor;
 use crate::transport::bounded_http::BoundedHttp;
 use crate::transport::decline_requests::{Backlog, Declining};
 
-/// So many calls may be under way at once; a further one waits for one of them to end, and its time runs.
+/// Most concurrent calls; a further one waits for another to end, and its time runs.
 const MAX_CALLS: usize = 256;
 
-/// Makes ready to call it; nothing is sent yet. Else why it cannot be called.
+/// Prepares the transport without sending anything, or returns the reason why that is impossible.
 pub(crate) fn transport(
     url: &str,
     headers: &BTreeMap<String, String>,
@@ -40,7 +40,7 @@ pub(crate) fn transport(
     let config = StreamableHttpClientTransportConfig::with_uri(url)
         .custom_headers(sent)
         .max_concurrent_requests(MAX_CALLS)
-        // In a new session the tools may be others, and nobody would look.
+        // The tools may differ in a new session, and nobody would check.
         .reinit_on_expired_session(false);
     let backlog = Backlog::default();
     let client = BoundedHttp { client, redactor: Arc::clone(redactor), backlog: backlog.clone() };

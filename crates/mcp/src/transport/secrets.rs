@@ -1,14 +1,14 @@
-//! The secrets in a server's definition: values that are keys by the name beside them, in variables, headers and
-//! arguments, and what addresses carry.
+//! Secrets in a server's definition: values whose names mark them as keys, in variables, headers and arguments, and
+//! credentials in addresses.
 //!
-//! This is the one place that knows such names. Short values are left alone by the redactor, which learns all of these.
+//! This is the one place that knows such names. The redactor learns all of these values, and ignores short ones.
 
 use reqwest::Url;
 use serde_json::Value;
 use sortie_agents::ServerAccess;
 
-/// What a word in the name of a secret ends in: `PGPASSWORD` and `apikey` are one word. Ordinary words begin so
-/// (`AUTHOR`, `KEYSPACE`) and do not end so.
+/// Endings of a word that names a secret: `PGPASSWORD` and `apikey` are single words. Ordinary words begin so
+/// (`AUTHOR`, `KEYSPACE`) but do not end so.
 const SECRET_ENDS: [&str; 14] = [
     "key",
     "token",
@@ -25,10 +25,9 @@ const SECRET_ENDS: [&str; 14] = [
     "session",
     "sessionid",
 ];
-/// The same as whole words: `COMPASS` ends in one, too.
+/// Whole words that name a secret: `COMPASS` ends in one, too.
 const SECRET_WORDS: [&str; 3] = ["pat", "pass", "private"];
-/// A name that ends so is of something about a secret, or of the place where it is kept. Such values are in too many
-/// texts to be taken out of them.
+/// Endings of names that are about a secret or its location. Such values occur in too many texts to be masked.
 const ABOUT: [&str; 34] = [
     "algorithm",
     "audience",
@@ -65,12 +64,13 @@ const ABOUT: [&str; 34] = [
     "uri",
     "url",
 ];
-/// `Bearer x` is a word that everybody knows, and a key. Of any other value each word belongs to it.
+/// In `Bearer x` the first word is known to everybody and the second is a key. In any other value all words belong to
+/// it.
 const SCHEMES: [&str; 4] = ["bearer", "basic", "token", "apikey"];
-/// A value in a query that is as long as keys are may be one, whatever its name. `region=us-east-1` is none.
+/// Length from which a query value may be a key, whatever its name. `region=us-east-1` is none.
 const LEAST_UNNAMED: usize = 16;
 
-/// The secrets of a definition in which every variable is replaced.
+/// Returns the secrets of a definition in which every variable is replaced.
 pub fn secrets_of(access: &ServerAccess) -> Vec<String> {
     let mut secrets = Secrets(Vec::new());
     let named = match access {
@@ -99,11 +99,11 @@ impl Secrets {
         self.take_named(name, value);
     }
 
-    /// Whether the name makes the value a key.
+    /// Takes the value if its name marks it as a key; returns true if so.
     fn take_named(&mut self, name: &str, value: &str) -> bool {
         let value = value.trim();
         let key = without_scheme(value);
-        // `AUTH_HEADER` is the name of a header, or all that stands in one.
+        // `AUTH_HEADER` holds the name of a header, or a whole header.
         let is_key = is_secret(name) || (has_secret_word(name) && key.len() < value.len());
         if is_key {
             self.0.push(key.to_owned());
@@ -114,7 +114,7 @@ impl Secrets {
         is_key
     }
 
-    /// The names and values of an object, at every depth. Says whether the text is one, or a list.
+    /// Takes the names and values of a JSON object, at every depth. Returns true if the text is an object or a list.
     fn take_json(&mut self, name: &str, text: &str) -> bool {
         let value = text.trim_start().starts_with(['{', '[']).then(|| serde_json::from_str(text).ok()).flatten();
         value.inspect(|value| self.take_value(name, value)).is_some()
@@ -129,7 +129,8 @@ impl Secrets {
         }
     }
 
-    /// `--token=x`, `--token x`, `-e TOKEN=x`, `--header "Authorization: Bearer x"` and `--config={"token":"x"}`.
+    /// Takes the secrets in `--token=x`, `--token x`, `-e TOKEN=x`, `--header "Authorization: Bearer x"` and
+    /// `--config={"token":"x"}`.
     fn take_arguments(&mut self, arguments: &[String]) {
         for (at, argument) in arguments.iter().enumerate() {
             if self.take_json("", argument) {
@@ -146,12 +147,12 @@ impl Secrets {
         }
     }
 
-    /// The value behind the first name that is secret, as in `--env=TOKEN=x`.
+    /// Takes the value after the first secret name, as in `--env=TOKEN=x`.
     fn take_assigned(&mut self, argument: &str) {
         let is_plain = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
         let mut rest = argument;
         while let Some((name, value)) = rest.split_once(['=', ':']).filter(|(name, _)| is_plain(name)) {
-            // `auth-data:/data` mounts a directory, and what follows `https:` is looked at as an address.
+            // `auth-data:/data` mounts a directory, and text after `https:` is parsed as an address.
             let is_mounted = value.starts_with('/') && rest[name.len()..].starts_with(':');
             if is_mounted {
                 return;
@@ -164,13 +165,13 @@ impl Secrets {
         }
     }
 
-    /// What stands before the host, and in the query.
+    /// Takes the credentials and query values of an address.
     fn take_address(&mut self, text: &str) {
         let Some((scheme, rest)) = text.split_once("://") else { return };
         let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
         if let Some((user_info, _)) = authority.rsplit_once('@') {
             let (user, password) = user_info.split_once(':').unwrap_or((user_info, ""));
-            // On the web a key may stand in the place of the user. Elsewhere users are called `postgres`.
+            // On the web a key may take the place of the user name. Elsewhere users are called `postgres`.
             let is_key = password.is_empty() || user.contains(|letter: char| letter.is_ascii_digit());
             if is_key && ["http", "https"].contains(&scheme) {
                 self.take_escaped(user);
@@ -188,7 +189,7 @@ impl Secrets {
         pairs.filter(|(name, value)| is_secret(name, value)).for_each(|(_, value)| self.take_escaped(value.trim()));
     }
 
-    /// As it is written, and as it is meant.
+    /// Takes a value both escaped and unescaped.
     fn take_escaped(&mut self, value: &str) {
         self.0.push(value.to_owned());
         let meant = Url::parse(&format!("http://host/?value={value}")).ok();
@@ -200,7 +201,7 @@ impl Secrets {
 fn is_secret(name: &str) -> bool {
     let words = words(name);
     let is_about = match &words[..] {
-        // Whoever has the id of a session has the session.
+        // The id of a session gives access to the session.
         [.., before, last] if last == "id" => before != "session",
         [.., last] => ABOUT.contains(&last.strip_suffix('s').unwrap_or(last)),
         [] => true,
@@ -215,7 +216,7 @@ fn has_secret_word(name: &str) -> bool {
     })
 }
 
-/// The words of a name in small letters: `API_KEY_2`, `api-key`, `apiKey` and `APIKey` have the same.
+/// Returns the words of a name in lower case: `API_KEY_2`, `api-key`, `apiKey` and `APIKey` have the same ones.
 fn words(name: &str) -> Vec<String> {
     let letters: Vec<char> = name.chars().collect();
     let mut words = vec![String::new()];
@@ -233,7 +234,7 @@ fn words(name: &str) -> Vec<String> {
     words
 }
 
-/// Whether a value without a name that says so looks like a key: `features=database,docs,storage` does not.
+/// True if a value without a telling name looks like a key: `features=database,docs,storage` does not.
 fn may_be_key(value: &str) -> bool {
     let has = |is: fn(&u8) -> bool| value.as_bytes().iter().any(is);
     value.len() >= LEAST_UNNAMED && has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic) && !value.contains(',')

@@ -1,4 +1,4 @@
-//! The ground that servers stand on: where programs start, what they find, and what they must not touch.
+//! Environment of external servers: where programs start, what they find, and what they must not touch.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,21 +9,20 @@ use sortie_sandbox::process::Environment;
 
 use crate::transport::expand_variables::Lookup;
 
-/// Everything that servers are started with.
+/// Settings with which servers are started.
 pub struct ServerGround {
-    /// Where programs start.
+    /// Start directory of programs.
     pub workspace: PathBuf,
-    /// What agents can change: no program that lies there is started. Canonical.
+    /// Directories that agents can change; no program inside them is started. Canonical.
     pub changeable: Vec<PathBuf>,
-    /// What every program finds in its environment, beside what its definition says.
+    /// Environment of every program, on top of the variables in its definition.
     pub environment: Environment,
-    /// What `${NAME}` in a definition stands for.
+    /// Values of `${NAME}` in a definition.
     pub variables: Lookup,
-    /// The directory where it is kept what programs write to their standard error, a bounded file for each; `None`
-    /// where it is not.
+    /// Directory for the programs' standard error, one bounded file each; `None` if it is not kept.
     pub logs: Option<PathBuf>,
-    /// How long a server that failed is left alone; twice as long each time it does so again, up to a minute or this.
+    /// Pause after a server's failure; it doubles with each further failure, up to a minute or this.
     pub rest: Duration,
-    /// For what servers say that is not a tool's output.
+    /// Masks secrets in servers' messages other than tool outputs.
     pub redactor: Arc<Redactor>,
 }

@@ -1,7 +1,7 @@
-//! A server that is a program on this machine: started without walls, with the user's rights, spoken with over its
+//! A server that is a program on this machine: started without walls, with the user's rights, and reached over its
 //! pipes.
 //!
-//! What it writes to its standard error is kept in a bounded file and never shown on a screen.
+//! Its standard error is kept in a bounded file and never shown on a screen.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -24,17 +24,16 @@ use crate::transport::ServerGround;
 use crate::transport::brief::brief;
 use crate::transport::decline_requests::Declining;
 
-/// A longer message is no answer that anybody could use; whoever sends one is not listened to any more.
+/// Longest message. A longer one is no usable answer, and its sender is not read any further.
 pub(crate) const MAX_MESSAGE_BYTES: usize = 16 << 20;
-/// What is kept of its last words. Much more than is shown, so that no key in what is shown was cut before it was
-/// looked for.
+/// Kept part of its last output. Much more than is shown, so that no key in the shown part is cut before masking.
 const MAX_TAIL_BYTES: usize = 32 << 10;
-/// What is shown of them.
+/// Shown part of its last output.
 const MAX_SHOWN_BYTES: usize = 480;
-/// How long it may take to end by itself, and once more when it is asked to.
+/// Time to exit by itself, and again after being asked to.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// A program, as the definition of a server names it.
+/// A program, as named in the definition of a server.
 pub(crate) struct Program {
     pub(crate) command: String,
     pub(crate) arguments: Vec<String>,
@@ -43,26 +42,26 @@ pub(crate) struct Program {
 
 pub(crate) struct ServerProcess {
     running: Mutex<Option<RunningService>>,
-    /// Set when all has been read that it wrote to its standard error.
+    /// Set once all of its standard error has been read.
     is_silent: CancellationToken,
     said: Arc<Mutex<Said>>,
     redactor: Arc<Redactor>,
 }
 
-/// What is known of its end.
+/// Known facts about its end.
 #[derive(Default)]
 struct Said {
     tail: Vec<u8>,
-    /// Why it is not listened to any more.
+    /// Reason why it is not read any further.
     fault: Option<&'static str>,
     ended: Option<How>,
 }
 
-/// What is said to it and by it.
+/// Messages to and from the program.
 pub(crate) type Pipes = Declining<AsyncRwTransport<RoleClient, Bounded<pipe::Receiver>, pipe::Sender>>;
 
 impl ServerProcess {
-    /// Starts it; else why it cannot be.
+    /// Starts the program, or returns the reason why that is impossible.
     pub(crate) async fn start(name: &str, program: Program, ground: &ServerGround) -> Result<(Self, Pipes), String> {
         let Program { command, arguments, environment } = program;
         let mut service = OwnService {
@@ -91,10 +90,10 @@ impl ServerProcess {
         Ok((Self { running: Mutex::new(Some(running)), is_silent, said, redactor }, pipes))
     }
 
-    /// How it ended and what it said last, as the end of a sentence. It is ended, if it is not.
+    /// Returns how it ended and its last output, to complete a sentence. Ends it if it still runs.
     pub(crate) async fn last_words(&self) -> String {
         self.end().await;
-        // What cannot be killed may hold the pipe for ever.
+        // A process that cannot be killed may hold the pipe for ever.
         tokio::time::timeout(GRACE, self.is_silent.cancelled()).await.ok();
         let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
         let how = match (said.fault, said.ended) {
@@ -109,7 +108,7 @@ impl ServerProcess {
         }
     }
 
-    /// Ends it, with all of its process group.
+    /// Ends it, with its whole process group.
     pub(crate) async fn end(&self) {
         let running = self.running.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(running) = running else { return };
@@ -118,10 +117,10 @@ impl ServerProcess {
     }
 }
 
-/// The end of what was said, without secrets, from the beginning of a word on.
+/// Returns the end of the output, without secrets, starting at a word.
 fn end_of(tail: &[u8], redactor: &Redactor) -> String {
     let text = String::from_utf8_lossy(tail);
-    // What stands before the first space may be half of something.
+    // The text before the first space may be half of something.
     let whole =
         if tail.len() < MAX_TAIL_BYTES { &text } else { text.split_once(char::is_whitespace).unwrap_or_default().1 };
     let clean = redactor.redact(whole.trim()).text;
@@ -132,19 +131,19 @@ fn end_of(tail: &[u8], redactor: &Redactor) -> String {
     brief(redactor, shown.trim())
 }
 
-/// A new file for what it says beside the protocol. Where none can be made, the server works all the same.
+/// Creates a file for its standard error. If that fails, the server works all the same.
 fn log(logs: &Path, name: &str) -> Option<GrowingFile> {
     let logs = SpillDir::open(logs).ok()?;
     logs.discard(&format!("{name}.log")).ok()?;
     logs.growing(name).ok()
 }
 
-/// Keeps what comes through the pipe: all that fits in the file, and the end of it.
+/// Keeps the standard error: in the file as much as fits, and in memory the last part.
 async fn keep(mut errors: pipe::Receiver, _read: DropGuard, log: Option<GrowingFile>, said: Arc<Mutex<Said>>) {
     let mut buffer = vec![0; 8 << 10];
     while let Ok(length @ 1..) = errors.read(&mut buffer).await {
         if let Some(log) = &log {
-            // A log that is full or cannot be written keeps nobody from working.
+            // A full or unwritable log stops nobody's work.
             log.append(&String::from_utf8_lossy(&buffer[..length])).ok();
         }
         let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
@@ -154,7 +153,7 @@ async fn keep(mut errors: pipe::Receiver, _read: DropGuard, log: Option<GrowingF
     }
 }
 
-/// What a server says, in lines of bounded length.
+/// A server's output, in lines of bounded length.
 pub(crate) struct Bounded<R> {
     inner: R,
     line_bytes: usize,
@@ -214,7 +213,7 @@ mod tests {
             let shown = end_of(format!("it was {phrase} {}", "x".repeat(after)).as_bytes(), &redactor);
             assert!(!shown.contains("staple"), "{shown}");
         }
-        // What is kept begins inside of one, and the rest is so short without its secrets that all of it is shown.
+        // The kept part begins inside a key, and the rest without its secrets is short enough to be shown whole.
         let tail = format!("{KEY} {KEY}")[4..].to_owned() + &" ".repeat(MAX_TAIL_BYTES);
         let shown = end_of(&tail.as_bytes()[..MAX_TAIL_BYTES], &redactor);
         assert!(!shown.is_empty() && !shown.contains("nop"), "{shown}");

@@ -5,12 +5,12 @@ use std::error::Error;
 use rmcp::transport::DynamicTransportError;
 use rmcp::transport::streamable_http_client::StreamableHttpError;
 
-/// What is at the bottom of it: the rest says only through which layers it came.
+/// Returns the root cause; the outer errors only name the layers that it passed.
 pub(crate) fn plain(error: &DynamicTransportError) -> String {
     let mut deepest: &(dyn Error + 'static) = error.error.as_ref();
     loop {
         let inner = match deepest.downcast_ref::<StreamableHttpError<reqwest::Error>>() {
-            // It does not name it as its source.
+            // The library does not expose it as its source.
             Some(StreamableHttpError::Client(inner)) => Some(inner as &(dyn Error + 'static)),
             Some(StreamableHttpError::UnexpectedServerResponse(words)) => return words.to_string(),
             _ => deepest.source(),

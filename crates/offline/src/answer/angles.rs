@@ -1,6 +1,6 @@
 //! Angles on a question: each gets an explorer of its own, all at once.
 //!
-//! An explorer gets prose and nothing else, so an angle is a sentence that a person could have written.
+//! An explorer gets only prose, so an angle is a sentence that a person could have written.
 
 use crate::language::words::words;
 use crate::question::Question;
@@ -11,11 +11,11 @@ use crate::question::intent::{Focus, Intent};
 pub(super) struct Angle {
     /// A few words for displays.
     pub(super) description: String,
-    /// What to look for; nothing for the whole request as it stands.
+    /// Question for the explorer; `None` for the whole request as it is.
     pub(super) question: Option<String>,
-    /// What to bring to the front.
+    /// Sentence that sets the focus.
     pub(super) focus: &'static str,
-    /// How much its report counts in the answer.
+    /// Weight of its report in the answer.
     pub(super) weight: f64,
 }
 
@@ -23,11 +23,11 @@ const IMPLEMENTATION: &str = "Focus on the code that implements it.";
 const USES: &str = "Focus on where it is called and used.";
 const SUPPORTING: &str = "Focus on tests, examples and documentation of it.";
 
-/// What the second and the third angle count against the first.
+/// Weights of the second and the third angle; the first has 1.
 const SECOND: f64 = 0.45;
 const THIRD: f64 = 0.2;
 
-/// The angles that fit a question, the most telling first.
+/// Returns the angles that fit a question, the most important first.
 pub(super) fn angles(question: &Question) -> Vec<Angle> {
     let whole =
         |description: &str, focus, weight| Angle { description: description.to_owned(), question: None, focus, weight };
@@ -53,13 +53,13 @@ pub(super) fn angles(question: &Question) -> Vec<Angle> {
     }
 }
 
-/// Two topics joined by `and`, each with the question narrowed to it.
+/// Returns two topics joined by `and`, each with the question narrowed to it.
 fn topics(question: &Question) -> Option<[(String, String); 2]> {
     let (before, after) = question.text.split_once(" and ")?;
     let left = before.rsplit(' ').next()?;
     let right = after.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '-').next()?;
     let around = (before[..before.len() - left.len()].split_whitespace().next_back(), after.split_whitespace().nth(1));
-    // Only where both sides are one word each; `user agents and proxy settings` cannot be cut without a parser.
+    // Only if both sides are one word each; `user agents and proxy settings` cannot be split without a parser.
     let topic = |word: &str| words(word).next().is_some_and(|word| is_topic(question, word));
     let alone = |word: Option<&str>| !word.is_some_and(topic);
     if !(topic(left) && topic(right) && alone(around.0) && alone(around.1)) {
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_cut_safely_stays_whole() {
+    fn a_question_that_cannot_be_split_safely_stays_whole() {
         assert_eq!(descriptions("How are user agents and proxy settings read?").len(), 3);
         assert!(!descriptions("How are user agents and proxy settings read?")[1].contains("about"));
     }

@@ -12,7 +12,7 @@ use crate::question::intent::Intent;
 use crate::ranking::evidence::Evidence;
 use crate::request::conversation::Conversation;
 
-/// The next calls, or the report.
+/// Returns the next calls, or the report.
 pub(super) fn answer(conversation: &Conversation<'_>) -> Answer {
     let (question, evidence) = look(conversation);
     if question.intent == Intent::Overview {
@@ -26,7 +26,7 @@ pub(super) fn answer(conversation: &Conversation<'_>) -> Answer {
     Answer::text(if plans { plan(&question, &evidence) } else { report(&question, &evidence) })
 }
 
-/// The question as it is being searched for, with what was found. Where its own words found nothing, looser ones do.
+/// Returns the question being searched for, with its evidence. If its own words found nothing, looser ones are used.
 fn look(conversation: &Conversation<'_>) -> (Question, Evidence) {
     let question = Question::parse(conversation.prompt);
     let evidence = Evidence::gather(&question, conversation);

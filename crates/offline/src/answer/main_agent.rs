@@ -1,4 +1,4 @@
-//! Main agent: sends explorers out from several angles at once, then merges their reports into one answer.
+//! Main agent: sends out explorers from several angles at once, then merges their reports into one answer.
 
 use serde_json::json;
 
@@ -10,12 +10,12 @@ use crate::question::intent::Intent;
 use crate::request::conversation::Conversation;
 use crate::request::tool_outputs;
 
-/// What a report counts that was not asked for here.
+/// Weight of a report that matches no angle.
 const LATER: f64 = 0.2;
 
 const REPORT: &str = "Report the best places first, as path:line with a few words each, and say what you did not find.";
 
-/// Said at the end of every answer: what this is, and how to get more.
+/// Closing remark of every answer: what this is, and how to get more.
 const CLOSING: &str = "This answer comes from the built-in rule-based model `offline`; no language model was used.\n\
                        To use one, set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or for any compatible server\n\
                        LLM_MODEL_ID, LLM_BASE_URL and LLM_API_KEY, and run the same command again.";
@@ -69,7 +69,7 @@ fn begin(conversation: &Conversation<'_>, question: &Question) -> Answer {
     Answer::Calls { remark: "Searching from several angles.".to_owned(), calls }
 }
 
-/// Without anyone to send, it looks for itself, and says why.
+/// Without sub-agents, the main agent searches itself, and says why.
 fn alone(conversation: &Conversation<'_>, reason: &str) -> Answer {
     match explorer::answer(conversation) {
         Answer::Text(report) => {

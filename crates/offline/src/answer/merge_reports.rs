@@ -1,7 +1,7 @@
 //! Merger of several reports into one answer.
 //!
-//! References are pooled, ranked by how many angles put them how high, and shown once each. Any report with `path:line`
-//! in it can be read.
+//! References are pooled, ranked by the number of angles that found them and by their rank there, and shown once each.
+//! Any report with `path:line` in it can be parsed.
 
 use super::report::cut;
 use crate::question::Question;
@@ -9,28 +9,28 @@ use crate::question::intent::Intent;
 use crate::source_code::passages::label;
 use crate::source_code::syntax::Syntax;
 
-/// What one explorer reported.
+/// One explorer's report.
 pub(super) struct AngleReport<'a> {
     pub(super) description: &'a str,
     pub(super) text: &'a str,
     pub(super) failed: bool,
-    /// How much its ranking counts.
+    /// Weight of its ranking.
     pub(super) weight: f64,
 }
 
-/// A reference out of a report.
+/// A reference found in a report.
 #[derive(Debug, Clone, PartialEq)]
 struct Reference {
     path: String,
     line: usize,
-    /// What is there, in the report's words.
+    /// Description of the place, in the report's words.
     what: String,
     score: f64,
 }
 
 const MAX_REFERENCES: usize = 10;
 
-/// The answer: first where to look, then the evidence, then what is missing.
+/// Writes the answer: first where to look, then the evidence, then what is missing.
 pub(super) fn merge(question: &Question, reports: &[AngleReport<'_>]) -> String {
     let references = pooled(reports);
     let mut text = if references.is_empty() { nothing(reports) } else { opening(question, &references) };
@@ -61,12 +61,12 @@ fn pooled(reports: &[AngleReport<'_>]) -> Vec<Reference> {
             }
         }
     }
-    // Stable: equals keep the order in which they were reported.
+    // Stable: ties keep the order in which they were reported.
     pooled.sort_by(|left, right| right.score.total_cmp(&left.score));
     pooled
 }
 
-/// Reads `path:line - what`, with or without a bullet or backticks around it.
+/// Parses `path:line - description`, with or without a bullet or backticks.
 fn reference(line: &str) -> Option<Reference> {
     let line = line.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '-' | '*' | '`' | '•'));
     let numbered = line.trim_start_matches(|c: char| c.is_ascii_digit());
@@ -81,7 +81,7 @@ fn reference(line: &str) -> Option<Reference> {
     Some(Reference { path: path.to_owned(), line: number, what: what.to_owned(), score: 0.0 })
 }
 
-/// Whether two references point into the same definition.
+/// True if both references point into one definition.
 fn same_place(left: &Reference, right: &Reference) -> bool {
     if left.path != right.path {
         return false;
@@ -90,7 +90,7 @@ fn same_place(left: &Reference, right: &Reference) -> bool {
     left.line == right.line || (own.is_some() && own == other)
 }
 
-/// The definition that a reference is, else the innermost one that it is said to be in.
+/// Returns the definition that a reference is, else the innermost one that contains it.
 fn standing_in(reference: &Reference) -> Option<String> {
     let (code, after) = reference.what.split_once(" (in ").unwrap_or((&reference.what, ""));
     if let Some(definition) = Syntax::of(&reference.path).definition(code) {
@@ -100,7 +100,7 @@ fn standing_in(reference: &Reference) -> Option<String> {
     within.split(", ").next().filter(|innermost| !innermost.is_empty()).map(str::to_owned)
 }
 
-/// One sentence that names the best places, or the files where those are asked for.
+/// Writes one sentence that names the best places, or the files if the question asks for files.
 fn opening(question: &Question, references: &[Reference]) -> String {
     if question.intent == Intent::List {
         let mut files: Vec<&str> = Vec::new();
@@ -137,7 +137,7 @@ fn nothing(reports: &[AngleReport<'_>]) -> String {
     text
 }
 
-/// Words that no explorer found anywhere.
+/// Lists the words that no explorer found anywhere.
 fn missing(reports: &[AngleReport<'_>]) -> Option<String> {
     let said = reports.iter().find_map(|report| report.text.split_once("No match at all for: "))?;
     let words = said.1.split('.').next()?;
@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn references_are_read_however_they_are_listed() {
+    fn references_are_parsed_in_every_list_style() {
         for line in
             ["src/a.rs:12 - fn a()", "- `src/a.rs:12` - fn a()", "1. src/a.rs:12: fn a()", "  * src/a.rs:12 fn a()"]
         {
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_that_several_angles_found_is_shown_once_and_first() {
+    fn a_place_found_by_several_angles_is_shown_once_and_first() {
         let report = |text, weight| AngleReport { description: "", text, failed: false, weight };
         let reports = [
             report("a.rs:1 - fn first() {\nb.rs:5 - fn both() {", 1.0),

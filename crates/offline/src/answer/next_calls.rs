@@ -1,6 +1,6 @@
 //! Next calls of the explorer: count, outline the best files, read the best places, then report.
 //!
-//! Calls of one turn do not depend on each other. Nothing here looks at text; `ranking` does.
+//! The calls of one turn are independent of each other. Nothing here looks at text; `ranking` does.
 
 use std::collections::BTreeMap;
 
@@ -15,17 +15,17 @@ use crate::ranking::importance::{Importance, best_files};
 use crate::ranking::rank;
 use crate::source_code::syntax::Syntax;
 
-/// Files that are outlined, places that are read.
+/// Numbers of files to outline and of places to read.
 const OUTLINES: usize = 8;
 const READS: usize = 8;
 const MAX_COUNTED: usize = 6;
-/// The longest pattern that a search tool can be expected to take.
+/// Longest pattern that a search tool can be expected to accept.
 const MAX_PATTERN: usize = 4000;
-/// Lines read around a place.
+/// Lines to read before a place, and in all.
 const BEFORE: usize = 12;
 const WINDOW: usize = 100;
 
-/// The calls that bring the search further; none when it is time to report.
+/// Returns the next calls of the search; none when it is time to report.
 pub(super) fn next_calls(question: &Question, evidence: &Evidence) -> Vec<PlannedCall> {
     match evidence.stage {
         Stage::Start => survey(question),
@@ -36,7 +36,7 @@ pub(super) fn next_calls(question: &Question, evidence: &Evidence) -> Vec<Planne
     }
 }
 
-/// How often each term is in which file, and which files are named after one.
+/// Counts each term in each file, and finds files named after a term.
 pub(super) fn survey(question: &Question) -> Vec<PlannedCall> {
     let mut calls: Vec<PlannedCall> = Vec::new();
     let mut fragments: Vec<String> = Vec::new();
@@ -53,7 +53,7 @@ pub(super) fn survey(question: &Question) -> Vec<PlannedCall> {
     calls
 }
 
-/// The lines that matter in the best files, and lines anywhere that speak of two terms or define one.
+/// Shows the relevant lines of the best files, and lines anywhere that have two terms or define one.
 fn outline(question: &Question, evidence: &Evidence) -> Vec<PlannedCall> {
     let any = Term::any_pattern(&question.terms);
     let mut calls: Vec<PlannedCall> = Vec::new();
@@ -70,7 +70,7 @@ fn outline(question: &Question, evidence: &Evidence) -> Vec<PlannedCall> {
     calls
 }
 
-/// Two of the most telling terms on one line, in either order; as many pairs as one pattern may hold.
+/// Pattern for two of the most important terms on one line, in either order; as many pairs as fit into one pattern.
 fn pairs(question: &Question, evidence: &Evidence) -> Option<String> {
     let importance = Importance::of(question, evidence);
     let mut telling: Vec<usize> = question.strong_terms().map(|(index, _)| index).collect();
@@ -90,13 +90,13 @@ fn pairs(question: &Question, evidence: &Evidence) -> Option<String> {
     (!pattern.is_empty()).then_some(pattern)
 }
 
-/// A definition, in any language, whose name carries a term.
+/// Pattern for a definition, in any language, whose name contains a term.
 fn defined(question: &Question) -> String {
     let keywords = "fn|struct|enum|trait|type|const|static|class|def|func|function|interface|module|fun|#define";
     format!(r"(?-u:\b(?:{keywords})[ \t]+\w*?)(?:{})", Term::any_pattern(question.strong_terms().map(|(_, term)| term)))
 }
 
-/// Windows around the best places, those of one file that touch in one call.
+/// Reads windows around the best places; touching windows of one file share a call.
 fn reads(question: &Question, evidence: &Evidence) -> Vec<PlannedCall> {
     let mut windows: BTreeMap<String, Vec<(usize, usize)>> = BTreeMap::new();
     for place in rank::locations(question, evidence).into_iter().take(READS) {

@@ -1,4 +1,4 @@
-//! Overview of a workspace: the entries at its top, and the beginning of its readme.
+//! Overview of a workspace: its top-level entries, and the start of its readme.
 
 use serde_json::json;
 
@@ -13,7 +13,7 @@ const MAX_PARAGRAPH: usize = 500;
 const MAX_HEADINGS: usize = 8;
 const MAX_ENTRIES: usize = 40;
 
-/// The next calls, or the report.
+/// Returns the next calls, or the report.
 pub(super) fn answer(conversation: &Conversation<'_>) -> Answer {
     let mut calls = match (of_tool(conversation, "Glob").next(), of_tool(conversation, "Read").next()) {
         (None, _) => look_around(),
@@ -42,7 +42,7 @@ fn of_tool<'c, 'a>(conversation: &'c Conversation<'a>, tool: &'c str) -> impl It
     conversation.exchanges().filter(move |exchange| exchange.tool == tool && !exchange.failed)
 }
 
-/// The file found nearest to the top.
+/// Returns the matching file nearest to the top.
 fn topmost(conversation: &Conversation<'_>, wanted: impl Fn(&str) -> bool) -> Option<String> {
     let found = of_tool(conversation, "Glob").flat_map(|exchange| paths(&exchange.text));
     found.filter(|path| wanted(path)).min_by_key(|path| (path.matches('/').count(), path.len()))
@@ -68,7 +68,7 @@ fn report(conversation: &Conversation<'_>) -> String {
     parts.join("\n\n")
 }
 
-/// The first paragraph of prose and the headings.
+/// Returns the first paragraph of prose and the headings.
 fn of_readme(lines: &[SeenLine]) -> String {
     let prose = |line: &&SeenLine| line.text.starts_with(char::is_alphanumeric);
     let begins = lines.iter().position(|line| prose(&line)).unwrap_or(0);

@@ -10,7 +10,7 @@ use crate::request::conversation::Conversation;
 /// The model id in every reply.
 pub const MODEL_ID: &str = "offline-rules";
 
-/// Answers a request. The same request always gets the same reply.
+/// Answers a request. Equal requests get equal replies.
 pub fn reply(request: &Request<'_>) -> Reply {
     let conversation = Conversation::read(request);
     let (parts, stop) = match answer(&conversation) {
@@ -21,7 +21,7 @@ pub fn reply(request: &Request<'_>) -> Reply {
     Reply { parts, stop, usage, usage_doubted: false, model: MODEL_ID.to_owned() }
 }
 
-/// Picks the kind of agent by what it may do: delegate, search, or only write.
+/// Picks the kind of agent by its permissions: delegate, search, or only write.
 fn answer(conversation: &Conversation<'_>) -> Answer {
     let sums_up = words(&conversation.role_sentence()).any(|word| word.starts_with("sum"));
     if conversation.offers("Task") {

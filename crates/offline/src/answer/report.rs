@@ -13,15 +13,15 @@ const BEST: usize = 3;
 const MAX_STEPS: usize = 6;
 const MAX_NAMED: usize = 5;
 const MAX_IN_A_FILE: usize = 4;
-/// Where files are asked for, not places in them.
+/// Limit per file if the question asks for files.
 const MAX_IN_A_LIST: usize = 2;
-/// A line of code longer than this says no more by being shown whole.
+/// Longest line of code that is shown whole.
 const MAX_LINE: usize = 110;
 const MAX_WITHIN: usize = 80;
-/// Places worth less than this share of the best one are noise.
+/// Places that score below this share of the best one are noise.
 const NOISE: f64 = 0.25;
 
-/// Writes the report from everything seen.
+/// Writes the report from all evidence.
 pub(super) fn report(question: &Question, evidence: &Evidence) -> String {
     let places = chosen(question, evidence);
     let mut lines: Vec<String> = Vec::new();
@@ -58,7 +58,7 @@ fn nothing(evidence: &Evidence) -> String {
     format!("Nothing found inside files. Files whose names fit: {}.", named.join(", "))
 }
 
-/// Lists the places as a plan: in which order to look at them, since no rule can say what to change.
+/// Lists the places as a plan: in what order to look at them, since no rule can say what to change.
 pub(super) fn plan(question: &Question, evidence: &Evidence) -> String {
     let places = chosen(question, evidence);
     if places.is_empty() {
@@ -72,7 +72,7 @@ pub(super) fn plan(question: &Question, evidence: &Evidence) -> String {
     text + &searched(question, evidence)
 }
 
-/// The best places, no file more than its share.
+/// Returns the best places, limited per file.
 pub(super) fn chosen(question: &Question, evidence: &Evidence) -> Vec<Location> {
     let mut chosen: Vec<Location> = Vec::new();
     for place in rank::locations(question, evidence) {
@@ -90,7 +90,7 @@ pub(super) fn chosen(question: &Question, evidence: &Evidence) -> Vec<Location> 
     chosen
 }
 
-/// `path:line - text (in where it stands): what its documentation says`.
+/// Formats `path:line - text (in its surroundings): summary of its documentation`.
 pub(super) fn reference(place: &Location) -> String {
     let mut line = format!("{}:{} - {}", place.path, place.line, cut(&place.text, MAX_LINE));
     if let Some(within) = &place.within {
@@ -102,7 +102,7 @@ pub(super) fn reference(place: &Location) -> String {
     line
 }
 
-/// What was looked for, what of it is nowhere, and what failed: nothing is left out silently.
+/// Lists the words searched for, those not found, and the failures: nothing is left out silently.
 fn searched(question: &Question, evidence: &Evidence) -> String {
     let labels: Vec<&str> = question.strong_terms().map(|(_, term)| term.label.as_str()).collect();
     let files = evidence.files().len();
@@ -125,7 +125,7 @@ fn searched(question: &Question, evidence: &Evidence) -> String {
     text
 }
 
-/// Cuts at a character and says so.
+/// Cuts between characters and marks the cut.
 pub(super) fn cut(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         None => text.to_owned(),

@@ -1,4 +1,4 @@
-//! Summary by an agent without search tools: the most telling sentences of the text that it was given.
+//! Summary by an agent without search tools: the most representative sentences of its input.
 
 use std::collections::HashMap;
 
@@ -43,7 +43,7 @@ pub(super) fn answer(conversation: &Conversation<'_>) -> Answer {
     Answer::text(summary)
 }
 
-/// The sentences that carry the most of the text's frequent words, in their own order.
+/// Returns the sentences with the most frequent words, in their original order.
 fn telling_sentences(text: &str) -> Vec<String> {
     let sentences = sentences(text);
     let mut frequency: HashMap<String, f64> = HashMap::new();
@@ -62,7 +62,7 @@ fn telling_sentences(text: &str) -> Vec<String> {
     order.into_iter().map(|at| sentences[at].clone()).collect()
 }
 
-/// Sentences, across line ends; an empty line ends one too.
+/// Returns sentences, across line ends; an empty line ends one too.
 fn sentences(text: &str) -> Vec<String> {
     let mut sentences = Vec::new();
     for paragraph in text.split("\n\n") {

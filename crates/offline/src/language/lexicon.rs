@@ -1,6 +1,6 @@
-//! Word lists that the rules know, kept as plain text beside this file, one for each purpose.
+//! Word lists of the rules, kept as plain text next to this file, one per purpose.
 //!
-//! Lines that begin with `#` are comments. Each list is read once, when it is first needed.
+//! Lines that begin with `#` are comments. Each list is parsed on first use.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
@@ -22,47 +22,47 @@ static IDIOMS: LazyLock<Pairs> = LazyLock::new(|| pairs(include_str!("lexicon/id
 static SYNONYMS: LazyLock<HashMap<String, Vec<String>>> =
     LazyLock::new(|| groups(include_str!("lexicon/synonyms.txt")));
 
-/// Whether a lower-case word carries no topic at all.
+/// True if a lower-case word carries no topic at all.
 pub(crate) fn is_stop_word(word: &str) -> bool {
     STOP.contains(word)
 }
 
-/// Whether a word is too common in questions about code to search for by itself.
+/// True if a word is too common in questions about code to search for by itself.
 pub(crate) fn is_weak(word: &str) -> bool {
     WEAK.contains(&stem(verb_of(word).unwrap_or(word)))
 }
 
-/// Whether a word says what is done rather than to what: a common verb, or any participle.
+/// True if a word is a common verb or a participle.
 pub(crate) fn is_action(word: &str) -> bool {
     word.ends_with("ed") || ACTION.contains(&stem(verb_of(word).unwrap_or(word)))
 }
 
-/// Whether a word is its own stem although it ends like others that are not.
+/// True if a word is its own stem although its ending looks like a suffix.
 pub(crate) fn is_whole(word: &str) -> bool {
     WHOLE.contains(word)
 }
 
-/// Whether a request that begins with this word asks for work, not for a place.
+/// True if a request that begins with this word asks for work, not for a place.
 pub(crate) fn is_work(word: &str) -> bool {
     WORK.contains(word)
 }
 
-/// Whether a sentence that begins so says how to answer, not what to look for.
+/// True if a sentence with this opening says how to answer, not what to look for.
 pub(crate) fn is_instruction(opening: &str) -> bool {
     INSTRUCTIONS.contains(opening)
 }
 
-/// The verb of an irregular past form.
+/// Returns the verb of an irregular past form.
 pub(crate) fn verb_of(word: &str) -> Option<&'static str> {
     IRREGULAR.iter().find(|(past, _)| *past == word).map(|(_, verb)| *verb)
 }
 
-/// Turns of phrase, each with the one word that code has for it.
+/// Phrases, each with the one word that code uses for it.
 pub(crate) fn idioms() -> &'static [(&'static str, &'static str)] {
     &IDIOMS
 }
 
-/// Stems of the words that may stand for a word with this stem, the word itself left out.
+/// Returns the stems of the synonyms of a stem, without itself.
 pub(crate) fn synonyms(stem: &str) -> &'static [String] {
     SYNONYMS.get(stem).map_or(&[], Vec::as_slice)
 }
@@ -75,12 +75,12 @@ fn words(list: &'static str) -> impl Iterator<Item = &'static str> {
     lines(list).flat_map(str::split_whitespace)
 }
 
-/// `from = to` on each line.
+/// Parses lines of `from = to`.
 fn pairs(list: &'static str) -> Pairs {
     lines(list).filter_map(|line| line.split_once(" = ")).collect()
 }
 
-/// By stem, all the others that share a line with it.
+/// Maps each stem to the others on its line.
 fn groups(list: &'static str) -> HashMap<String, Vec<String>> {
     let mut groups: HashMap<String, Vec<String>> = HashMap::new();
     for line in lines(list) {
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_say_each_thing_once_and_in_lower_case() {
+    fn lists_have_no_duplicates_and_no_capitals() {
         for list in [
             include_str!("lexicon/stop.txt"),
             include_str!("lexicon/weak.txt"),

@@ -1,8 +1,8 @@
-//! Sentences and tokens of a prompt, before anyone asks for their meaning.
+//! Sentences and tokens of a prompt, before their meaning is considered.
 
 use super::lexicon::{idioms, is_instruction};
 
-/// Sentences, split at line ends and at stops that end one, not at those inside `a.rs` or `e.g.`.
+/// Splits into sentences at line ends and full stops, but not at dots inside `a.rs` or `e.g.`.
 pub(crate) fn sentences(prompt: &str) -> Vec<&str> {
     let mut sentences = Vec::new();
     for line in prompt.lines() {
@@ -23,21 +23,21 @@ fn sentence_end(text: &str) -> Option<usize> {
     (0..bytes.len()).find(ends).map(|at| at + 1)
 }
 
-/// Whether a sentence says how to answer rather than what to look for.
+/// True if a sentence says how to answer rather than what to look for.
 pub(crate) fn instructs(sentence: &str) -> bool {
     let lower = sentence.to_lowercase();
     let word_end = |at: usize| !lower[at..].starts_with(char::is_alphanumeric);
     lower.char_indices().any(|(at, _)| at > 0 && word_end(at) && is_instruction(&lower[..at]))
 }
 
-/// What one calls the whole that is being asked about: `in this project` says nothing about where.
+/// Words for the whole that the question is about: `in this project` does not narrow it.
 const WHOLE: [&str; 8] = ["workspace", "project", "repository", "repo", "crate", "codebase", "package", "library"];
 
-/// A sentence with its turns of phrase replaced by the one word that code has for each, and without `this project`.
+/// Replaces phrases by the one word that code uses for each, and drops `this project`.
 pub(crate) fn plainly(sentence: &str) -> String {
     let mut plain = without_the_whole(sentence);
     for (idiom, word) in idioms() {
-        // Lower-casing may move what is not ASCII; then the text stays as it is.
+        // Lower-casing may shift non-ASCII text, which is then left unchanged.
         if plain.is_ascii()
             && let Some(at) = plain.to_ascii_lowercase().find(idiom)
         {
@@ -59,7 +59,7 @@ fn without_the_whole(sentence: &str) -> String {
     kept.join(" ")
 }
 
-/// Pulls out what stands in quotes or backticks; the second half is the sentence without it.
+/// Extracts quoted or backticked text; the second half is the sentence without it.
 pub(crate) fn split_quoted(sentence: &str) -> (Vec<&str>, String) {
     let mut quoted = Vec::new();
     let mut rest = String::new();
@@ -78,7 +78,7 @@ pub(crate) fn split_quoted(sentence: &str) -> (Vec<&str>, String) {
     (quoted, rest)
 }
 
-/// Whether a token names a file or a folder. `and/or` is prose; a path has an extension or several steps.
+/// True if a token names a file or a folder. `and/or` is prose; a path has an extension or several steps.
 pub(crate) fn is_path(token: &str) -> bool {
     let inner_slash = token.trim_start_matches("./").contains('/') && !token.contains("//");
     let extension = token.rsplit_once('.').is_some_and(|(name, extension)| {
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn instructions_are_told_from_questions_by_their_first_words() {
+    fn instructions_are_recognised_by_their_first_words() {
         for sentence in ["Report the lines.", "Do not guess.", "Keep it short"] {
             assert!(instructs(sentence), "{sentence}");
         }
@@ -111,20 +111,20 @@ mod tests {
     }
 
     #[test]
-    fn turns_of_phrase_become_the_word_that_code_has() {
+    fn phrases_become_the_word_that_code_uses() {
         assert_eq!(plainly("When it goes Out of scope"), "When it goes drop");
         assert_eq!(plainly("Where does this project log?"), "Where does this log?");
         assert_eq!(plainly("What is outside the project?"), "What is outside the project?");
     }
 
     #[test]
-    fn quotes_of_all_kinds_are_pulled_out() {
+    fn quotes_of_all_kinds_are_extracted() {
         let (quoted, rest) = split_quoted("Where is `foo` or \"bar baz\" set?");
         assert_eq!((quoted, rest.as_str()), (vec!["foo", "bar baz"], "Where is   or   set?"));
     }
 
     #[test]
-    fn paths_are_told_from_prose() {
+    fn paths_are_distinguished_from_prose() {
         for path in ["src/main.rs", "lib.rs", "docs/", "a/b/c"] {
             assert!(is_path(path), "{path}");
         }

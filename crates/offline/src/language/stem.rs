@@ -1,10 +1,10 @@
-//! Light stemming: words of one family get one stem (`handled`, `handler`, `handling` → `handl`).
+//! Light stemming: related words get one stem (`handled`, `handler`, `handling` → `handl`).
 //!
-//! It is deliberately timid: two stems that stay apart cost a synonym, two that fall together cost a wrong answer.
+//! It is deliberately cautious: two stems left apart cost a synonym, two wrongly merged cost a wrong answer.
 
 use super::lexicon::is_whole;
 
-/// Suffixes in the order in which they are tried, with the fewest letters that must stay before them.
+/// Suffixes in the order in which they are tried, with the fewest letters that must precede them.
 const SUFFIXES: &[(usize, &[&str])] = &[
     (4, &["ization", "isation", "ation", "ating", "ator", "ated", "ment", "able", "ible", "sive", "sion", "ate"]),
     (3, &["ied", "ing"]),
@@ -12,7 +12,7 @@ const SUFFIXES: &[(usize, &[&str])] = &[
     (3, &["ed"]),
 ];
 
-/// The stem of a lower-case word.
+/// Returns the stem of a lower-case word.
 pub(crate) fn stem(word: &str) -> String {
     if word.len() <= 3 || !word.is_ascii() {
         return word.to_owned();
@@ -21,7 +21,7 @@ pub(crate) fn stem(word: &str) -> String {
     if is_whole(&singular) {
         return singular;
     }
-    // `recursively` is stemmed as `recursive`, `automatically` as `automatic`.
+    // `recursively` is stemmed like `recursive`, `automatically` like `automatic`.
     let adverb = ["ally", "ly"].iter().find_map(|ending| singular.strip_suffix(ending).filter(|head| head.len() > 3));
     finish(&strip_suffix(adverb.unwrap_or(&singular)))
 }
@@ -32,7 +32,7 @@ fn singular(word: &str) -> String {
     }
     let kept = ["ss", "us", "is"].iter().any(|ending| word.ends_with(ending));
     let body = if kept { word } else { word.strip_suffix('s').unwrap_or(word) };
-    // `matches`, `boxes`, `classes` lose two letters, `caches` and `files` one; a final `e` goes later anyway.
+    // `matches`, `boxes`, `classes` lose two letters, `caches` and `files` one; a final `e` is removed later anyway.
     body.to_owned()
 }
 
@@ -45,7 +45,7 @@ fn strip_suffix(word: &str) -> String {
         return match suffix {
             "ied" => format!("{head}y"),
             "ization" | "isation" => format!("{head}iz"),
-            // What is left keeps the letter that belongs to the root: recurs-ive, compress-ion.
+            // The stem keeps the letter that belongs to the root: recurs-ive, compress-ion.
             "sive" | "sion" => format!("{head}s"),
             "ed" | "ing" | "er" | "or" => undouble(head).to_owned(),
             _ => head.to_owned(),
@@ -54,7 +54,7 @@ fn strip_suffix(word: &str) -> String {
     word.to_owned()
 }
 
-/// `stopp` → `stop`; double letters that belong to the root (`pass`, `call`, `small`) stay.
+/// Turns `stopp` into `stop`; double letters that belong to the root (`pass`, `call`, `small`) stay.
 fn undouble(head: &str) -> &str {
     match head.as_bytes() {
         [.., a, b] if a == b && head.len() > 3 && !matches!(b, b's' | b'z' | b'f' | b'e' | b'o' | b'l') => {
@@ -69,19 +69,19 @@ fn finish(word: &str) -> String {
         Some(head) if head.len() >= 3 => head,
         _ => word,
     };
-    // `cancelled` and `cancel`, `installer` and `install` fall together, whichever of them doubles its last letter.
+    // `cancelled` and `cancel`, `installer` and `install` get one stem, whichever of them doubles its last letter.
     let word = match word.strip_suffix("ll") {
         Some(head) if syllables(head) >= 2 => &word[..word.len() - 1],
         _ => word,
     };
-    // British spelling falls together with the American one.
+    // British and American spelling get one stem.
     match word.strip_suffix("is") {
         Some(head) if head.len() >= 4 => format!("{head}iz"),
         _ => word.to_owned(),
     }
 }
 
-/// Runs of vowels.
+/// Counts runs of vowels.
 fn syllables(word: &str) -> usize {
     let vowel = |byte: &u8| b"aeiouy".contains(byte);
     let bytes = word.as_bytes();
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn nouns_that_only_look_like_it_stay_apart() {
+    fn unrelated_nouns_keep_separate_stems() {
         for (left, right) in [
             ("header", "head"),
             ("author", "auth"),

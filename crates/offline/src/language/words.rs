@@ -1,11 +1,12 @@
 //! Words of a text: the pieces of identifiers, and the signs of words that only code has.
 
-/// The words of a text: runs of letters, digits and underscores.
+/// Returns the words of a text: runs of letters, digits and underscores.
 pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty())
 }
 
-/// The lower-case pieces of an identifier in any case style: `HTTPServer_name2` is `http`, `server`, `name2`.
+/// Returns the lower-case pieces of an identifier in any case style: `HTTPServer_name2` gives `http`, `server`,
+/// `name2`.
 pub(crate) fn pieces(word: &str) -> Vec<String> {
     let characters: Vec<char> = word.chars().collect();
     let mut pieces = Vec::new();
@@ -34,7 +35,7 @@ fn flush(piece: &mut String, pieces: &mut Vec<String>) {
     }
 }
 
-/// Whether a word is written as only code is: with underscores, inner capitals, `::` or a call's parentheses.
+/// True if a word is written as in code: with underscores, inner capitals, `::` or a call's parentheses.
 pub(crate) fn is_identifier(word: &str) -> bool {
     let mut characters = word.chars();
     let Some(first) = characters.next() else { return false };
@@ -46,7 +47,7 @@ pub(crate) fn is_identifier(word: &str) -> bool {
     inner.contains('_') || inner.contains("::") || inner_capital
 }
 
-/// Escapes what a regular expression would read as its own.
+/// Escapes the special characters of regular expressions.
 pub(crate) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {

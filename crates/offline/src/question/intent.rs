@@ -3,26 +3,26 @@
 use crate::language::lexicon::is_work;
 use crate::language::words::words;
 
-/// What kind of answer is wanted.
+/// Kind of answer wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Intent {
-    /// Where something is, or which code does it.
+    /// Asks where something is, or which code does it.
     Locate,
-    /// Where something is defined.
+    /// Asks where something is defined.
     Define,
-    /// What calls or uses something.
+    /// Asks for callers or uses of something.
     Uses,
-    /// Which files, or all of something.
+    /// Asks for files, or for all of something.
     List,
-    /// How something works.
+    /// Asks how something works.
     Explain,
-    /// What the workspace is, as a whole.
+    /// Asks about the workspace as a whole.
     Overview,
     /// Work other than finding: writing, changing, running.
     Work,
 }
 
-/// What a search should bring to the front.
+/// Kind of code to prefer in a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Focus {
     Implementation,
@@ -31,7 +31,7 @@ pub(crate) enum Focus {
     Supporting,
 }
 
-/// Phrases that give an intent away, the first that fits deciding.
+/// Phrases that reveal an intent; the first match decides.
 const SIGNS: &[(Intent, &[&str])] = &[
     (Intent::Uses, &["what calls", "who calls", "callers of", "what uses", "who uses", "used by", "usages of"]),
     (Intent::Uses, &["uses of", "is called", "are called", "is used", "are used", "call sites", "called from"]),
@@ -40,13 +40,13 @@ const SIGNS: &[(Intent, &[&str])] = &[
     (Intent::Explain, &["explain", "how does", "how do", "how is", "how are", "how can", "why "]),
 ];
 
-/// What one calls the whole of a workspace.
+/// Words for a workspace as a whole.
 const WHOLE: &[&str] =
     &["project", "repo", "repository", "codebase", "crate", "package", "workspace", "library", "code"];
 const OVERVIEW: &[&str] = &["overview", "architecture", "structure", "structured", "organized", "organised", "about"];
 
 impl Intent {
-    /// Reads the part of a prompt that asks, with the number of its own topics.
+    /// Derives the intent from the asking part of a prompt and the number of its topics.
     pub(crate) fn of(text: &str, topics: usize) -> Self {
         let lower = text.to_lowercase();
         if is_request_for_work(&lower) {
@@ -61,7 +61,7 @@ impl Intent {
     }
 }
 
-/// Whether it begins with a verb of work: an order, or a polite question for one.
+/// True if it begins with a verb of work: an order, or a polite question for one.
 fn is_request_for_work(lower: &str) -> bool {
     let mut request = lower.trim();
     for opening in ["please ", "can you ", "could you ", "would you ", "i want you to ", "i need you to ", "please "] {
@@ -73,7 +73,7 @@ fn is_request_for_work(lower: &str) -> bool {
 }
 
 impl Focus {
-    /// What a prompt says that it wants in front, else what its intent suggests.
+    /// Returns the focus that the prompt states, else the one that its intent suggests.
     pub(crate) fn of(sentences: &[&str], intent: Intent) -> Self {
         let said = sentences.iter().map(|sentence| sentence.to_lowercase()).find(|said| said.starts_with("focus on"));
         match said {
@@ -106,14 +106,14 @@ mod tests {
     }
 
     #[test]
-    fn a_question_about_the_whole_is_known() {
+    fn a_question_about_the_whole_is_recognised() {
         assert_eq!(Intent::of("What does this project do?", 0), Intent::Overview);
         assert_eq!(Intent::of("Give me an overview of this repo's architecture", 1), Intent::Overview);
         assert_eq!(Intent::of("Where does this crate parse urls?", 1), Intent::Locate);
     }
 
     #[test]
-    fn a_focus_that_is_said_wins() {
+    fn a_stated_focus_wins() {
         assert_eq!(Focus::of(&["What?", "Focus on where it is called and used."], Intent::Locate), Focus::Uses);
         assert_eq!(Focus::of(&["What?", "Focus on tests."], Intent::Locate), Focus::Supporting);
         assert_eq!(Focus::of(&["What calls x?"], Intent::Uses), Focus::Uses);

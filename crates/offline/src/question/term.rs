@@ -7,27 +7,27 @@ use crate::language::lexicon::{synonyms, verb_of};
 use crate::language::stem::stem;
 use crate::language::words::{escape, pieces, words};
 
-/// The weight of a word that is in most questions about code; no more than that is never searched for.
+/// Weight of a word that most questions about code contain; terms of at most this weight are never searched for.
 pub(crate) const WEAK: f64 = 0.25;
 
-/// Stems at least this long are searched for anywhere in a word; shorter ones only as words of their own.
+/// Stems at least this long are searched for anywhere in a word; shorter ones only as whole words.
 pub(crate) const LONG_STEM: usize = 5;
 
-/// Where a word ends, in any case style.
+/// End of a word, in any case style.
 const WORD_END: &str = "(?-i:[^a-z]|$)";
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Term {
-    /// The term as the question has it.
+    /// The term as written in the question.
     pub(crate) label: String,
-    /// How much it says about the topic, before its rarity is known: 1 for an ordinary word.
+    /// Relevance to the topic, before its rarity is known: 1 for an ordinary word.
     pub(crate) weight: f64,
     shape: Shape,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Shape {
-    /// `stems` are the word itself, first, and other words of the question that mean the same.
+    /// `stems` holds the word's own first, then those of other words of the question that mean the same.
     Word {
         stems: Vec<String>,
         synonyms: Vec<String>,
@@ -51,18 +51,18 @@ impl Term {
         Self { label: word.to_owned(), weight, shape: Shape::Word { stems, synonyms, compounds: Vec::new() } }
     }
 
-    /// A name from code; every case style of it is meant.
+    /// A name from code, in every case style.
     pub(crate) fn identifier(name: &str, weight: f64) -> Self {
         let pieces: Vec<String> = words(name).flat_map(pieces).collect();
         Self { label: name.to_owned(), weight, shape: Shape::Identifier { flat: pieces.concat(), pieces } }
     }
 
-    /// Quoted text, meant as it stands.
+    /// Quoted text, taken literally.
     pub(crate) fn phrase(text: &str, weight: f64) -> Self {
         Self { label: text.to_owned(), weight, shape: Shape::Phrase { lower: text.to_lowercase() } }
     }
 
-    /// Only the first letters of a word, wherever they stand.
+    /// The first letters of a word, anywhere in a text.
     pub(crate) fn start(word: &str, letters: &str, weight: f64) -> Self {
         Self { label: word.to_owned(), ..Self::phrase(letters, weight) }
     }
@@ -74,7 +74,7 @@ impl Term {
         }
     }
 
-    /// Takes another term of the question into this one if both mean the same; says whether it did.
+    /// Merges another term of the question into this one if both mean the same; returns true if so.
     pub(crate) fn absorb(&mut self, other: &Self) -> bool {
         let same = match (&mut self.shape, &other.shape) {
             (Shape::Word { stems, synonyms, .. }, Shape::Word { stems: others, .. }) => {
@@ -93,22 +93,22 @@ impl Term {
         same
     }
 
-    /// Whether it is too common in questions to be searched for by itself.
+    /// True if it is too common in questions to be searched for by itself.
     pub(crate) fn is_weak(&self) -> bool {
         self.weight <= WEAK
     }
 
-    /// Whether the question is about it, not only put in its words.
+    /// True if the question is about it, rather than only phrased with it.
     pub(crate) fn is_topic(&self) -> bool {
         self.weight >= 1.0
     }
 
-    /// Whether it was written as code or in quotes.
+    /// True if it was written as code or in quotes.
     pub(crate) fn is_verbatim(&self) -> bool {
         !matches!(self.shape, Shape::Word { .. })
     }
 
-    /// The words that an identifier is made of: something to look for when it is nowhere as a whole.
+    /// Returns the words of an identifier, to search for if the whole is not found.
     pub(crate) fn parts(&self) -> Vec<String> {
         match &self.shape {
             Shape::Identifier { pieces, .. } => pieces.clone(),
@@ -117,12 +117,12 @@ impl Term {
         }
     }
 
-    /// How it may be written, for a matcher.
+    /// Returns its possible spellings, for a matcher.
     pub(crate) fn shape(&self) -> &Shape {
         &self.shape
     }
 
-    /// A regular expression for the term itself. It stands alone: flags and groups are its own.
+    /// Returns a regular expression for the term itself, self-contained in flags and groups.
     pub(crate) fn pattern(&self) -> String {
         match &self.shape {
             Shape::Word { stems, compounds, .. } => {
@@ -138,7 +138,7 @@ impl Term {
         }
     }
 
-    /// A regular expression for its synonyms, if it has any.
+    /// Returns a regular expression for its synonyms, if it has any.
     pub(crate) fn synonym_pattern(&self) -> Option<String> {
         match &self.shape {
             Shape::Word { synonyms, .. } if !synonyms.is_empty() => Some(family_pattern(synonyms)),
@@ -146,8 +146,8 @@ impl Term {
         }
     }
 
-    /// One regular expression for the beginnings of any of several terms or their synonyms. It finds a little more
-    /// than the terms, and is cheap to compile: for showing lines, not for counting them.
+    /// Returns one regular expression for the beginnings of any of several terms or their synonyms. It finds slightly
+    /// more than the terms and compiles fast: for showing lines, not for counting them.
     pub(crate) fn any_pattern<'t>(terms: impl IntoIterator<Item = &'t Self>) -> String {
         let mut family: Vec<String> = Vec::new();
         let mut patterns: Vec<String> = Vec::new();
@@ -167,7 +167,7 @@ impl Term {
         patterns.join("|")
     }
 
-    /// A glob fragment for file names that carry the word itself, in any case; nothing where that would find noise.
+    /// Returns glob fragments for file names that contain the word itself, in any case; none if that would find noise.
     pub(crate) fn file_fragments(&self) -> Vec<String> {
         let core = match &self.shape {
             Shape::Word { stems, .. } => stems.first().filter(|stem| stem.len() >= 3).cloned().unwrap_or_default(),
@@ -182,7 +182,7 @@ impl Term {
     }
 }
 
-/// Stems with room for their endings. Short ones must also begin a word: `log`, not `catalog`.
+/// Pattern for stems with room for their endings. Short ones must also begin a word: `log`, not `catalog`.
 fn family_pattern(stems: &[String]) -> String {
     let (long, short): (Vec<&String>, Vec<&String>) = stems.iter().partition(|stem| stem.len() >= LONG_STEM);
     let mut alternatives = Vec::new();
@@ -197,7 +197,7 @@ fn family_pattern(stems: &[String]) -> String {
     format!("(?i-u:(?:{}){WORD_END})", alternatives.join("|"))
 }
 
-/// Stems in the usual spellings of their letters, whatever follows them.
+/// Pattern for stems in the usual spellings of their letters, with any continuation.
 fn beginnings(stems: &[String]) -> String {
     let (long, short): (Vec<&String>, Vec<&String>) = stems.iter().partition(|stem| stem.len() >= LONG_STEM);
     let cased =
@@ -217,7 +217,7 @@ fn join(stems: &[&String], write: impl Fn(&str) -> String) -> String {
     stems.iter().map(|stem| write(stem)).collect::<Vec<String>>().join("|")
 }
 
-/// A stem whose last letters match all of their spellings: `retry` and `retries`, `serialize` and `serialise`.
+/// Pattern for a stem whose last letters match all their spellings: `retry` and `retries`, `serialize` and `serialise`.
 fn spelled(stem: &str) -> String {
     let pattern = escape(stem);
     if let Some(head) = pattern.strip_suffix("iz") {

@@ -1,4 +1,4 @@
-//! Evidence from all searches of a task, gathered again on each turn from the outputs alone.
+//! Evidence from all searches of a task, collected anew on each turn from the outputs alone.
 
 use std::collections::BTreeMap;
 
@@ -9,22 +9,22 @@ use crate::request::tool_outputs::{self, SeenLine};
 
 #[derive(Debug, Default)]
 pub(crate) struct Evidence {
-    /// For each term of the question: hits by file.
+    /// Hits by file, for each term of the question.
     pub(crate) counts: Vec<BTreeMap<String, usize>>,
-    /// For the synonyms of each term: hits by file.
+    /// Hits by file, for the synonyms of each term.
     pub(crate) synonym_counts: Vec<BTreeMap<String, usize>>,
-    /// Files whose names carry a term.
+    /// Files whose names contain a term.
     pub(crate) named: Vec<String>,
-    /// Lines that were seen, by file and number.
+    /// Lines seen, by file and number.
     pub(crate) lines: BTreeMap<String, BTreeMap<usize, String>>,
-    /// What went wrong, in the tools' words.
+    /// Failures, in the tools' words.
     pub(crate) failures: Vec<String>,
-    /// How many searches showed only their first matches.
+    /// Number of searches that showed only their first matches.
     pub(crate) cut: usize,
     pub(crate) stage: Stage,
 }
 
-/// How far the search has come.
+/// Progress of the search.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Stage {
     /// Nothing was searched yet.
@@ -48,7 +48,7 @@ impl Evidence {
         evidence
     }
 
-    /// Whether no search has found anything.
+    /// True if no search has found anything.
     pub(crate) fn is_empty(&self) -> bool {
         self.all_counts().all(BTreeMap::is_empty) && self.lines.is_empty() && self.named.is_empty()
     }
@@ -57,12 +57,12 @@ impl Evidence {
         self.counts.iter().chain(&self.synonym_counts)
     }
 
-    /// Whether neither a term nor a synonym of it was found.
+    /// True if neither the term nor a synonym was found.
     pub(crate) fn found_nowhere(&self, term: usize) -> bool {
         self.counts[term].is_empty() && self.synonym_counts[term].is_empty()
     }
 
-    /// All files in which anything was found.
+    /// All files with a hit.
     pub(crate) fn files(&self) -> Vec<&str> {
         let mut files: Vec<&str> = self.all_counts().flat_map(|counts| counts.keys().map(String::as_str)).collect();
         files.extend(self.named.iter().map(String::as_str));
@@ -97,7 +97,7 @@ impl Evidence {
     fn count(&mut self, question: &Question, exchange: &Exchange<'_>) {
         let pattern = exchange.argument("pattern");
         let mut found = tool_outputs::grep_counts(&exchange.text);
-        // What is not written by hand says nothing about how rare a word is.
+        // Files not written by hand say nothing about the rarity of a word.
         found.retain(|(path, _)| !matches!(FileKind::of(path), FileKind::Generated | FileKind::Changelog));
         for (index, term) in question.terms.iter().enumerate() {
             if term.pattern() == pattern {

@@ -1,4 +1,4 @@
-//! Kinds of files by their paths, and the worth of a hit in each kind for a question.
+//! Kinds of files by their paths, and the value of a hit in each kind for a question.
 
 use crate::question::Question;
 use crate::question::intent::{Focus, Intent};
@@ -53,7 +53,7 @@ impl FileKind {
         }
     }
 
-    /// What a hit in such a file is worth, between 0 and 1.
+    /// Value of a hit in such a file, between 0 and 1.
     pub(super) fn worth(self, question: &Question) -> f64 {
         let asked = match self {
             Self::Source => true,
@@ -71,7 +71,7 @@ impl FileKind {
         }
         match (question.focus, self) {
             (Focus::Supporting, _) => self.supporting_worth(),
-            // Whoever asks what uses something wants to know of its tests, too.
+            // A question about uses includes uses in tests.
             (Focus::Uses, Self::Test | Self::Example) if question.intent == Intent::Uses => 0.7,
             _ => self.usual_worth(),
         }
@@ -87,7 +87,7 @@ impl FileKind {
         }
     }
 
-    /// Where tests, examples and documents are wanted.
+    /// Value if tests, examples and documents are wanted.
     fn supporting_worth(self) -> f64 {
         match self {
             Self::Test | Self::Example => 1.0,
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_are_told_apart_by_their_paths() {
+    fn kinds_of_files_are_recognised_by_their_paths() {
         for (path, kind) in [
             ("src/main.rs", FileKind::Source),
             ("src/test.rs", FileKind::Test),
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asked_for_counts_more_than_source() {
+    fn the_kind_of_file_asked_for_beats_source() {
         let usual = Question::parse("Where is the cache filled?");
         let asked = Question::parse("Which tests fill the cache?");
         assert!(FileKind::Test.worth(&usual) < FileKind::Source.worth(&usual));

@@ -1,4 +1,4 @@
-//! Importance of each term of a question, by its rarity, and the files that say most about them.
+//! Importance of each term of a question, by its rarity, and the most relevant files.
 
 use std::collections::BTreeMap;
 
@@ -7,17 +7,17 @@ use super::file_kind::FileKind;
 use super::matching::{Match, Matcher};
 use crate::question::Question;
 
-/// The rarest word is worth no more than this: what is in one file alone may be there by chance.
+/// Upper limit of rarity: a word in a single file may be there by chance.
 const RAREST: f64 = 3.5;
-/// What a synonym says of a term, against the word itself.
+/// Weight of a synonym relative to the word itself.
 const SYNONYM: f64 = 0.75;
-/// The most that a verb can say, against the most telling noun.
+/// Upper limit of a verb relative to the most important noun.
 const ACTION_SHARE: f64 = 1.0;
-/// What a file's name says, against its hits, when files are chosen.
+/// Weight of a file's name relative to its hits, for choosing files.
 const NAMED_FILE: f64 = 0.7;
-/// A file with this many hits is at half of what hits can say.
+/// Number of hits that gives half the highest score.
 const HALF_HITS: f64 = 3.0;
-/// What a file gains by being named in the question.
+/// Bonus for a file that the question names.
 const ASKED_FOR: f64 = 5.0;
 
 /// Hits by file.
@@ -42,7 +42,7 @@ impl Importance {
         };
         let mut own = weigh(&evidence.counts, 1.0);
         let akin = weigh(&evidence.synonym_counts, SYNONYM);
-        // A term that was not counted, because it is weak, still tells places apart.
+        // A weak term is not counted, but still distinguishes places.
         for (own, term) in own.iter_mut().zip(&question.terms) {
             if *own == 0.0 && term.is_weak() {
                 *own = term.weight;
@@ -53,7 +53,7 @@ impl Importance {
         importance
     }
 
-    /// What is done never says as much as what it is done to, however rare the verb.
+    /// Limits verbs: an action never counts more than its object, however rare the verb.
     fn subordinate_actions(&mut self, question: &Question) {
         let topics = question.terms.iter().enumerate().filter(|(_, term)| term.is_topic());
         let most = topics.map(|(index, _)| self.most(index)).fold(0.0, f64::max);
@@ -68,17 +68,17 @@ impl Importance {
         }
     }
 
-    /// The most that a mention of the term can say.
+    /// Highest value of a mention of the term.
     pub(crate) fn most(&self, term: usize) -> f64 {
         self.own[term].max(self.akin[term])
     }
 
-    /// What a text says that mentions every term.
+    /// Value of a text that mentions every term.
     pub(super) fn total(&self) -> f64 {
         (0..self.own.len()).map(|term| self.most(term)).sum()
     }
 
-    /// What one mention says. A synonym never says more than the word itself, where that is found at all.
+    /// Value of one mention. A synonym never counts more than the word itself, if that is found at all.
     pub(super) fn said(&self, found: &Match) -> f64 {
         let (own, akin) = (self.own[found.term], self.akin[found.term]);
         let worth = match (found.akin, own > 0.0) {
@@ -89,13 +89,13 @@ impl Importance {
         worth * found.strength
     }
 
-    /// All that a text says.
+    /// Value of all mentions in a text.
     pub(super) fn said_by(&self, found: &[Match]) -> f64 {
         found.iter().map(|found| self.said(found)).sum()
     }
 }
 
-/// Files by how much of the question they speak of, the best first.
+/// Returns files by the share of the question that they cover, the best first.
 pub(crate) fn best_files<'e>(question: &Question, evidence: &'e Evidence) -> Vec<&'e str> {
     let importance = Importance::of(question, evidence);
     let matcher = Matcher::new(&question.terms);

@@ -1,6 +1,6 @@
 //! Matches between a line and the terms of a question, each with its strength.
 //!
-//! A matcher is made once for a question and used on every line seen: the model spends most of its time here.
+//! A matcher is built once for a question and used on every line seen: the model spends most of its time here.
 
 use std::collections::HashMap;
 
@@ -8,30 +8,30 @@ use crate::language::lexicon::is_stop_word;
 use crate::language::stem::stem;
 use crate::question::term::{LONG_STEM, Shape, Term};
 
-/// A match inside a longer word counts less than one on a whole word.
+/// Weight of a match inside a longer word, relative to a whole word.
 const INNER: f64 = 0.6;
 
-/// How well and where a text speaks of a term.
+/// A mention of a term: its strength and its place in the text.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Match {
-    /// Which term of the question.
+    /// Index of the term in the question.
     pub(super) term: usize,
     /// 1 for a whole word, less for a part of one.
     pub(super) strength: f64,
-    /// Which piece of the text it is.
+    /// Index of the piece in the text.
     pub(super) position: usize,
-    /// Whether it is only a synonym.
+    /// True for a synonym.
     pub(super) akin: bool,
 }
 
 /// A text in lower-case pieces: `HttpServer::new` is `http`, `server`, `new`.
 #[derive(Debug, Default)]
 pub(super) struct Tokens {
-    /// All letters and digits, without anything between them.
+    /// All letters and digits, without separators.
     letters: String,
-    /// Where each piece ends in `letters`.
+    /// End of each piece in `letters`.
     ends: Vec<usize>,
-    /// The piece with which each word begins.
+    /// Index of each word's first piece.
     words: Vec<usize>,
 }
 
@@ -84,18 +84,18 @@ impl Tokens {
         })
     }
 
-    /// How many of its pieces could be a topic: `is_hidden` has one.
+    /// Number of pieces that could be a topic: `is_hidden` has one.
     pub(super) fn topical(&self) -> usize {
         self.pieces().filter(|piece| !is_stop_word(piece)).count()
     }
 }
 
-/// The terms of a question, ready to be looked for.
+/// The terms of a question, prepared for matching.
 #[derive(Debug)]
 pub(super) struct Matcher<'q> {
-    /// By stem: the terms, and whether the stem is only a synonym of each.
+    /// By stem: the terms, and true if the stem is only a synonym.
     stems: HashMap<&'q str, Vec<(usize, bool)>>,
-    /// The first two letters of all stems; what begins otherwise need not be stemmed.
+    /// First two letters of all stems; pieces that begin otherwise need no stemming.
     openings: Vec<[u8; 2]>,
     /// Stems that also count inside a longer word.
     inner: Vec<(usize, &'q str)>,
@@ -143,7 +143,7 @@ impl<'q> Matcher<'q> {
         self.stems.entry(stem).or_default().push((term, akin));
     }
 
-    /// The best match for each term that the text speaks of.
+    /// Returns the best match for each term in a text.
     pub(super) fn find(&self, text: &str, tokens: &Tokens) -> Vec<Match> {
         let mut found: Vec<Match> = Vec::new();
         for (position, piece) in tokens.pieces().enumerate() {
@@ -183,13 +183,13 @@ impl<'q> Matcher<'q> {
         }
     }
 
-    /// Finds terms in a text of which nothing else is asked.
+    /// Finds terms in a text whose tokens are not needed otherwise.
     pub(super) fn find_in(&self, text: &str) -> Vec<Match> {
         self.find(text, &Tokens::of(text))
     }
 }
 
-/// Whether a longer word ends with a word of the stem's family: `gitignores` with `ignor`.
+/// True if a longer word ends with a word of the stem's family: `gitignores` with `ignor`.
 fn ends_with_family(piece: &str, long: &str) -> bool {
     piece.find(long).is_some_and(|at| at > 0 && stem(&piece[at..]) == long)
 }
@@ -214,7 +214,7 @@ fn keep(found: &mut Vec<Match>, next: Match) {
 mod tests {
     use super::*;
 
-    /// How well a line speaks of a term itself; 0 where it does not, or only by a synonym.
+    /// Strength of the term itself in a line; 0 if it is absent or only a synonym is there.
     fn strength(term: &Term, line: &str) -> f64 {
         let terms = [term.clone()];
         let found = Matcher::new(&terms).find_in(line);
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn a_synonym_is_found_and_known_as_one() {
+    fn a_synonym_is_found_and_marked_as_one() {
         let terms = [Term::word("retries", 1.0)];
         let akin = |line: &str| Matcher::new(&terms).find_in(line).first().map(|found| found.akin);
         assert_eq!(akin("with_backoff()"), Some(true));
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn matches_know_their_place_in_an_identifier() {
+    fn matches_have_their_position_in_an_identifier() {
         let terms = [Term::word("header", 1.0), Term::word("sensitive", 1.0)];
         let mut found = Matcher::new(&terms).find_in("remove_sensitive_headers");
         found.sort_by_key(|found| found.term);

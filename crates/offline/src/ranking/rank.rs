@@ -1,8 +1,8 @@
 //! Rank of each passage for a question.
 //!
-//! Each term adds by where it stands (name, documentation, body, path), with diminishing returns. Rarer terms count
-//! more. Passages that speak of several terms, close together, come first. The figures were found by trying them on
-//! questions about libraries of several languages.
+//! Each term adds by its location (name, documentation, body, path), with diminishing returns. Rarer terms count more.
+//! Passages with several terms close together come first. The figures were tuned on questions about libraries in
+//! several languages.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -16,7 +16,7 @@ use crate::question::intent::{Focus, Intent};
 use crate::source_code::location::{Location, describe};
 use crate::source_code::passages::{LineRole, Passage, passages};
 
-/// What a mention is worth by where it stands.
+/// Weight of a mention by its location.
 struct Weights {
     name: f64,
     documentation: f64,
@@ -28,44 +28,44 @@ const USES: Weights = Weights { name: 0.8, documentation: 0.4, body: 3.0 };
 const PARENT: f64 = 0.8;
 const FOLDER: f64 = 0.5;
 const FILE_NAME: f64 = 0.8;
-/// Against a line of code.
+/// Weight of a comment relative to a line of code.
 const COMMENT_SHARE: f64 = 0.2;
 const IMPORT: f64 = 0.1;
 
-/// Documentation counts fully within this many lines, elsewhere by this share.
+/// Documentation counts fully within this many lines, and by this share elsewhere.
 const WINDOW: usize = 3;
 const FAR_SHARE: f64 = 0.25;
-/// A body of this many lines counts each mention fully; longer ones count less for each, but no less than this.
+/// A body of this many lines counts each mention fully; longer ones count less, down to `LEAST_SHARE`.
 const USUAL_SPAN: f64 = 30.0;
 const LEAST_SHARE: f64 = 0.25;
 
-/// A term is at half its possible worth when its weighted mentions reach this.
+/// Weighted mentions at which a term reaches half its highest score.
 const HALF: f64 = 2.25;
-/// What the densest line adds, and words that are neighbours in the question and in a name.
+/// Bonus for the densest line, and for words that are neighbours both in the question and in a name.
 const DENSITY: f64 = 0.35;
 const ADJACENCY: f64 = 0.3;
-/// The weighted mentions that cover a term, and what is left of a passage that covers nothing.
+/// Weighted mentions that cover a term, and the share of its score that a passage keeps if it covers nothing.
 const COVERED: f64 = 0.9;
 const UNCOVERED: f64 = 0.3;
 
-/// What a definition without code of its own, or no definition at all, is worth where code is asked for.
+/// Factors for a definition without code of its own, and for text outside definitions.
 const TYPE_FORM: f64 = 0.85;
 const LOOSE_FORM: f64 = 0.85;
 const MODULE_FORM: f64 = 0.7;
-/// What a yes or no is worth where something is decided, and what the setting of an option is.
+/// Factors for a yes-or-no function if the question is about a decision, and for the setter of an option.
 const DECISION_FORM: f64 = 1.25;
 const SETTER_FORM: f64 = 0.85;
 const DECISION_WORDS: [&str; 9] =
     ["whether", "decide", "decides", "decided", "check", "checks", "checked", "allowed", "detected"];
 const DECISION_NAMES: [&str; 8] = ["is", "has", "can", "may", "should", "needs", "check", "skip"];
-/// What the very definition is worth that was asked for by its name.
+/// Factor for the definition that the question names.
 const ASKED_FORM: f64 = 2.0;
-/// What a passage is worth where uses are wanted and it has none.
+/// Factor for a passage without uses if uses are wanted.
 const NO_USE: f64 = 0.2;
-/// What a place is worth whose line was already shown from elsewhere.
+/// Factor for a place whose line was already shown from elsewhere.
 const REPEATED: f64 = 0.6;
 
-/// All locations seen so far, the best first.
+/// Returns all locations seen so far, the best first.
 pub(crate) fn locations(question: &Question, evidence: &Evidence) -> Vec<Location> {
     let scorer = Scorer::new(question, evidence);
     let mut places: Vec<Location> = Vec::new();
@@ -74,7 +74,7 @@ pub(crate) fn locations(question: &Question, evidence: &Evidence) -> Vec<Locatio
         places.extend(passages(path, lines).iter().filter_map(|passage| scorer.place(passage, &named)));
     }
     sort(&mut places);
-    // The same definition once more, as in variants for other platforms, says little new.
+    // A repeated definition, as in variants for other platforms, adds little.
     let mut seen: HashMap<String, f64> = HashMap::new();
     for place in &mut places {
         let worth = seen.entry(place.text.clone()).or_insert(1.0);
@@ -91,27 +91,27 @@ fn sort(places: &mut [Location]) {
     });
 }
 
-/// What is said of one term.
+/// Mentions of one term.
 #[derive(Debug, Clone, Copy, Default)]
 struct Mention {
-    /// All mentions, each by where it stands.
+    /// Sum of the mentions, each weighted by its location.
     weight: f64,
-    /// The most that one of them says.
+    /// Highest value of a single mention.
     said: f64,
 }
 
-/// By term, in a fixed order, so that sums are the same each time.
+/// By term, in a fixed order, so that sums are reproducible.
 type Mentions = BTreeMap<usize, Mention>;
 
-/// What one passage says, gathered line by line.
+/// Score of one passage, collected line by line.
 #[derive(Debug, Default)]
 struct Tally {
     mentions: Mentions,
-    /// The best line of the body and what it says.
+    /// The best line of the body and its value.
     best_body: Option<(usize, f64)>,
     densest: f64,
     adjacency: f64,
-    /// What name and documentation say, against the body.
+    /// Value of name and documentation, compared with the body.
     head: f64,
 }
 
@@ -120,7 +120,7 @@ struct Scorer<'q> {
     matcher: Matcher<'q>,
     importance: Importance,
     weights: &'static Weights,
-    /// Whether the question is about how something is decided.
+    /// True if the question is about how something is decided.
     wants_decision: bool,
 }
 
@@ -157,7 +157,7 @@ impl<'q> Scorer<'q> {
         self.question.focus == Focus::Uses
     }
 
-    /// Whether it defines just what the question names.
+    /// True if it defines exactly what the question names.
     fn is_asked_for(&self, passage: &Passage<'_>) -> bool {
         let Some((_, definition)) = &passage.definition else { return false };
         let whole = |found: &Match| self.question.terms[found.term].is_verbatim() && found.strength >= 1.0;
@@ -204,7 +204,7 @@ impl<'q> Scorer<'q> {
         tally
     }
 
-    /// Long documentation speaks of everything once: only what stands close together there counts fully.
+    /// Long documentation mentions everything once, so only its densest window counts fully.
     fn add_documentation(&self, mentions: &mut Mentions, lines: &[(usize, Vec<Match>)]) {
         let mut anywhere = Mentions::new();
         let mut closest = Mentions::new();
@@ -235,7 +235,7 @@ impl<'q> Scorer<'q> {
         tally.adjacency = self.adjacency(&found);
     }
 
-    /// What a path says: its folders, and the file's own name by how well it fits.
+    /// Mentions in a path: its folders, and the file's own name by how well it fits.
     fn path_mentions(&self, path: &str) -> Mentions {
         let (folders, file) = path.rsplit_once('/').unwrap_or(("", path));
         let stem = file.split('.').next().unwrap_or(file);
@@ -254,7 +254,7 @@ impl<'q> Scorer<'q> {
         }
     }
 
-    /// Words that are neighbours in the question and in the name.
+    /// Value of words that are neighbours both in the question and in the name.
     fn adjacency(&self, found: &[Match]) -> f64 {
         let of = |term: usize| found.iter().find(|found| found.term == term);
         let pairs = self.question.neighbours.iter().filter_map(|(left, right)| {
@@ -265,7 +265,7 @@ impl<'q> Scorer<'q> {
         pairs.sum()
     }
 
-    /// What the form of a passage is worth for this kind of question.
+    /// Factor for the form of a passage in this kind of question.
     fn form(&self, passage: &Passage<'_>) -> f64 {
         let Some((_, definition)) = &passage.definition else { return LOOSE_FORM };
         let defines = matches!(self.question.intent, Intent::Define | Intent::List);
@@ -288,14 +288,14 @@ impl<'q> Scorer<'q> {
     }
 }
 
-/// Whether a passage answers yes or no.
+/// True if a passage answers yes or no.
 fn decides(passage: &Passage<'_>) -> bool {
     let head = passage.lines.iter().find(|line| line.role == LineRole::Head).map_or("", |line| line.text);
     let named = passage.definition.as_ref().and_then(|(_, definition)| pieces(&definition.name).into_iter().next());
     head.contains("-> bool") || named.is_some_and(|first| DECISION_NAMES.contains(&first.as_str()))
 }
 
-/// Whether a passage only takes a setting and hands its owner back.
+/// True if a passage only sets an option and returns its owner.
 fn sets(passage: &Passage<'_>) -> bool {
     let head = passage.lines.iter().find(|line| line.role == LineRole::Head).map_or("", |line| line.text);
     head.contains("self") && (head.contains("-> Self") || head.contains("-> &mut Self") || head.ends_with("Builder {"))
@@ -306,7 +306,7 @@ fn raise(mentions: &mut Mentions, term: usize, by: Mention) {
     *known = Mention { weight: known.weight + by.weight, said: known.said.max(by.said) };
 }
 
-/// Which share of a name the question asks about: `Error` fits better than `ErrorStackFactory`.
+/// Share of a name that the question asks about: `Error` fits better than `ErrorStackFactory`.
 fn fit(name: &Tokens, found: &[Match]) -> f64 {
     let mut positions: Vec<usize> = found.iter().map(|found| found.position).collect();
     positions.sort_unstable();

@@ -1,6 +1,6 @@
-//! Conversation read from a request: the prompt in force, and the rounds of calls made for it.
+//! Conversation read from a request: the current prompt, and the rounds of calls made for it.
 //!
-//! The model is stateless; everything that it knows is in here.
+//! The model is stateless; everything it knows is in here.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -13,7 +13,7 @@ use super::{Calls, Request, json_outputs};
 pub(crate) struct Conversation<'a> {
     pub(crate) prompt: &'a str,
     pub(crate) rounds: Vec<Round<'a>>,
-    /// No calls are possible any more: the answer is due now.
+    /// No more calls are possible: the answer is due now.
     pub(crate) must_answer: bool,
     system: &'a str,
     tools: Vec<&'a str>,
@@ -27,7 +27,7 @@ pub(crate) struct Round<'a> {
 pub(crate) struct Exchange<'a> {
     pub(crate) tool: &'a str,
     pub(crate) arguments: Value,
-    /// What came back, in the words of the tool.
+    /// The output, in the words of the tool.
     pub(crate) text: Cow<'a, str>,
     pub(crate) failed: bool,
 }
@@ -49,12 +49,12 @@ impl<'a> Conversation<'a> {
         self.tools.contains(&tool)
     }
 
-    /// The first sentence of the role prompt, lower-case: it says what kind of agent this is.
+    /// Returns the first sentence of the role prompt in lower case, which names the kind of agent.
     pub(crate) fn role_sentence(&self) -> String {
         self.system.split(['.', '\n']).next().unwrap_or_default().to_lowercase()
     }
 
-    /// How many rounds have searched; those that only delegated do not count.
+    /// Number of rounds that searched; rounds that only delegated do not count.
     pub(crate) fn search_rounds(&self) -> usize {
         let searched = |round: &&Round<'_>| round.exchanges.iter().any(|exchange| exchange.tool != "Task");
         self.rounds.iter().filter(searched).count()
@@ -66,13 +66,13 @@ impl<'a> Conversation<'a> {
 }
 
 impl Exchange<'_> {
-    /// An argument that is a string.
+    /// Returns a string argument.
     pub(crate) fn argument(&self, name: &str) -> &str {
         self.arguments.get(name).and_then(Value::as_str).unwrap_or_default()
     }
 }
 
-/// The newest user message. One that only asks for the report, at a limit, is not what the work is about.
+/// Index of the newest user message. A final message that only asks for the report, at a limit, is skipped.
 fn prompt_index(messages: &[Message], must_answer: bool) -> usize {
     let mut users = messages.iter().enumerate().filter(|(_, message)| matches!(message, Message::User { .. })).rev();
     let newest = users.next().map_or(0, |(index, _)| index);

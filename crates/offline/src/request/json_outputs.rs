@@ -1,13 +1,13 @@
 //! JSON outputs of tools, turned into the text that these tools write under other contracts.
 //!
-//! This file knows no contract, only the shape: `data` with a payload of one of the known names.
+//! This file knows no contract, only the shape: `data` with a payload under one of the known names.
 
 use std::borrow::Cow;
 
 use serde_json::Value;
 use sortie_protocol::ToolOutput;
 
-/// What an output says, in lines. One that is no such object is as it stands.
+/// Returns an output as lines. Any other output is returned unchanged.
 pub(super) fn text(output: &ToolOutput) -> Cow<'_, str> {
     let as_it_is = Cow::Borrowed(output.for_model.as_str());
     if !output.verbatim {
@@ -86,13 +86,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_partial_says_so_in_its_last_line() {
+    fn a_partial_output_says_so_in_its_last_line() {
         let object = json!({"status": "partial", "data": {"paths": ["a"]}, "text": "first 1 file; more follow"});
         assert_eq!(read(&object), "a\n[first 1 file; more follow]");
     }
 
     #[test]
-    fn any_other_output_is_as_it_stands() {
+    fn any_other_output_is_unchanged() {
         assert_eq!(read(&json!({"success": true, "content": "x"})), r#"{"content":"x","success":true}"#);
         let file = ToolOutput::done(r#"{"data":{"content":"of a file"}}"#, "");
         assert_eq!(text(&file), file.for_model, "what a tool shows of a file is never taken for its form");

@@ -1,4 +1,4 @@
-//! Location worth pointing at, with a description taken from its passage.
+//! Location to report, with a description taken from its passage.
 
 use super::passages::{LineRole, Passage, label};
 
@@ -8,17 +8,18 @@ pub(crate) struct Location {
     pub(crate) line: usize,
     /// The line itself, trimmed.
     pub(crate) text: String,
-    /// What it stands in, innermost first: `fn open, impl Store`. A definition's own line stands in what is around it.
+    /// Surrounding definitions, innermost first: `fn open, impl Store`. A definition's own line does not count as
+    /// inside it.
     pub(crate) within: Option<String>,
     /// The first sentence of the definition's documentation.
     pub(crate) summary: Option<String>,
     pub(crate) score: f64,
-    /// The lines of its passage, for reading around it.
+    /// Line range of its passage, for reading around it.
     pub(crate) first: usize,
     pub(crate) last: usize,
 }
 
-/// Tells a passage as a place, pointing at one of its lines.
+/// Describes a passage as a location, pointing at one of its lines.
 pub(crate) fn describe(passage: &Passage<'_>, line: usize, score: f64) -> Location {
     let text = passage.lines.iter().find(|seen| seen.number == line).map_or("", |seen| seen.text.trim());
     let own = passage.definition.as_ref().filter(|(defined, _)| *defined != line).map(|(_, own)| label(own));
@@ -36,7 +37,7 @@ pub(crate) fn describe(passage: &Passage<'_>, line: usize, score: f64) -> Locati
     }
 }
 
-/// The first sentence of the documentation, where its beginning was seen.
+/// Returns the first sentence of the documentation, if its start was seen.
 fn summary(passage: &Passage<'_>) -> Option<String> {
     if !passage.documented_from_top {
         return None;

@@ -1,6 +1,7 @@
 //! Passages of a file: each is one definition with its documentation and its body.
 //!
-//! The cutter works on whole files and on outlines with gaps. It takes structure from indentation, not from brackets.
+//! The splitter works on whole files and on outlines with gaps. It derives structure from indentation, not from
+//! brackets.
 
 use std::collections::BTreeMap;
 
@@ -10,16 +11,16 @@ use super::syntax::{Definition, LineKind, Syntax, indent};
 #[derive(Debug)]
 pub(crate) struct Passage<'a> {
     pub(crate) path: &'a str,
-    /// The definition and the number of its first line; nothing for what stands outside of all definitions.
+    /// The definition and the number of its first line; `None` for text outside all definitions.
     pub(crate) definition: Option<(usize, Definition)>,
     /// Labels of the definitions around this one, outermost first.
     pub(crate) parents: Vec<String>,
     /// Lines seen, in order; documentation comes before the definition's own line.
     pub(crate) lines: Vec<Line<'a>>,
-    /// About how many lines it has in the file, seen or not.
+    /// Approximate number of its lines in the file, seen or not.
     pub(crate) span: usize,
     pub(crate) in_tests: bool,
-    /// Whether the first line of documentation that was seen is the first there is.
+    /// True if its documentation was seen from the first line on.
     pub(crate) documented_from_top: bool,
 }
 
@@ -30,7 +31,7 @@ pub(crate) struct Line<'a> {
     pub(crate) role: LineRole,
 }
 
-/// What a line is to its passage.
+/// Role of a line in its passage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LineRole {
     /// Documentation of the definition.
@@ -43,7 +44,7 @@ pub(crate) enum LineRole {
 }
 
 impl Passage<'_> {
-    /// The line to point at: the definition's, else the first one seen.
+    /// Returns the line to point at: the definition's, else the first one seen.
     pub(crate) fn first_line(&self) -> usize {
         match &self.definition {
             Some((line, _)) => *line,
@@ -52,7 +53,7 @@ impl Passage<'_> {
     }
 }
 
-/// Cuts one file.
+/// Splits one file.
 pub(crate) fn passages<'a>(path: &'a str, lines: &'a BTreeMap<usize, String>) -> Vec<Passage<'a>> {
     let mut cutter = Cutter {
         path,
@@ -75,11 +76,11 @@ struct Cutter<'a> {
     syntax: &'static Syntax,
     /// Definitions around the current line, with their indentation.
     open: Vec<(usize, String)>,
-    /// Documentation that waits for its definition.
+    /// Documentation waiting for its definition.
     waiting: Vec<(usize, &'a str)>,
-    /// Whether the line before the first that waits was seen, too.
+    /// True if the line before the first waiting one was seen, too.
     waiting_from_top: bool,
-    /// The number of the line before, as far as lines were seen.
+    /// Number of the previous line seen.
     previous: usize,
     done: Vec<Passage<'a>>,
 }
@@ -98,7 +99,7 @@ impl<'a> Cutter<'a> {
         let outside = self.open.last().is_some_and(|(open, _)| depth <= *open);
         match kind {
             LineKind::Doc => self.wait(number, text),
-            // A comment no deeper than the definition before it is about the one after it.
+            // A comment no deeper than the definition before it belongs to the one after it.
             LineKind::Comment if outside => self.wait(number, text),
             _ => {
                 self.give_up_waiting();
@@ -132,7 +133,7 @@ impl<'a> Cutter<'a> {
         self.open.push((depth, label));
     }
 
-    /// Leaves the definitions that a line at this depth no longer stands in.
+    /// Closes the definitions that a line at this depth is no longer part of.
     fn close_to(&mut self, depth: usize) {
         self.open.retain(|(open, _)| *open < depth);
     }
@@ -186,13 +187,13 @@ fn role(kind: LineKind) -> LineRole {
     }
 }
 
-/// Whether a line at a definition's own depth still belongs to it: closers, and signatures over several lines.
+/// True if a line at a definition's own depth still belongs to it: closers, and signatures over several lines.
 fn continues(text: &str) -> bool {
     let text = text.trim_start();
     text.starts_with([')', '}', ']', '{', '>']) || text.starts_with("where") || text.starts_with("else")
 }
 
-/// A definition in few words: `fn parse`, `impl Iterator for Lines`.
+/// Returns a short label of a definition: `fn parse`, `impl Iterator for Lines`.
 pub(crate) fn label(definition: &Definition) -> String {
     match definition.keyword {
         "" | "#" | "##" | "###" | "####" => definition.name.clone(),
@@ -221,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn documentation_goes_with_the_definition_below_it() {
+    fn documentation_belongs_to_the_definition_below_it() {
         let text =
             "//! About.\n\n/// Opens.\n#[inline]\nfn open() {\n    // why\n    go();\n}\n\n/// Ends.\nfn close() {}\n";
         assert_eq!(
@@ -231,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_method_knows_what_it_stands_in() {
+    fn a_method_knows_its_surrounding_definitions() {
         let text = "class Store:\n    def save(self):\n        write()\n\nrun()\n";
         assert_eq!(
             cut("a.py", text),
@@ -244,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn tests_inside_a_source_file_are_known_as_such() {
+    fn tests_inside_a_source_file_are_recognised() {
         let text = "fn real() {}\n\nmod tests {\n    #[test]\n    fn works() {}\n}\n";
         let lines: BTreeMap<usize, String> = (1..).zip(text.lines().map(str::to_owned)).collect();
         let flags: Vec<bool> = passages("a.rs", &lines).iter().map(|passage| passage.in_tests).collect();

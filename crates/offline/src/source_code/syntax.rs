@@ -7,7 +7,7 @@ mod families;
 pub(crate) use families::Syntax;
 use families::{FAMILIES, UNKNOWN};
 
-/// What a line of source is.
+/// Kind of a source line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LineKind {
     Blank,
@@ -18,15 +18,15 @@ pub(crate) enum LineKind {
     Code,
 }
 
-/// A definition, as its first line tells it.
+/// A definition, as read from its first line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Definition {
-    /// The keyword: `fn`, `class`, …; empty where the language has none.
+    /// The keyword: `fn`, `class`, …; empty if the language has none.
     pub(crate) keyword: &'static str,
     pub(crate) name: String,
 }
 
-/// Words that may stand before a definition's keyword.
+/// True for words that may precede a definition's keyword.
 fn is_modifier(word: &str) -> bool {
     matches!(
         word,
@@ -60,7 +60,7 @@ fn is_modifier(word: &str) -> bool {
     )
 }
 
-/// Words before `(` that are no function's name.
+/// Words before `(` that are no function names.
 const CONTROL: &[&str] = &["if", "for", "while", "switch", "catch", "return", "else", "match", "do", "with", "elif"];
 
 impl Syntax {
@@ -86,13 +86,13 @@ impl Syntax {
         }
     }
 
-    /// What the line defines, if it is the first line of a definition.
+    /// Returns the definition that a line begins, if any.
     pub(crate) fn definition(&self, line: &str) -> Option<Definition> {
         if self.line_kind(line) != LineKind::Code {
             return None;
         }
         let text = line.trim();
-        // A value inside a function is no definition to point at, unless it is a function itself.
+        // A local value is not worth reporting, unless it is a function itself.
         let local = indent(line) > 0 && ["const ", "let ", "var ", "val "].iter().any(|word| text.starts_with(word));
         if local && self.bare_functions && !is_function_value(text) {
             return None;
@@ -126,7 +126,7 @@ impl Syntax {
         }
     }
 
-    /// A regular expression for the first lines of definitions; empty where the family has none.
+    /// Returns a regular expression for the first lines of definitions; empty if the family has none.
     pub(crate) fn definition_pattern(&self) -> String {
         let keywords: Vec<String> =
             self.keywords.iter().map(|keyword| crate::language::words::escape(keyword)).collect();
@@ -140,13 +140,13 @@ impl Syntax {
     }
 }
 
-/// The name that follows a keyword. An `impl` is named after its type, a heading after its text.
+/// Reads the name after a keyword. An `impl` is named after its type, a heading after its text.
 fn named(keyword: &'static str, after: &str) -> Option<Definition> {
     let after = after.trim_start();
     let name = match keyword {
         "impl" => return Some(Definition { keyword, name: implemented(after) }),
         "#" | "##" | "###" | "####" => return Some(Definition { keyword, name: after.trim().to_owned() }),
-        // A value is a definition worth a name only if it is a function or a constant.
+        // A value is a definition with a name only if it is a function or a constant.
         "let" | "var" | "val" if !is_function_value(after) => return None,
         "create" | "CREATE" => after.split_whitespace().nth(1)?,
         // A Go method names its receiver first.
@@ -162,7 +162,7 @@ fn is_function_value(text: &str) -> bool {
     text.contains("=>") || text.contains("function")
 }
 
-/// `<T: X> Trait<T> for Type<T> where …` → `Trait for Type`.
+/// Turns `<T: X> Trait<T> for Type<T> where …` into `Trait for Type`.
 fn implemented(after: &str) -> String {
     let mut depth = 0usize;
     let mut flat = String::new();
@@ -179,7 +179,7 @@ fn implemented(after: &str) -> String {
     flat.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// `static int open_file(const char *path) {`, `render(props) {`, `deploy() {`.
+/// Reads a function without keyword: `static int open_file(const char *path) {`, `render(props) {`, `deploy() {`.
 fn bare_function(text: &str) -> Option<Definition> {
     let (head, tail) = text.split_once('(')?;
     let opens_body = tail.trim_end().ends_with('{') || (!tail.contains(';') && head.contains(' '));
@@ -191,7 +191,7 @@ fn bare_function(text: &str) -> Option<Definition> {
         .then(|| Definition { keyword: "", name: name.to_owned() })
 }
 
-/// The number of leading blanks, a tab counting as four.
+/// Counts leading blanks, a tab as four.
 pub(crate) fn indent(line: &str) -> usize {
     line.chars().take_while(|c| c.is_whitespace()).map(|c| if c == '\t' { 4 } else { 1 }).sum()
 }
@@ -201,7 +201,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn first_lines_of_definitions_are_known_in_many_languages() {
+    fn definitions_are_recognised_in_many_languages() {
         for (path, line, keyword, name) in [
             ("a.rs", "    pub(crate) async fn parse_url(text: &str) -> Url {", "fn", "parse_url"),
             ("a.rs", "pub const fn size() -> usize {", "fn", "size"),

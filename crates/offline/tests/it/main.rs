@@ -1,3 +1,3 @@
-//! The rule-based model at its public door.
+//! The rule-based model, tested through its public API.
 
 mod turns;

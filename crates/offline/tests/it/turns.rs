@@ -9,7 +9,7 @@ const MAIN: &[&str] = &["Task", "Read", "LS", "Glob", "Grep", "TodoWrite"];
 const EXPLORER: &[&str] = &["Read", "LS", "Glob", "Grep"];
 const QUESTION: &str = "Where are authentication errors handled?";
 
-/// A task whose tools answer as the test says.
+/// A task with tools answered by the test.
 struct Task {
     system: &'static str,
     tools: Vec<ToolSpec>,
@@ -39,7 +39,7 @@ impl Task {
         })
     }
 
-    /// One turn: the calls, each answered by `tool`; or the text that ends the task.
+    /// Runs one turn: the calls, each answered by `tool`, or the text that ends the task.
     fn turn(&mut self, tool: impl Fn(&str, &str) -> ToolOutput) -> Result<Vec<String>, String> {
         let reply = self.call();
         if reply.calls().next().is_none() {
@@ -108,7 +108,7 @@ fn the_main_agent_sends_explorers_out_in_parallel() {
 }
 
 #[test]
-fn the_answer_comes_first_then_the_evidence_then_what_answered() {
+fn the_answer_comes_first_then_the_evidence_then_the_model() {
     let mut task = Task::new(MAIN, QUESTION);
     let tool = |_: &str, arguments: &str| {
         if arguments.contains("implementation") {
@@ -159,7 +159,7 @@ fn an_explorer_counts_then_outlines_then_reads_then_reports() {
 }
 
 #[test]
-fn at_a_limit_it_reports_from_what_it_has() {
+fn at_a_limit_the_explorer_reports_its_findings_so_far() {
     let mut task = Task::new(EXPLORER, QUESTION);
     task.turn(workspace).unwrap();
     task.turn(workspace).unwrap();
@@ -171,7 +171,7 @@ fn at_a_limit_it_reports_from_what_it_has() {
 }
 
 #[test]
-fn what_is_nowhere_is_said_with_what_was_searched_for() {
+fn an_empty_result_lists_the_words_searched_for() {
     let mut task = Task::new(EXPLORER, "Where is frobnication handled?");
     let report = task.answer(|_, _| done("[no match in 3 files]"));
     expect![[r#"
@@ -181,7 +181,7 @@ fn what_is_nowhere_is_said_with_what_was_searched_for() {
 }
 
 #[test]
-fn failed_calls_are_told_not_hidden() {
+fn failed_calls_are_reported() {
     let mut task = Task::new(EXPLORER, QUESTION);
     let report = task.answer(|_, _| ToolOutput::failure("the search took too long"));
     assert!(report.contains("calls failed, first: Grep: the search took too long"), "{report}");
@@ -197,7 +197,7 @@ fn small_talk_gets_a_truthful_answer_and_no_search() {
 }
 
 #[test]
-fn work_that_it_cannot_do_is_declined_with_what_it_found() {
+fn work_is_declined_with_the_places_found() {
     let mut task = Task::new(MAIN, "Fix the authentication error");
     let answer = task.answer(|_, _| reported("src/login.rs:5 - fn on_auth_error() {"));
     assert!(answer.starts_with("I cannot do this work"), "{answer}");
@@ -225,7 +225,7 @@ fn a_planner_lists_where_to_look_in_order() {
 }
 
 #[test]
-fn a_summary_is_made_of_the_text_s_own_sentences() {
+fn a_summary_consists_of_sentences_of_the_text() {
     let text = "The cache holds pages. Birds sing. The cache drops old pages when the cache is full. It rained.";
     let reply = Task::new(&[], text).call();
     assert!(reply.text().contains("- The cache drops old pages when the cache is full."), "{}", reply.text());
@@ -233,7 +233,7 @@ fn a_summary_is_made_of_the_text_s_own_sentences() {
 }
 
 #[test]
-fn the_whole_is_told_from_its_readme() {
+fn an_overview_is_taken_from_the_readme() {
     let mut task = Task::new(EXPLORER, "What does this project do?");
     let tool = |tool: &str, _: &str| match tool {
         "LS" => done("README.md\nsrc/"),
@@ -249,7 +249,7 @@ fn the_whole_is_told_from_its_readme() {
 }
 
 #[test]
-fn the_same_request_gets_the_same_reply_and_its_size_is_estimated() {
+fn equal_requests_get_equal_replies_with_an_estimated_size() {
     let task = Task::new(MAIN, QUESTION);
     assert_eq!(task.call(), task.call());
     let text = Task::new(MAIN, "hello").call();

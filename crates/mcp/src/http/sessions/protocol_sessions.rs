@@ -1,4 +1,4 @@
-//! The sessions as the protocol's library has them: it makes them, talks in them, and closes them.
+//! The sessions as the protocol library sees them: it creates them, talks in them, and closes them.
 
 use futures_util::Stream;
 use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};

@@ -1,4 +1,4 @@
-//! Finds what has changed since one session was last told.
+//! Finds the changes since a session's last notification.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,21 +9,21 @@ use sortie_protocol::TaskId;
 
 use crate::resources::{Address, Records, Subject, View, is_listed, roots};
 
-/// What there is at one moment.
+/// State at one moment.
 #[derive(Clone)]
 pub(super) struct Edition {
     pub(super) agents: Arc<Registry>,
-    /// Where the journal ends; `None` where it could not be asked.
+    /// End of the journal; `None` if it could not be queried.
     pub(super) end: Option<Position>,
 }
 
-/// Something that a host should look at again.
+/// A thing that a host should read again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Change {
     Tools,
     Prompts,
     Resources,
-    /// The resource of this address.
+    /// The resource at this address.
     Updated(String),
 }
 
@@ -32,16 +32,15 @@ pub(super) struct Differences {
     told: Edition,
     /// The newest task in the list of resources.
     newest: Option<TaskId>,
-    /// How far what each subscribed address shows had come; `None` where the host cannot see it, or nobody could read
-    /// it.
+    /// Progress of each subscribed address; `None` if the host cannot see it or it could not be read.
     marks: BTreeMap<String, Option<Mark>>,
 }
 
-/// Grows whenever there is something new to read; 0 where there is nothing yet.
+/// Grows whenever there is something new to read; 0 if there is nothing yet.
 type Mark = u64;
 
 impl Differences {
-    /// What there is now counts as told.
+    /// Creates a record in which the current state counts as notified.
     pub(super) async fn since(told: Edition, records: Records) -> Self {
         let mut differences = Self { records, told, newest: None, marks: BTreeMap::new() };
         differences.of_tasks(&[]).await;
@@ -52,8 +51,8 @@ impl Differences {
         self.told.clone()
     }
 
-    /// What is different in this edition; from now on it counts as told. Of an address that is new among those
-    /// subscribed to, all that there is counts as new: it may have come while nobody looked.
+    /// Returns the differences in this edition, which then count as notified. For a newly subscribed address everything
+    /// counts as new: it may have come while nobody watched.
     pub(super) async fn find(&mut self, edition: Edition, subscribed: &[String]) -> Vec<Change> {
         let mut changes = self.of_agents(&edition.agents, subscribed);
         let is_same_journal = edition.end == self.told.end;
@@ -66,7 +65,7 @@ impl Differences {
         changes
     }
 
-    /// The tool that delegates lists agents and templates in its description.
+    /// The delegating tool lists agents and templates in its description.
     fn of_agents(&self, agents: &Arc<Registry>, subscribed: &[String]) -> Vec<Change> {
         let told = &self.told.agents;
         if Arc::ptr_eq(told, agents) {
@@ -83,7 +82,7 @@ impl Differences {
         changes
     }
 
-    /// What cannot be read now is looked at again with the next edition that differs.
+    /// Resources that cannot be read now are checked again with the next different edition.
     async fn of_tasks(&mut self, subscribed: &[String]) -> Vec<Change> {
         let (journal, workspace) = (Arc::clone(&self.records.journal), self.records.workspace.clone());
         let mut addresses = Vec::new();
@@ -109,7 +108,7 @@ impl Differences {
         changes
     }
 
-    /// The address, if it is of something that the host can see. What it once could see it can see for good.
+    /// Returns the address if the host can see its resource. Visibility is never lost.
     async fn seen(&self, uri: &str, known: bool) -> Option<Address> {
         let address: Address = uri.parse().ok()?;
         match address.subject {
@@ -119,13 +118,14 @@ impl Differences {
     }
 }
 
-/// The newest task in the list of resources; `None` also where people alone have started tasks of late.
+/// Returns the newest task in the list of resources; also `None` if only people have started tasks recently.
 fn newest(journal: &dyn Journal, workspace: String) -> Result<Option<TaskId>, JournalError> {
     let listed = journal.list(&roots(workspace, None))?;
     Ok(listed.iter().find(|header| is_listed(header)).map(|header| header.task_id))
 }
 
-/// A transcript grows with every event; a report, and what a whole branch changed, are there when a leg has ended.
+/// Returns the mark of an address. A transcript grows with every event; reports and changes appear when a leg has
+/// ended.
 fn mark(journal: &dyn Journal, address: Address) -> Option<Mark> {
     let Subject::Task(task, view) = address.subject else { return Some(0) };
     let Standing { leg, state, last_seq, .. } = journal.standing(task).ok()?;

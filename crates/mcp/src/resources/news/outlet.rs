@@ -1,5 +1,5 @@
-//! Outlets of news: to a session that was opened by `initialize`, which hears everything it has not been spared, or to
-//! one `subscriptions/listen`, which hears what it has asked for.
+//! Outlets for notifications: a session opened by `initialize`, which receives everything that applies to it, or one
+//! `subscriptions/listen`, which receives what it requested.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,15 +11,15 @@ use rmcp::service::{Peer, RoleServer, SubscriptionSendError, SubscriptionSink};
 use crate::resources::Address;
 use crate::resources::news::differences::Change;
 
-/// The addresses that one session has subscribed to. Clones are the same list.
+/// Addresses that one session has subscribed to. Clones share one list.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Subscriptions(Arc<Mutex<BTreeSet<String>>>);
 
-/// One session subscribes to no more.
+/// Most subscriptions of one session.
 const MOST: usize = 1000;
 
 impl Subscriptions {
-    /// Refused is an address of nothing, and one too many.
+    /// Adds an address; refuses invalid ones, and one too many.
     pub(crate) fn add(&self, uri: String) -> Result<(), ErrorData> {
         uri.parse::<Address>().map_err(|error| ErrorData::resource_not_found(error.to_string(), None))?;
         let mut uris = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -31,13 +31,13 @@ impl Subscriptions {
         Ok(())
     }
 
-    /// Harmless for an address that nobody subscribed to.
+    /// Removes an address; harmless if it was not subscribed.
     pub(crate) fn remove(&self, uri: &str) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(uri);
     }
 }
 
-/// What of a `subscriptions/listen` is listened to: all kinds of news, and the addresses that can be of something.
+/// Returns the accepted part of a `subscriptions/listen`: all kinds of notifications, and valid addresses.
 pub(crate) fn accepted(requested: &SubscriptionFilter) -> SubscriptionFilter {
     let mut accepted = requested.clone();
     if let Some(uris) = &mut accepted.resource_subscriptions {
@@ -52,7 +52,7 @@ pub(super) enum Outlet {
     Listener(SubscriptionSink),
 }
 
-/// Nobody hears it any more.
+/// Nobody receives it any more.
 pub(super) struct Closed;
 
 impl Outlet {
@@ -68,7 +68,7 @@ impl Outlet {
     pub(super) fn is_closed(&self) -> bool {
         match self {
             Self::Session { peer, .. } => peer.is_transport_closed(),
-            // Whoever cancels it is heard at once, where it is waited for.
+            // Its cancellation is noticed elsewhere, where it is awaited.
             Self::Listener(_) => false,
         }
     }

@@ -1,6 +1,6 @@
 //! Notation of programming languages, one row for each family. To teach the model another language, add a row.
 
-/// How the files of one family are written.
+/// Notation of one family's files.
 #[derive(Debug)]
 pub(crate) struct Syntax {
     pub(crate) extensions: &'static [&'static str],
@@ -15,7 +15,7 @@ pub(crate) struct Syntax {
 const SLASHES: &[&str] = &["//", "/*", "*/", "* "];
 const HASH: &[&str] = &["#"];
 
-/// One row per family; the first whose extensions fit.
+/// One row per family; the first with a matching extension applies.
 pub(crate) const FAMILIES: &[Syntax] = &[
     Syntax {
         extensions: &["rs"],
@@ -118,6 +118,6 @@ pub(crate) const FAMILIES: &[Syntax] = &[
     },
 ];
 
-/// For files of which nothing is known: prose.
+/// For unknown files: prose.
 pub(crate) const UNKNOWN: Syntax =
     Syntax { extensions: &[], keywords: &[], line_comments: &[], docs: &[], imports: &[], bare_functions: false };
