@@ -1,8 +1,7 @@
-//! One long session, and many short ones at once, with a server over HTTP that runs already: how fast it answers, and
-//! whether it grows.
+//! One long session, and many short ones at once, with a running server over HTTP: its response time and its growth.
 //!
-//! `cargo run -p sortie-mcp --example long_session -- URL TOKEN_FILE PID [CALLS] [CLIENTS]`, with what `sortie mcp
-//! --http` has said at its start, and the number of its process.
+//! `cargo run -p sortie-mcp --example long_session -- URL TOKEN_FILE PID [CALLS] [CLIENTS]`, with the values that
+//! `sortie mcp --http` printed at its start, and its process id.
 
 #![expect(clippy::print_stdout, reason = "it is a program that reports")]
 
@@ -17,9 +16,9 @@ use sortie_llm::AddressKind;
 
 type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
-/// How often the process is looked at.
+/// Number of measurements of the process.
 const LOOKS: u32 = 10;
-/// Calls of each of those who come at once.
+/// Calls of each concurrent client.
 const SHORT: u32 = 20;
 
 #[tokio::main]
@@ -77,7 +76,7 @@ async fn call(session: &RunningService<RoleClient, ()>, times: u32) -> Outcome<(
     Ok(())
 }
 
-/// Of a process: what it has in memory, in KiB, and how many descriptors it has open.
+/// Memory of a process in KiB, and its number of open descriptors.
 fn vitals(process: &str) -> Outcome<(u64, usize)> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
     let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).ok_or("it has no memory")?;

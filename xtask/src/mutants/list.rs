@@ -91,11 +91,11 @@ pub(super) const MUTANTS: &[Mutant] = &[
     escape("web-redirect", "web::s73_a_redirect_is_judged_like_a_first_request"),
     escape("own-servers", "web::s77_the_programs_own_servers_are_never_fetched"),
     // Who may talk to the server over HTTP.
-    mcp("host-name", "http::gate::s61_a_request_that_calls_us_by_another_name_is_refused"),
-    mcp("page-origin", "http::gate::s62_pages_of_other_sites_are_refused_whatever_they_send"),
-    mcp("http-token", "http::gate::s64_who_has_no_token_learns_that_one_is_needed_and_nothing_else"),
-    mcp("wide-bind", "http::gate::s66_an_address_that_other_machines_could_reach_needs_a_word"),
-    mcp("session-owner", "http::sessions::s69_a_session_belongs_to_the_token_that_it_was_started_with"),
+    mcp("host-name", "http::gate::s61_a_request_to_another_host_name_is_refused"),
+    mcp("page-origin", "http::gate::s62_every_request_from_pages_of_other_sites_is_refused"),
+    mcp("http-token", "http::gate::s64_a_client_without_a_token_learns_only_that_one_is_needed"),
+    mcp("wide-bind", "http::gate::s66_an_address_reachable_from_other_machines_needs_consent"),
+    mcp("session-owner", "http::sessions::s69_a_session_belongs_to_the_token_that_started_it"),
     // What comes back.
     escape("redaction", "secrets::s84_keys_in_what_tools_return_are_redacted_wherever_it_goes"),
     escape("report-mark", "delegation::s56_a_childs_report_stays_data_between_marks_that_it_cannot_know"),

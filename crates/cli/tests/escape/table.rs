@@ -126,30 +126,30 @@ const TABLE: &[(&str, &[Standing])] = &[
     ("s59", &[Waits("limits")]),
     ("s60", &[Here]),
     // Servers.
-    ("s61", &[At(GATE, "s61_a_request_that_calls_us_by_another_name_is_refused"), Waits("screen")]),
+    ("s61", &[At(GATE, "s61_a_request_to_another_host_name_is_refused"), Waits("screen")]),
     (
         "s62",
         &[
-            At(GATE, "s62_pages_of_other_sites_are_refused_whatever_they_send"),
-            At(GATE, "s62_a_message_that_is_not_called_json_is_refused"),
+            At(GATE, "s62_every_request_from_pages_of_other_sites_is_refused"),
+            At(GATE, "s62_a_message_without_the_json_type_is_refused"),
             Waits("screen"),
         ],
     ),
     (
         "s64",
         &[
-            At(GATE, "s64_who_has_no_token_learns_that_one_is_needed_and_nothing_else"),
+            At(GATE, "s64_a_client_without_a_token_learns_only_that_one_is_needed"),
             At(GATE, "s64_a_token_in_the_address_opens_nothing"),
             At(GATE, "s64_the_token_goes_no_further_than_the_gate"),
             At(MCP_HTTP, "s64_the_token_is_made_once_for_this_user_alone"),
             At(MCP_HTTP, "s64_a_token_that_others_could_know_is_refused"),
         ],
     ),
-    ("s65", &[At(GATE, "s65_a_connection_is_never_made_into_another_kind")]),
+    ("s65", &[At(GATE, "s65_a_connection_is_never_upgraded")]),
     (
         "s66",
         &[
-            At(GATE, "s66_an_address_that_other_machines_could_reach_needs_a_word"),
+            At(GATE, "s66_an_address_reachable_from_other_machines_needs_consent"),
             At(MCP_HTTP, "s66_a_server_that_others_could_reach_is_not_started_without_a_word"),
         ],
     ),
@@ -157,21 +157,18 @@ const TABLE: &[(&str, &[Standing])] = &[
     (
         "s68",
         &[
-            At(BOUNDS, "s68_a_body_that_is_too_large_is_refused_and_not_kept"),
-            At(BOUNDS, "s68_a_body_that_is_no_message_is_answered_by_what_is_wrong_with_it"),
-            At(BOUNDS, "s68_a_call_outside_of_a_session_is_refused"),
-            At(BOUNDS, "s68_who_sends_a_body_that_is_too_large_in_one_go_still_reads_why_it_is_refused"),
-            At(BOUNDS, "s68_an_id_is_free_again_when_its_request_is_answered_and_not_when_it_was_cancelled"),
-            At(
-                HOSTILE_HOST,
-                "s68_the_id_of_a_cancelled_request_is_not_taken_again_and_no_late_answer_stands_for_another",
-            ),
+            At(BOUNDS, "s68_a_too_large_body_is_refused_and_not_kept"),
+            At(BOUNDS, "s68_an_invalid_body_is_answered_with_its_fault"),
+            At(BOUNDS, "s68_a_call_outside_a_session_is_refused"),
+            At(BOUNDS, "s68_the_sender_of_a_too_large_body_can_still_read_the_refusal"),
+            At(BOUNDS, "s68_an_id_is_free_after_a_reply_but_not_after_a_cancellation"),
+            At(HOSTILE_HOST, "s68_the_id_of_a_cancelled_request_is_never_accepted_again"),
         ],
     ),
     (
         "s69",
         &[
-            At(SESSIONS, "s69_a_session_belongs_to_the_token_that_it_was_started_with"),
+            At(SESSIONS, "s69_a_session_belongs_to_the_token_that_started_it"),
             At(MCP_HTTP, "s69_who_replaces_the_token_locks_the_old_one_out_at_once"),
         ],
     ),

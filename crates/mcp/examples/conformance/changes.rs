@@ -1,10 +1,10 @@
-//! Lists that change: two tools say so, and whoever listens is told.
+//! Lists that change: two tools announce changes, and every listener receives them.
 
 use rmcp::model::{CallToolRequestParams, CallToolResult, ContentBlock};
 use rmcp::service::SubscriptionContext;
 use tokio::sync::broadcast::Sender;
 
-/// How many changes a slow listener may be behind.
+/// Most changes that a slow listener may lag behind.
 const BACKLOG: usize = 16;
 
 #[derive(Debug, Clone, Copy)]
@@ -28,12 +28,12 @@ impl Changes {
             "test_trigger_prompt_change" => Change::Prompts,
             _ => return None,
         };
-        // Nobody may be listening.
+        // There may be no listener.
         self.0.send(change).ok();
         Some(CallToolResult::success(vec![ContentBlock::text("Those who listen are told.")]))
     }
 
-    /// Tells one listener of each change until it goes away. What it did not ask for the sink refuses.
+    /// Reports each change to one listener until it is gone. The sink drops changes that it did not request.
     pub(crate) async fn tell(&self, listener: &SubscriptionContext) {
         let mut changes = self.0.subscribe();
         loop {

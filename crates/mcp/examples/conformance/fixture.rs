@@ -1,6 +1,6 @@
-//! The fixture as a server of the protocol: what it lists, and where each request is answered.
+//! The fixture as a server of the protocol: its lists, and the routing of its requests.
 //!
-//! What has one fixed answer stands in `answers.json`; what takes a conversation has a module of its own.
+//! Fixed answers are in `answers.json`; each kind of conversation has a module of its own.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::jobs::Jobs;
 use crate::lists::Lists;
 use crate::{prompts, questions, resources, talk};
 
-/// One session's view; all sessions share what is behind it.
+/// One session's view; all sessions share the state behind it.
 #[derive(Clone)]
 pub(crate) struct Fixture(Arc<Shared>);
 
@@ -40,7 +40,7 @@ impl Fixture {
         Ok(Self(Arc::new(Shared { lists: Lists::read()?, changes, jobs, house: House::open()?, states })))
     }
 
-    /// The first module that knows the tool answers.
+    /// Answers with the first module that knows the tool.
     async fn answer(
         &self,
         call: CallToolRequestParams,

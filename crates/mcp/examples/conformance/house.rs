@@ -1,5 +1,5 @@
-//! Jobs that are tasks of a real office: an engine with a journal on disk, whose model takes as long as the suite asks
-//! it to. So the suite judges our own Tasks extension by them.
+//! Jobs that are tasks of a real office: an engine with a journal on disk, whose model takes as long as the suite asks.
+//! So the suite judges our own Tasks extension.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -22,13 +22,13 @@ use sortie_testkit::{Script, ScriptedModel, ScriptedModels, reply, when};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-/// What the model is asked for, so many times as the suite wants it to take in seconds. What is not here never ends.
+/// Seconds that each kind of job takes. Any other job never ends.
 const TIMES: [u64; 3] = [0, 1, 2];
 const FAIL: &str = "Fail.";
 
 pub(crate) struct House {
     server: Server,
-    /// As long as the house is there.
+    /// Kept as long as the house exists.
     _home: TempDir,
 }
 
@@ -62,7 +62,7 @@ impl House {
         Ok(Self { server: Server::new(Office::new(parts), CancellationToken::new()), _home: home })
     }
 
-    /// What a tool of the suite is as a call of our own tool; `None` for any other tool.
+    /// Translates a tool of the suite into a call of our own tool; `None` for any other tool.
     pub(crate) fn errand(call: &CallToolRequestParams) -> Option<CallToolRequestParams> {
         let argument = |name: &str| call.arguments.as_ref().and_then(|arguments| arguments.get(name));
         let prompt = match &*call.name {
@@ -77,7 +77,7 @@ impl House {
         Some(CallToolRequestParams::new("Task").with_arguments(arguments))
     }
 
-    /// Runs it: as a task where the client knows tasks. One of the jobs is only to be had so.
+    /// Runs the call, as a task if the client knows tasks. One of the jobs requires that.
     pub(crate) async fn run(
         &self,
         job: &str,

@@ -1,5 +1,5 @@
-//! Jobs that ask the client while they work, or break: tasks of the Tasks extension that ours never are. They are only
-//! to be had where the client has declared the extension.
+//! Jobs that ask the client while they work, or fail: tasks of the Tasks extension that ours never are. They require a
+//! client that has declared the extension.
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskParams, ClientCapabilities, ContentBlock,
@@ -15,7 +15,7 @@ use crate::questions;
 #[derive(Default)]
 pub(crate) struct Jobs(TaskManager);
 
-/// What a task of each tool does.
+/// Behaviour of each tool's task.
 #[derive(Debug, Clone)]
 enum Job {
     Break,
@@ -24,7 +24,7 @@ enum Job {
 }
 
 impl Jobs {
-    /// The answer of a tool of this module; `None` for any other tool.
+    /// Answers a tool of this module; `None` for any other tool.
     pub(crate) fn answer(
         &self,
         call: &CallToolRequestParams,

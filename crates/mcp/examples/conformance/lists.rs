@@ -1,5 +1,5 @@
-//! What the fixture lists (`offer.json`), what it always answers the same (`answers.json`), and what it asks the
-//! client's user to fill in (`forms.json`). All of it is what the suite expects by name.
+//! Lists of the fixture (`offer.json`), its fixed answers (`answers.json`), and its forms for the client's user
+//! (`forms.json`). The suite expects all of them by name.
 
 use std::collections::HashMap;
 
@@ -33,7 +33,7 @@ pub(crate) struct Lists {
 }
 
 impl Lists {
-    /// From the files that are compiled into the fixture.
+    /// Reads the files compiled into the fixture.
     pub(crate) fn read() -> Result<Self, serde_json::Error> {
         Ok(Self {
             offer: serde_json::from_str(include_str!("offer.json"))?,
@@ -77,7 +77,7 @@ impl Lists {
         &self.offer.resource_templates
     }
 
-    /// What the client's user is asked to fill in.
+    /// A form for the client's user to fill in.
     pub(crate) fn form(&self, name: &str) -> Value {
         self.forms.get(name).cloned().unwrap_or_default()
     }

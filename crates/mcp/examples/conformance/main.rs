@@ -1,7 +1,7 @@
 //! A server for the protocol's conformance suite: `conformance TOKEN_FILE`.
 //!
 //! The suite expects tools, resources and prompts by name, and this server offers them over the same HTTP layer as
-//! `sortie mcp --http`, token and all. It prints its address, and ends when its standard input ends. `cargo xtask mcp`
+//! `sortie mcp --http`, token included. It prints its address, and ends when its standard input ends. `cargo xtask mcp`
 //! runs it.
 
 mod changes;
@@ -36,7 +36,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let stop = CancellationToken::new();
     let stopped = stop.clone();
     std::thread::spawn(move || {
-        // It carries nothing: its end says that whoever started this has gone.
+        // It carries no data; its end means that the parent process is gone.
         std::io::copy(&mut std::io::stdin(), &mut std::io::sink()).ok();
         stopped.cancel();
     });

@@ -1,4 +1,4 @@
-//! Prompts that depend on what is asked.
+//! Prompts that depend on their arguments.
 
 use rmcp::ErrorData;
 use rmcp::model::{

@@ -1,5 +1,5 @@
-//! Tools that need something of the client before they can answer, and say so in their result: the client calls again
-//! with what was asked for.
+//! Tools that need input from the client before they can answer, and say so in their result; the client calls again
+//! with that input.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,7 +13,7 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use serde_json::{Value, json};
 
-/// Handles that were given to clients, each good for one call.
+/// Handles given to clients, each valid for one call.
 #[derive(Default)]
 pub(crate) struct States {
     issued: AtomicU64,
@@ -27,7 +27,7 @@ impl States {
         handle
     }
 
-    /// Whether the client brought back what it was given.
+    /// Checks that the client returned the handle that it was given.
     fn redeem(&self, call: &CallToolRequestParams) -> Result<(), ErrorData> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let known = call.request_state.as_ref().is_some_and(|handle| open.remove(handle));
@@ -35,7 +35,7 @@ impl States {
     }
 }
 
-/// The answer of a tool of this module; `None` for any other tool.
+/// Answers a tool of this module; `None` for any other tool.
 pub(crate) fn answer(
     call: &CallToolRequestParams,
     states: &States,
@@ -74,7 +74,7 @@ pub(crate) fn answer(
     Some(answer)
 }
 
-/// A tool that needs one thing.
+/// Runs a tool that needs one input.
 fn once(call: &CallToolRequestParams, key: &str, question: Value) -> Result<CallToolResponse, ErrorData> {
     match given(call.input_responses.as_ref(), key) {
         Some(answer) => Ok(done(format!("Thank you for {answer}"))),
@@ -82,7 +82,7 @@ fn once(call: &CallToolRequestParams, key: &str, question: Value) -> Result<Call
     }
 }
 
-/// A tool that needs all of these at once, and its state back.
+/// Runs a tool that needs all these inputs at once, and its state back.
 fn with_state(
     call: &CallToolRequestParams,
     states: &States,
@@ -98,7 +98,7 @@ fn with_state(
     ask(questions, Some(states.issue())).map(Into::into)
 }
 
-/// Asks the client's model and its user, whichever the client has.
+/// Asks the client's model and its user, as far as the client offers them.
 fn what_the_client_can(context: &RequestContext<RoleServer>) -> Result<CallToolResponse, ErrorData> {
     let capabilities = context.client_capabilities().unwrap_or_default();
     let model = capabilities.sampling.map(|_| ("model", prompt("Say something.")));
@@ -106,17 +106,17 @@ fn what_the_client_can(context: &RequestContext<RoleServer>) -> Result<CallToolR
     ask(model.into_iter().chain(user), None).map(Into::into)
 }
 
-/// What the client's user filled in.
+/// Returns the fields that the client's user filled in.
 pub(crate) fn form_answer(answers: Option<&InputResponses>, key: &str) -> Option<Value> {
     given(answers, key).map(|answer| answer["content"].clone())
 }
 
-/// An answer of the client, if it is an object at all.
+/// Returns a client's answer, if it is an object.
 fn given<'a>(answers: Option<&'a InputResponses>, key: &str) -> Option<&'a Value> {
     answers?.get(key).filter(|answer| answer.is_object())
 }
 
-/// The result that asks for these.
+/// Builds the result that requests these inputs.
 pub(crate) fn ask<'a>(
     questions: impl IntoIterator<Item = (&'a str, Value)>,
     state: Option<String>,

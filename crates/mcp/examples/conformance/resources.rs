@@ -1,4 +1,4 @@
-//! Resources: fixed ones, and those of the one template.
+//! Resources: fixed ones, and those of the single template.
 
 use rmcp::ErrorData;
 use rmcp::model::{ReadResourceResponse, ReadResourceResult, ResourceContents};

@@ -1,4 +1,4 @@
-//! Tools that talk to the client while they work: logs, progress, its model, its user.
+//! Tools that communicate with the client while they work: logs, progress, its model, its user.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::lists::Lists;
 
-/// Between two messages, so that they are seen to come one by one.
+/// Pause between two messages, so that they arrive one by one.
 const PAUSE: Duration = Duration::from_millis(50);
 
 pub(crate) async fn answer(
@@ -85,7 +85,7 @@ async fn notify(context: &RequestContext<RoleServer>, method: &str, params: &Val
         .map_err(|error| ErrorData::internal_error(error.to_string(), None))
 }
 
-/// What the client's model says to the call's prompt.
+/// Asks the client's model with the call's prompt.
 async fn sample(call: &CallToolRequestParams, context: &RequestContext<RoleServer>) -> Result<String, ErrorData> {
     let prompt = call.arguments.as_ref().and_then(|arguments| arguments.get("prompt")).cloned().unwrap_or_default();
     let message = json!({ "role": "user", "content": { "type": "text", "text": prompt } });
@@ -93,7 +93,7 @@ async fn sample(call: &CallToolRequestParams, context: &RequestContext<RoleServe
     Ok(said["content"]["text"].as_str().unwrap_or_default().to_owned())
 }
 
-/// What the client's user answers.
+/// Asks the client's user.
 async fn elicit(form: Value, context: &RequestContext<RoleServer>) -> Result<String, ErrorData> {
     let answer = ask(context, "elicitation/create", form).await?;
     Ok(format!("action={}, content={}", answer["action"].as_str().unwrap_or_default(), answer["content"]))
@@ -106,7 +106,7 @@ async fn ask(context: &RequestContext<RoleServer>, method: &str, params: Value) 
     serde_json::to_value(answer).map_err(|error| ErrorData::internal_error(error.to_string(), None))
 }
 
-/// A message as the SDK's types have it.
+/// Converts a message to the SDK's types.
 fn of_protocol<T: serde::de::DeserializeOwned>(message: Value) -> Result<T, ErrorData> {
     serde_json::from_value(message).map_err(|error| ErrorData::internal_error(error.to_string(), None))
 }

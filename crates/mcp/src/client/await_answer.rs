@@ -71,19 +71,19 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn progress_without_end_comes_to_an_end() {
+    async fn endless_progress_hits_a_limit() {
         assert_eq!(waited(f64::from).await, (Unanswered::Endless, WITHIN * MOST_TIMES));
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_number_that_does_not_grow_is_no_sign() {
+    async fn a_number_that_does_not_grow_is_no_progress() {
         assert_eq!(waited(|_| 1.0).await, (Unanswered::Silent, WITHIN));
         assert_eq!(waited(|second| -f64::from(second)).await, (Unanswered::Silent, WITHIN));
         assert_eq!(waited(|_| f64::NAN).await, (Unanswered::Silent, WITHIN));
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_answer_that_takes_long_and_comes_along_is_waited_for() {
+    async fn a_slow_answer_with_progress_is_waited_for() {
         let (listener, cancel) = (NotificationListener::default(), CancellationToken::new());
         let mut signs = listener.follow(token());
         let answer = async {

@@ -105,7 +105,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn nothing_is_kept_of_requests_that_nobody_waits_for() {
+    fn no_progress_is_kept_for_finished_requests() {
         let listener = NotificationListener::default();
         let signs = listener.follow(token());
         listener.hears(1.0);

@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_call_without_end_is_told_in_its_own_words_and_as_one_that_took_too_long() {
+    fn an_endless_call_is_a_timeout_with_its_own_text() {
         let told = ServerError::NoEnd { server: "db".to_owned(), within: Duration::from_mins(10) }.into_output();
         let expected = "mcp_timeout: the MCP server `db` reported progress but was not done within 600 s (10 times \
                         `call_timeout_seconds`); whether the call had its effect is not known";

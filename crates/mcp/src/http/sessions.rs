@@ -212,14 +212,14 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_for_nothing_is_waited_for_longer() {
+    fn a_session_without_calls_lasts_longer() {
         let current = Some(principal("a"));
         assert!(!is_over(0, true, 29, current) && is_over(0, true, 30, current));
         assert!(!is_over(0, false, 3599, current) && is_over(0, false, 3600, current));
     }
 
     #[test]
-    fn who_is_there_stays_until_the_token_is_another() {
+    fn a_present_client_keeps_its_session_until_the_token_changes() {
         for has_calls in [true, false] {
             assert!(!is_over(1, has_calls, 1_000_000, Some(principal("a"))));
             assert!(!is_over(1, has_calls, 1_000_000, None));

@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_must_come_from_one_of_them() {
+    fn a_page_must_come_from_one_of_our_names() {
         assert!(local().admit_origin("http://localhost:8808"));
         for origin in ["null", "", "http://evil.example", "http://localhost:3000", "file://", "localhost:8808"] {
             assert!(!local().admit_origin(origin), "{origin}");
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn where_others_may_come_addresses_are_ours_and_names_that_were_given() {
+    fn with_remote_access_any_address_and_the_given_names_are_ours() {
         let names = HostNames::new("0.0.0.0:8808".parse().unwrap(), Some(vec!["build.example".to_owned()]));
         for host in ["10.0.0.1:8808", "[2001:db8::1]:8808", "localhost:8808", "build.example", "Build.Example:443"] {
             assert!(names.admit_host(host), "{host}");

@@ -61,7 +61,7 @@ mod tests {
     const GOOD: &str = "abcdefghijklmnopqrstuvwxyz-ABCDEFGHIJ";
 
     #[test]
-    fn only_the_same_bytes_are_let_in() {
+    fn only_the_exact_bytes_are_admitted() {
         let token = Token::new(GOOD).unwrap();
         assert!(token.admit(GOOD.as_bytes()).is_some_and(|principal| principal == token.principal()));
         for wrong in ["", "abc", &GOOD[1..], &format!("{GOOD} "), &GOOD.to_lowercase()] {
@@ -70,14 +70,14 @@ mod tests {
     }
 
     #[test]
-    fn what_could_be_guessed_or_not_be_sent_is_no_token() {
+    fn a_guessable_or_unsendable_text_is_no_token() {
         for wrong in ["", "short", &GOOD[..31], &GOOD.replace('-', " "), &GOOD.replace('-', "\n"), &"x".repeat(513)] {
             assert_eq!(Token::new(wrong), None, "{wrong}");
         }
     }
 
     #[test]
-    fn it_is_not_shown() {
+    fn a_token_is_not_shown() {
         assert_eq!(format!("{:?}", Token::new(GOOD)), "Some(Token(…))");
     }
 }

@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_is_read_as_it_is_written() {
+    fn an_address_parses_back_from_its_text() {
         for text in [
             "sortie://agents",
             "sortie://agents?from=7",

@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_is_whole_and_what_does_not_goes_on_at_an_address() {
+    fn a_short_text_is_whole_and_a_long_one_continues_at_an_address() {
         assert_eq!(page(0, &["é", "b"]).unwrap(), "éb");
         assert_eq!(page(0, &[]).unwrap(), "");
         let (full, rest) = ("é".repeat(MAX_CHARS), "rest");
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_nothing_behind_the_end() {
+    fn a_page_after_the_end_is_an_error() {
         assert_eq!(page(2, &["éb"]).unwrap(), "");
         assert!(page(3, &["éb"]).is_err());
         assert!(page(usize::MAX, &["éb"]).is_err());

@@ -187,7 +187,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_clear_word_ends_a_task_or_has_it_go_on() {
+    fn only_an_explicit_answer_ends_or_resumes_a_task() {
         let accept = |go_on: Value| json!({"action": "accept", "content": {"go_on": go_on}});
         assert_eq!(choice(&accept(json!(true))).unwrap(), Choice::GoOn);
         assert_eq!(choice(&accept(json!(false))).unwrap(), Choice::End);

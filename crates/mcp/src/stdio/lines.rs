@@ -82,12 +82,12 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn lines_come_one_by_one_without_blank_ones() {
+    async fn lines_arrive_one_by_one_without_blank_ones() {
         assert_eq!(all("a\n\r\n \nb\r\n", 10).await, [read("a"), read("b")]);
     }
 
     #[tokio::test]
-    async fn a_line_that_is_too_long_is_told_once_and_the_next_one_is_read() {
+    async fn an_overlong_line_is_reported_once_and_the_next_one_is_read() {
         let text = format!("{}\nshort\n", "x".repeat(200_000));
         assert_eq!(all(&text, 5).await, [Line::TooLong, read("short")]);
         assert_eq!(all("123456\n12345\n", 5).await, [Line::TooLong, read("12345")]);

@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_that_cannot_be_read_costs_none_of_the_others() {
+    fn an_unreadable_part_does_not_affect_the_others() {
         let told = of(json!({ "content": [
             { "type": "text", "text": "found" },
             { "type": "video", "data": "AAAA" },
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn text_is_told_and_what_is_none_is_named_with_its_size() {
+    fn text_is_kept_and_other_content_is_named_with_its_size() {
         let told = of(json!({ "content": [
             { "type": "text", "text": "found" },
             { "type": "image", "data": "AAAAAAAA", "mimeType": "image/png" },
@@ -141,13 +141,13 @@ mod tests {
     }
 
     #[test]
-    fn an_object_is_told_where_there_is_no_text() {
+    fn an_object_is_used_only_without_text() {
         assert_eq!(of(json!({ "content": [], "structuredContent": { "found": 1 } })).for_model, r#"{"found":1}"#);
         assert_eq!(of(json!({ "content": [] })).for_model, "(no output)");
     }
 
     #[test]
-    fn what_the_server_calls_an_error_is_a_failure() {
+    fn an_error_result_of_the_server_is_a_failure() {
         let told = of(json!({ "content": [{ "type": "text", "text": "no such row" }], "isError": true }));
         assert_eq!((told.for_model.as_str(), told.failed), ("no such row", true));
     }

@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_what_providers_take_and_stay_apart() {
+    fn names_fit_providers_and_stay_distinct() {
         assert_eq!(name("db", "query"), "mcp__db__query");
         assert_eq!(name("db", "a.b/c d\u{e4}"), "mcp__db__a_b_c_d_");
         let (one, other) = (name("db", &"x".repeat(100)), name("db", &format!("{}y", "x".repeat(100))));
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_tools_that_are_left_out_some_are_named_and_the_others_counted() {
+    fn of_many_omitted_tools_some_are_named_and_the_rest_counted() {
         let listing = listing((0..4_000).map(|n| tool(&format!("a{}b", ".".repeat(n % 2 + 1)), "")).collect());
         assert_eq!((listing.tools.len(), listing.notices.len()), (2, 4));
         assert_eq!(
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn long_descriptions_are_cut_and_long_schemas_left_out_and_both_say_so() {
+    fn long_descriptions_are_cut_and_long_schemas_omitted_with_a_note() {
         let mut long = tool("a", &"word ".repeat(1_000));
         let redactor = Redactor::new(Vec::new());
         let spec = spec("mcp__db__a".to_owned(), &long, &redactor);
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_schema_cannot_say_at_its_top_is_said_in_the_description() {
+    fn a_choice_at_the_top_of_a_schema_moves_into_the_description() {
         let mut either = tool("a", "Finds.");
         either.input_schema =
             Arc::new(serde_json::Map::from_iter([("anyOf".to_owned(), json!([{ "required": ["x"] }]))]));
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_in_descriptions_and_schemas_are_taken_out_before_they_are_cut_and_the_digest_is_of_the_servers_words() {
+    fn keys_are_masked_before_cutting_and_the_digest_covers_the_original() {
         let (key, mark) = ("tok-abcdefghijklmnop", "[redacted: known secret]");
         let schema = json!({
             "description": key,
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn a_digest_changes_with_what_is_read_of_the_tool_and_with_the_server() {
+    fn a_digest_changes_with_the_readable_definition_and_the_server() {
         let db = server(&json!({ "command": "db", "env": { "KEY": "${KEY}" } }));
         let before = pin(&db, &tool("a", "reads"));
         assert_eq!(before, pin(&db, &tool("a", "reads")));
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn a_digest_stays_with_a_new_key_and_with_what_nobody_reads() {
+    fn a_digest_ignores_keys_and_unread_fields() {
         let same = |one: Value, other: Value| {
             let pins = [one, other].map(|definition| pin(&server(&definition), &tool("a", "reads")));
             assert_eq!(pins[0], pins[1]);

@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tool_that_cannot_be_read_is_left_out_and_the_others_are_there() {
+    fn an_unreadable_tool_is_left_out_and_the_others_stay() {
         let odd = json!({ "name": "odd", "description": "has no schema" });
         let mut pages = ToolPages::default();
         let first = page(json!({ "tools": [tool("a", ""), odd, 7, tool("b", "")], "nextCursor": "2" }));
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_that_goes_round_in_a_circle_is_not_followed() {
+    fn a_circular_list_is_not_followed() {
         let mut pages = ToolPages::default();
         for next in ["b", "a"] {
             assert_eq!(pages.take(page(json!({ "tools": [], "nextCursor": next }))), Ok(Some(next.to_owned())));
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_has_a_bound_in_pages_in_tools_and_in_bytes() {
+    fn a_list_is_bounded_in_pages_tools_and_bytes() {
         let mut pages = ToolPages::default();
         let asked = (0..)
             .take_while(|n| pages.take(page(json!({ "tools": [], "nextCursor": n.to_string() }))).unwrap().is_some());

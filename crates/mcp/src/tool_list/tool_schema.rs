@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn a_schema_that_providers_take_stays_as_it_is() {
+    fn an_acceptable_schema_is_unchanged() {
         let schema = json!({
             "type": "object", "properties": { "a": { "anyOf": [{ "type": "string" }, { "type": "null" }] } },
             "required": ["a"], "additionalProperties": false, "$defs": { "b": {} }
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_choice_at_the_top_becomes_all_that_can_be_chosen_and_is_said() {
+    fn a_choice_at_the_top_becomes_all_its_options_with_a_note() {
         let (schema, told) = of(json!({
             "properties": { "own": {} },
             "oneOf": [
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn what_all_branches_demand_together_is_demanded() {
+    fn properties_required_by_all_branches_are_required() {
         let (schema, told) = of(json!({
             "type": ["object", "null"], "required": ["own"], "not": { "required": ["z"] },
             "allOf": [{ "required": ["a"] }, { "required": ["b"], "properties": { "b": {} } }]
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_old_draft_says_of_properties_is_taken_out() {
+    fn keywords_of_an_old_draft_are_removed() {
         let (schema, told) = of(json!({
             "required": true,
             "properties": {

@@ -19,7 +19,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_at_the_place_where_words_are_cut_is_not_shown_in_part() {
+    fn a_key_at_the_cut_is_not_shown_in_part() {
         let redactor = Redactor::new(vec!["tok-abcdefghijklmnop".to_owned()]);
         let said = format!("{} tok-abcdefghijklmnop\nand more", "x".repeat(MAX_CHARS - 10));
         let shown = brief(&redactor, &said);

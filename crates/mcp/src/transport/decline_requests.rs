@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_asks_without_end_and_takes_no_answer_is_not_read_any_more() {
+    async fn a_server_that_asks_endlessly_without_reading_is_not_read() {
         let server = Asking::new();
         let mut ours = Declining::over_pipe(server.clone());
         assert!(ours.receive().now_or_never().is_none());

@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn variables_are_replaced_wherever_they_stand_and_nothing_else_is() {
+    fn variables_are_replaced_everywhere_and_nothing_else_is() {
         assert_eq!(expanded_text("a ${KEY} b ${KEY}").unwrap(), "a k1 b k1");
         assert_eq!(
             expanded_text("$KEY {KEY} $ ${GONE:-other} ${EMPTY:-} ${KEY:-other}").unwrap(),
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_set_is_an_error_that_names_it() {
+    fn an_unset_variable_is_an_error_that_names_it() {
         for text in ["${GONE}", "x ${EMPTY}"] {
             assert!(expanded_text(text).unwrap_err().ends_with("which it needs, is not set"), "{text}");
         }

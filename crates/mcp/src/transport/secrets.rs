@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_secret_by_the_names_beside_them() {
+    fn values_are_secret_by_their_names() {
         for name in [
             "API_KEY",
             "apiToken",
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_only_have_to_do_with_secrets_are_ordinary_words() {
+    fn values_merely_about_secrets_are_ordinary_words() {
         for name in [
             "GIT_AUTHOR_NAME",
             "AUTHOR",
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn objects_in_values_and_arguments_are_read_as_names_and_values() {
+    fn objects_in_values_and_arguments_are_parsed_into_names_and_values() {
         let object = r#"{"Authorization":"Bearer abc","Version":"2022-06-28","in":[{"apiKey":"d\ne"}],"auth":1}"#;
         assert_eq!(in_variable("MCP_HEADERS", object), ["abc", "d\ne"]);
         assert_eq!(in_variable("MCP_HEADERS", r#"{"at":"https://h/?token=abc"}"#), ["abc"]);
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn the_word_before_a_key_is_dropped_and_no_word_of_a_passphrase_is() {
+    fn the_scheme_before_a_key_is_dropped_but_no_word_of_a_passphrase() {
         for (header, key) in [
             ("Bearer abc", "abc"),
             ("basic  abc", "abc"),
@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments_that_give_a_key_are_known_however_they_are_written() {
+    fn arguments_with_a_key_are_recognised_in_every_form() {
         for arguments in [
             &["--token=abc"][..],
             &["--api-key", "abc"],
@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_carry_keys_before_the_host_and_in_the_query() {
+    fn addresses_hold_keys_before_the_host_and_in_the_query() {
         let known: [(&str, &[&str]); 9] = [
             ("https://h/mcp?api_key=abc&region=us-east-1#x", &["abc"]),
             ("https://h/mcp?k=0123456789abcdef", &["0123456789abcdef"]),

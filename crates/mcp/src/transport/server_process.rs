@@ -195,7 +195,7 @@ mod tests {
     const KEY: &str = "tok-abcdefghijklmnop";
 
     #[test]
-    fn of_long_last_words_the_end_is_shown_from_the_beginning_of_a_word() {
+    fn long_last_output_is_shown_from_a_word_near_its_end() {
         let redactor = Redactor::new(Vec::new());
         let said = format!("{}the licence is over\n", "loading plugins ".repeat(100));
         let shown = end_of(said.as_bytes(), &redactor);
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_not_shown_in_part_wherever_last_words_are_cut() {
+    fn a_key_is_never_shown_in_part_wherever_the_output_is_cut() {
         let phrase = "correct horse battery staple";
         let redactor = Redactor::new(vec![phrase.to_owned(), KEY.to_owned()]);
         for after in MAX_SHOWN_BYTES - 2 * phrase.len()..MAX_SHOWN_BYTES {

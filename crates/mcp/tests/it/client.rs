@@ -1,4 +1,4 @@
-//! Others' servers as our agents have them: against a server that does what servers must not do.
+//! External servers as our agents see them: against a server that misbehaves.
 
 mod address;
 mod calls;
@@ -20,9 +20,10 @@ use sortie_testkit::mcp_server::{self, ROLE};
 
 use self::world::SERVER_TEST;
 
-/// This binary once more is the server that all tests here start. As a test of its own, that it is one.
+/// Runs this binary again, which is the server that all tests here start. As a test of its own, it checks that it is
+/// one.
 #[test]
-fn the_server_that_tests_start_answers_a_greeting() {
+fn the_server_that_tests_start_completes_the_handshake() {
     if let Some(role) = mcp_server::role() {
         return mcp_server::serve(&role);
     }

@@ -1,4 +1,4 @@
-//! The model of a host, asked over an in-memory connection.
+//! The model of a host, called over an in-memory connection.
 #![expect(deprecated, reason = "sampling is deprecated in the protocol, and offered by hosts")]
 
 use std::sync::{Arc, Mutex};
@@ -21,14 +21,14 @@ use tokio::sync::mpsc;
 
 use crate::site::{Site, call as call_tool};
 
-/// A host whose model says the same to everybody.
+/// A host whose model gives everybody the same answer.
 struct Host {
     name: &'static str,
     sampling: Option<SamplingCapability>,
-    /// `None`: it never answers.
+    /// `None`: never answers.
     answer: Option<Result<CreateMessageResult, ErrorData>>,
     asked: Arc<Mutex<Vec<Value>>>,
-    /// Told when it is asked, and when that is taken back.
+    /// Receives a message when it is asked, and when the request is withdrawn.
     seen: mpsc::UnboundedSender<&'static str>,
 }
 
@@ -94,7 +94,7 @@ async fn connect(
     Connection { client: client.expect("a handshake"), server: server.expect("a handshake"), asked, seen }
 }
 
-/// Nobody has set a model.
+/// Models of a process without any route.
 fn models(hosts: &Hosts) -> HostModels {
     let routes = RouteTable::new(RouteSetup::default()).expect("no routes are fine");
     HostModels::new(Arc::new(routes), hosts.clone())
@@ -124,7 +124,7 @@ fn open(hosts: &Hosts, choice: &ModelChoice) -> Arc<dyn Model> {
 }
 
 #[tokio::test]
-async fn a_host_gets_the_whole_conversation_with_tools_and_outputs_and_its_calls_come_back() {
+async fn a_host_gets_the_whole_conversation_and_its_calls_come_back() {
     let input = json!({"file_path": "b.txt"}).as_object().cloned().unwrap();
     let blocks = vec![
         SamplingMessageContentBlock::text("Now the other one."),
@@ -177,7 +177,7 @@ async fn a_host_gets_the_whole_conversation_with_tools_and_outputs_and_its_calls
 }
 
 #[tokio::test]
-async fn a_host_that_refuses_or_fails_is_told_apart_and_named() {
+async fn a_refusing_and_a_failing_host_are_distinguished_and_named() {
     let code = |code: i32| ErrorData::new(ErrorCode(code), "no, thanks", None);
     for (answer, kind, said) in [
         (Err(code(-1)), ErrorKind::Auth, "it refused (-1): no, thanks"),
@@ -201,7 +201,7 @@ async fn a_host_that_refuses_or_fails_is_told_apart_and_named() {
 }
 
 #[tokio::test]
-async fn a_call_that_nobody_waits_for_is_taken_back() {
+async fn an_abandoned_call_is_withdrawn() {
     let mut connection = connect("host", Some(with_tools()), None).await;
     let hosts = Hosts::default();
     let loan = hosts.lend(connection.server.peer()).expect("it offers its model");
@@ -216,7 +216,7 @@ async fn a_call_that_nobody_waits_for_is_taken_back() {
 }
 
 #[tokio::test]
-async fn a_host_that_goes_away_ends_the_call_and_is_not_asked_again() {
+async fn a_host_that_disconnects_ends_the_call_and_is_not_asked_again() {
     let mut connection = connect("host", Some(with_tools()), None).await;
     let hosts = Hosts::default();
     let loan = hosts.lend(connection.server.peer()).expect("it offers its model");
@@ -231,7 +231,7 @@ async fn a_host_that_goes_away_ends_the_call_and_is_not_asked_again() {
     assert_eq!(gone.kind, ErrorKind::Setup);
     assert!(gone.message.contains("the host `host`, whose model this task uses, is not connected"), "{gone}");
 
-    // The same program comes again, and another one.
+    // The same client program comes again, and so does another one.
     let other = connect("other", Some(with_tools()), Some(Ok(says("mine")))).await;
     let _other = hosts.lend(other.server.peer());
     assert!(models(&hosts).open(&choice).is_err(), "it is somebody else's model");
@@ -253,7 +253,7 @@ async fn only_a_host_whose_model_can_use_tools_lends_it() {
 }
 
 #[tokio::test]
-async fn a_hosts_model_serves_what_the_host_asks_for_before_the_rules_do_and_says_so() {
+async fn a_hosts_model_serves_its_requests_before_offline_with_a_notice() {
     let connection = connect("host", Some(with_tools()), None).await;
     let hosts = Hosts::default();
     let loan: Loan = hosts.lend(connection.server.peer()).expect("it offers its model");
@@ -278,7 +278,7 @@ async fn a_hosts_model_serves_what_the_host_asks_for_before_the_rules_do_and_say
 }
 
 #[tokio::test]
-async fn a_task_of_a_host_without_any_route_is_done_by_its_own_model() {
+async fn without_a_route_a_hosts_task_runs_on_the_hosts_model() {
     let hosts = Hosts::default();
     let agent = "---\nname: reviewer\ndescription: Reviews\nmodel: haiku\n---\nYou review.\n";
     let files = [(".sortie/agents/reviewer.md", agent)];
@@ -297,7 +297,7 @@ async fn a_task_of_a_host_without_any_route_is_done_by_its_own_model() {
         let notices = outcome["notices"].to_string();
         assert_eq!(notices.contains("is served by"), notice.is_some(), "{notices}");
         assert!(notice.is_none_or(|notice| notices.contains(notice)), "{notices}");
-        // Who lends nothing has nobody's model.
+        // A host that lends no model gets nobody else's.
         let outcome = call_tool(&plain, "Task", asked).await.structured_content.expect("an outcome");
         assert_eq!(outcome["model"]["route"], json!("offline"), "{outcome}");
     }

@@ -1,4 +1,4 @@
-//! The server over HTTP as somebody outside meets it: bytes on a socket.
+//! The server over HTTP, seen from outside: bytes on a socket.
 
 mod bounds;
 mod ending;

@@ -1,4 +1,4 @@
-//! What looking for news costs while there are none.
+//! Cost of polling for changes while there are none.
 #![expect(deprecated, reason = "`resources/subscribe` is the way of all revisions with `initialize`")]
 
 use std::pin::Pin;
@@ -22,7 +22,7 @@ use crate::site::Site;
 
 type Written<'a, T> = Pin<Box<dyn Future<Output = Result<T, JournalError>> + Send + 'a>>;
 
-/// A journal that counts how often it is asked where it ends, which is once a look, and for a list.
+/// A journal that counts queries for its end, one per poll, and for a list.
 struct Counted {
     inner: Arc<dyn Journal>,
     n_looks: watch::Sender<usize>,
@@ -30,7 +30,7 @@ struct Counted {
 }
 
 impl Counted {
-    /// How many lists were asked for, after so many looks more.
+    /// Number of list queries after this many more polls.
     async fn lists_after(&self, more: usize) -> usize {
         let mut looks = self.n_looks.subscribe();
         let until = *looks.borrow() + more;
@@ -108,7 +108,7 @@ impl Journal for Counted {
 }
 
 #[tokio::test]
-async fn an_address_of_nothing_is_looked_up_once_as_long_as_nothing_happens() {
+async fn an_invalid_address_is_looked_up_only_once_while_nothing_changes() {
     let site = Site::new(Script::new(), &[]);
     let (n_looks, n_lists) = (watch::Sender::new(0), AtomicUsize::new(0));
     let journal = Arc::new(Counted { inner: Arc::clone(&site.journal), n_looks, n_lists });

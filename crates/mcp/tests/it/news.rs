@@ -1,4 +1,4 @@
-//! What a host is told without asking.
+//! Notifications that a host receives unasked.
 #![expect(deprecated, reason = "`resources/subscribe` is the way of all revisions with `initialize`")]
 
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::site::{Client, Site, call, task};
 
-/// A host that writes down what it is told.
+/// A host that records its notifications.
 struct Listener(mpsc::UnboundedSender<String>);
 
 impl ClientHandler for Listener {
@@ -45,7 +45,7 @@ fn listener() -> (Listener, mpsc::UnboundedReceiver<String>) {
     (Listener(sender), heard)
 }
 
-/// What it is told next. News that never come make a test red, not endless.
+/// The next notification. A missing one makes a test fail, not hang.
 async fn next(heard: &mut mpsc::UnboundedReceiver<String>) -> Option<String> {
     tokio::time::timeout(Duration::from_mins(2), heard.recv()).await.expect("nothing is told")
 }
@@ -53,7 +53,7 @@ async fn next(heard: &mut mpsc::UnboundedReceiver<String>) -> Option<String> {
 const AGENT: &str = "---\nname: reviewer\ndescription: Reviews\n---\nYou review.\n";
 
 #[tokio::test]
-async fn a_new_agent_and_a_new_template_change_what_is_offered() {
+async fn a_new_agent_and_a_new_template_change_the_lists() {
     let site = Site::new(Script::new().otherwise(reply::text("Seen.")), &[]);
     let (client, mut heard) = listener();
     let client = site.connect(client).await;
@@ -75,7 +75,7 @@ async fn a_new_agent_and_a_new_template_change_what_is_offered() {
 }
 
 #[tokio::test]
-async fn a_subscribed_report_is_told_of_when_its_task_ends() {
+async fn a_subscribed_report_is_notified_when_its_task_ends() {
     let late = reply::text("Late.").held_by("task");
     let site = Site::new(Script::new().once(when::any(), reply::text("Seen.")).otherwise(late), &[]);
     let (client, mut heard) = listener();
@@ -93,7 +93,7 @@ async fn a_subscribed_report_is_told_of_when_its_task_ends() {
     assert!(client.subscribe(SubscribeRequestParams::new("sortie://nothing")).await.is_err());
 }
 
-/// Waits until the session is looked after: it is told once of a report that was there before the subscription.
+/// Waits until the session is being watched: a report from before the subscription is notified once.
 async fn settle(client: &Client<Listener>, heard: &mut mpsc::UnboundedReceiver<String>) {
     let report = format!("sortie://tasks/{}/report", task(client, "Look.").await);
     client.subscribe(SubscribeRequestParams::new(&report)).await.expect("it is there");
@@ -107,7 +107,7 @@ async fn settle(client: &Client<Listener>, heard: &mut mpsc::UnboundedReceiver<S
 }
 
 #[tokio::test]
-async fn a_report_that_was_there_before_the_subscription_is_told_of_once() {
+async fn a_report_from_before_the_subscription_is_notified_once() {
     let site = Site::new(Script::new().otherwise(reply::text("Seen.")), &[]);
     let (client, mut heard) = listener();
     let client = site.connect(client).await;
@@ -117,7 +117,7 @@ async fn a_report_that_was_there_before_the_subscription_is_told_of_once() {
 }
 
 #[tokio::test]
-async fn whoever_listens_in_the_newer_way_hears_what_was_asked_for_alone() {
+async fn a_newer_listener_receives_only_what_it_requested() {
     let site = Site::new(Script::new().otherwise(reply::text("Seen.")), &[]);
     let (ours, theirs) = tokio::io::duplex(1 << 20);
     let server = Server::new(Arc::clone(&site.office), CancellationToken::new());
@@ -138,7 +138,7 @@ async fn whoever_listens_in_the_newer_way_hears_what_was_asked_for_alone() {
 }
 
 #[tokio::test]
-async fn nothing_is_told_of_what_a_host_cannot_see() {
+async fn invisible_resources_cause_no_notification() {
     let site = Site::new(Script::new().otherwise(reply::text("Seen.")), &[]);
     let (client, mut heard) = listener();
     let client = site.connect(client).await;
@@ -148,7 +148,7 @@ async fn nothing_is_told_of_what_a_host_cannot_see() {
     let uri = format!("sortie://tasks/{}/transcript", running.task);
     client.subscribe(SubscribeRequestParams::new(&uri)).await.expect("as good as any address");
     running.outcome().await.expect("it ends");
-    // All that was there by then would be told before what follows.
+    // All earlier changes would be notified before the following ones.
     site.write(".sortie/agents/reviewer.md", AGENT);
     assert_eq!(next(&mut heard).await.as_deref(), Some("tools"));
     site.write(".sortie/templates/look.md", "---\ndescription: Look\n---\nLook.\n");

@@ -1,4 +1,4 @@
-//! Hosts that are connected to the office of a [`Site`], over streams as a host has them.
+//! Hosts connected to the office of a [`Site`], over streams as in real use.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -43,7 +43,7 @@ impl World {
         Self { office, model, journal, site }
     }
 
-    /// All tasks, as soon as so many have ended.
+    /// Returns all tasks, once this many have ended.
     pub(crate) async fn all_ended(&self, count: usize) -> Vec<TaskHeader> {
         loop {
             let end = self.journal.end().unwrap();
@@ -62,14 +62,14 @@ impl World {
         self.site.write(path, text);
     }
 
-    /// A session, and what its streams are on the other side.
+    /// Opens a session and returns the other side of its streams.
     pub(crate) fn open(&self) -> (DuplexStream, JoinHandle<()>) {
         let (ours, theirs) = tokio::io::duplex(1 << 20);
         let (input, output) = tokio::io::split(ours);
         (theirs, self.open_between(input, output))
     }
 
-    /// A session over these streams.
+    /// Opens a session over these streams.
     pub(crate) fn open_between(
         &self,
         input: impl AsyncRead + Send + Unpin + 'static,
@@ -91,7 +91,7 @@ impl World {
         self.connect_by(ClientLifecycleMode::Initialize, capabilities).await
     }
 
-    /// A host that speaks the revision without a handshake.
+    /// Connects a host that speaks the revision without a handshake.
     pub(crate) async fn connect_newest(&self, capabilities: ClientCapabilities) -> Host {
         let newest = ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::LATEST] };
         self.connect_by(newest, capabilities).await
@@ -105,7 +105,7 @@ impl World {
     }
 }
 
-/// A host that notes what it is told.
+/// A host that records its notifications.
 pub(crate) struct Listener {
     capabilities: ClientCapabilities,
     heard: watch::Sender<Vec<String>>,
@@ -121,7 +121,7 @@ impl ClientHandler for Listener {
     }
 }
 
-/// One that is connected.
+/// A connected host.
 pub(crate) struct Host {
     pub(crate) client: RunningService<RoleClient, Listener>,
     pub(crate) session: JoinHandle<()>,
@@ -143,7 +143,7 @@ impl Host {
         self.client.send_cancellable_request(request, PeerRequestOptions::no_options()).await.unwrap()
     }
 
-    /// What it was told of progress, as soon as one of it is as wanted.
+    /// Returns the progress messages, once one of them is as wanted.
     pub(crate) async fn told(&self, wanted: impl Fn(&str) -> bool) -> Vec<String> {
         let mut heard = self.heard.subscribe();
         heard.wait_for(|heard| heard.iter().any(|line| wanted(line))).await.unwrap().clone()
@@ -155,7 +155,7 @@ pub(crate) fn params(tool: &str, arguments: Value) -> CallToolRequestParams {
     CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments)
 }
 
-/// A call in the contract `sortie`.
+/// Arguments of a call in the contract `sortie`.
 pub(crate) fn brief(prompt: &str) -> Value {
     json!({"description": "a test", "prompt": prompt, "subagent_type": "explore"})
 }
@@ -165,7 +165,7 @@ pub(crate) fn text(result: &CallToolResult) -> String {
     texts.map(|content| content.text.as_str()).collect::<Vec<_>>().join("\n")
 }
 
-/// The answer to a call that was begun.
+/// Returns the answer to a call begun earlier.
 pub(crate) async fn answer(call: RequestHandle<RoleClient>) -> CallToolResult {
     match call.await_response().await.unwrap() {
         ServerResult::CallToolResult(result) => result,

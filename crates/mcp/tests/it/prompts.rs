@@ -1,4 +1,4 @@
-//! Task templates as a host's person sees them.
+//! Task templates as a host's user sees them.
 
 use expect_test::expect;
 use rmcp::model::{ContentBlock, GetPromptRequestParams};
@@ -33,7 +33,7 @@ async fn a_template_is_a_prompt_with_its_arguments() {
 }
 
 #[tokio::test]
-async fn what_does_not_fit_a_template_is_refused_with_what_it_takes() {
+async fn wrong_arguments_of_a_template_are_refused_with_its_usage() {
     let site = Site::new(Script::new(), &[(".sortie/templates/test-file.md", TEMPLATE)]);
     let client = site.connect(()).await;
     for (arguments, said) in [

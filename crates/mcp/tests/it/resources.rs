@@ -1,4 +1,4 @@
-//! What a host can read of agents and tasks.
+//! Resources about agents and tasks that a host can read.
 
 use rmcp::ServiceError;
 use rmcp::model::{ErrorCode, PaginatedRequestParams, ReadResourceRequestParams};
@@ -9,7 +9,7 @@ use sortie_testkit::{Script, reply, when};
 use crate::site::{Site, call, read, task};
 
 #[tokio::test]
-async fn agents_are_listed_with_what_they_are_for() {
+async fn agents_are_listed_with_their_descriptions() {
     let agent = "---\nname: reviewer\ndescription: Reviews\n---\nYou review.\n";
     let site = Site::new(Script::new(), &[(".sortie/agents/reviewer.md", agent)]);
     let client = site.connect(()).await;
@@ -21,7 +21,7 @@ async fn agents_are_listed_with_what_they_are_for() {
 }
 
 #[tokio::test]
-async fn a_report_is_whole_even_where_only_a_part_was_delivered() {
+async fn a_report_is_complete_even_if_only_a_part_was_delivered() {
     let report = "All is well. ".repeat(5_000);
     let site = Site::new(Script::new().otherwise(reply::text(&report)), &[]);
     let client = site.connect(()).await;
@@ -39,7 +39,7 @@ async fn a_report_is_whole_even_where_only_a_part_was_delivered() {
 }
 
 #[tokio::test]
-async fn a_transcript_tells_what_a_task_did() {
+async fn a_transcript_shows_the_actions_of_a_task() {
     let script = Script::new()
         .on(when::turn(0), reply::calls([reply::call("Read", json!({"file_path": "a.txt"}))]))
         .otherwise(reply::text("It says hello."));
@@ -54,7 +54,7 @@ async fn a_transcript_tells_what_a_task_did() {
 }
 
 #[tokio::test]
-async fn changes_are_the_diffs_of_a_task_and_those_below_it_in_order() {
+async fn changes_are_the_diffs_of_a_task_and_its_descendants_in_order() {
     let edit =
         |path: &str, text: &str| reply::calls([reply::call("Write", json!({"file_path": path, "content": text}))]);
     let delegate = json!({"description": "b", "prompt": "CHILD", "subagent_type": "general-purpose"});
@@ -82,7 +82,7 @@ async fn a_task_that_changed_nothing_says_so() {
 }
 
 #[tokio::test]
-async fn the_list_goes_on_behind_a_page_and_has_no_persons_tasks() {
+async fn the_list_continues_after_a_page_and_has_no_persons_tasks() {
     let site = Site::new(Script::new().otherwise(reply::text("Seen.")), &[]);
     let client = site.connect(()).await;
     let persons = TaskRequest { prompt: "Look.".to_owned(), agent: "main".to_owned(), ..TaskRequest::default() };
@@ -110,7 +110,7 @@ async fn the_list_goes_on_behind_a_page_and_has_no_persons_tasks() {
 }
 
 #[tokio::test]
-async fn what_is_not_there_is_named() {
+async fn a_missing_resource_is_named() {
     let site = Site::new(Script::new(), &[]);
     let client = site.connect(()).await;
     for uri in ["sortie://secrets", "sortie://tasks/agent-abcdefghijkl/report", "file:///etc/passwd"] {
@@ -122,7 +122,7 @@ async fn what_is_not_there_is_named() {
 }
 
 #[tokio::test]
-async fn a_report_that_is_not_there_yet_says_so() {
+async fn a_pending_report_says_so() {
     let site = Site::new(Script::new().otherwise(reply::text("Late.").held_by("task")), &[]);
     let client = site.connect(()).await;
     let answer = call(&client, "Task", json!({"description": "a", "prompt": "b", "run_in_background": true})).await;

@@ -1,5 +1,5 @@
-//! A small world for one server: a temp workspace, a scripted model, a journal in memory, and a client of the protocol
-//! over a connection in memory.
+//! A small world for one server: a temporary workspace, a scripted model, an in-memory journal, and a protocol client
+//! over an in-memory connection.
 
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ impl Site {
         Self { model, ..Self::with(Arc::new(models), None, contract, files) }
     }
 
-    /// Over the models of hosts and those of the test; no script is ever asked.
+    /// Builds a world with the models of hosts and those of the test; no script is ever asked.
     pub(crate) fn borrowing(models: Arc<dyn Models>, hosts: Hosts, files: &[(&str, &str)]) -> Self {
         Self::with(models, Some(hosts), contract("sortie").expect("our own"), files)
     }
@@ -92,7 +92,7 @@ impl Site {
         Self { office, engine, model: Arc::new(ScriptedModel::new(Script::new())), journal, home }
     }
 
-    /// A session of its own.
+    /// Connects a client in a session of its own.
     pub(crate) async fn connect<C: ClientHandler>(&self, client: C) -> Client<C> {
         let (ours, theirs) = tokio::io::duplex(1 << 20);
         let server = Server::new(Arc::clone(&self.office), CancellationToken::new());
@@ -130,7 +130,7 @@ pub(crate) async fn call<C: ClientHandler>(client: &Client<C>, tool: &str, argum
     client.call_tool(request).await.expect("an answer")
 }
 
-/// A Task call that is waited for: the id of the task.
+/// Makes a Task call, waits for it, and returns the id of the task.
 pub(crate) async fn task<C: ClientHandler>(client: &Client<C>, prompt: &str) -> String {
     let arguments = serde_json::json!({"description": "a piece", "prompt": prompt});
     let answer = call(client, "Task", arguments).await;
@@ -138,7 +138,7 @@ pub(crate) async fn task<C: ClientHandler>(client: &Client<C>, prompt: &str) -> 
     answer["task_id"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned()
 }
 
-/// The text of a resource.
+/// Reads the text of a resource.
 pub(crate) async fn read<C: ClientHandler>(client: &Client<C>, uri: &str) -> String {
     let read = client.read_resource(ReadResourceRequestParams::new(uri)).await.expect("a resource");
     match read.contents.into_iter().next() {

@@ -1,4 +1,4 @@
-//! What the tools cost a host, which carries them in every request of its own model.
+//! Cost of the tools for a host, which carries them in every request of its own model.
 
 use serde_json::json;
 use sortie_schema::Schema;
@@ -6,11 +6,11 @@ use sortie_testkit::{Script, reply, when};
 
 use crate::site::{Site, call};
 
-/// What a host pays for Sortie before anything is asked of it.
+/// Most tokens that a host spends on Sortie before any call.
 const MAX_TOKENS: usize = 1000;
 
 #[tokio::test]
-async fn the_list_of_tools_costs_a_host_little_in_every_contract() {
+async fn the_list_of_tools_is_short_in_every_contract() {
     for contract in sortie_contract::CONTRACTS {
         let spoken = sortie_contract::contract(contract).expect("it is there");
         let site = Site::speaking(spoken, Script::new(), &[]);
@@ -24,7 +24,7 @@ async fn the_list_of_tools_costs_a_host_little_in_every_contract() {
 const REVIEWER: &str = "---\nname: reviewer\ndescription: Reviews\n---\nYou review.\n";
 
 #[tokio::test]
-async fn answers_fit_the_schema_that_the_list_of_tools_has_for_them() {
+async fn answers_match_their_schema_in_the_list_of_tools() {
     for contract in sortie_contract::CONTRACTS {
         let spoken = sortie_contract::contract(contract).expect("it is there");
         let field = spoken.agent_field();
@@ -45,7 +45,7 @@ async fn answers_fit_the_schema_that_the_list_of_tools_has_for_them() {
                 arguments[field] = json!(agent);
             }
             let answer = call(&client, &tools[0].name, arguments).await;
-            // A task that ran and failed is a result like others in this one.
+            // In this contract, a task that ran and failed is a result like any other.
             let is_error = has_failed && !(contract == "delegate" && prompt == "FAIL");
             assert_eq!(answer.is_error, Some(is_error), "{contract}: {answer:?}");
             let answer = answer.structured_content.expect("an object");

@@ -1,4 +1,4 @@
-//! Servers that are reached by an address.
+//! Servers at addresses.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ fn at(host: &Host, token: &str) -> ServerDefinition {
 }
 
 #[tokio::test]
-async fn a_server_behind_an_address_is_called_with_its_headers() {
+async fn a_server_at_an_address_is_called_with_its_headers() {
     let host = Host::start().await;
     let script = one_after_the_other([reply::call("mcp__web__echo", json!({}))]);
     let world = World::new(vec![at(&host, TOKEN)], script);
@@ -40,7 +40,7 @@ async fn a_server_behind_an_address_is_called_with_its_headers() {
 }
 
 #[tokio::test]
-async fn an_address_that_refuses_or_where_nobody_is_is_told() {
+async fn a_refusing_or_silent_address_is_reported() {
     let host = Host::start().await;
     let nobody = json!({ "url": "http://127.0.0.1:1/mcp?name=value", "start_timeout_seconds": 60 });
     let nobody = ServerDefinition::read("nobody", &nobody).unwrap().server;
@@ -61,7 +61,7 @@ async fn an_address_that_refuses_or_where_nobody_is_is_told() {
 }
 
 #[tokio::test]
-async fn an_answer_without_end_is_not_listened_to_for_long() {
+async fn an_endless_answer_is_cut_off() {
     let web = Web::start(|mut asked| async move {
         asked.write("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n").await;
         while asked.output.write_all(&[b' '; 1 << 13]).await.is_ok() {}
@@ -71,7 +71,7 @@ async fn an_answer_without_end_is_not_listened_to_for_long() {
 }
 
 #[tokio::test]
-async fn many_calls_are_under_way_at_once() {
+async fn many_calls_run_at_once() {
     const CALLS: usize = 40;
     let all = Arc::new(Barrier::new(CALLS));
     let web = Web::start(move |mut asked| {
@@ -85,7 +85,7 @@ async fn many_calls_are_under_way_at_once() {
 }
 
 #[tokio::test]
-async fn an_error_without_an_id_is_the_answer_to_what_was_asked() {
+async fn an_error_without_an_id_answers_the_request() {
     let web = Web::start(|mut asked| async move {
         let error = json!({ "jsonrpc": "2.0", "id": null, "error": { "code": -32000, "message": "too busy" } });
         asked.answer("503 Service Unavailable", &error).await;
@@ -95,7 +95,7 @@ async fn an_error_without_an_id_is_the_answer_to_what_was_asked() {
 }
 
 #[tokio::test]
-async fn a_session_that_a_server_answers_for_with_a_bad_request_is_over_and_the_call_is_made_in_a_new_one() {
+async fn a_bad_request_ends_the_session_and_the_call_is_made_in_a_new_one() {
     for id in [Value::Null, json!("server-error")] {
         let calls = Arc::new(AtomicUsize::new(0));
         let web = Web::start(move |mut asked| {
@@ -113,7 +113,7 @@ async fn a_session_that_a_server_answers_for_with_a_bad_request_is_over_and_the_
 }
 
 #[tokio::test]
-async fn what_a_server_finds_wrong_with_a_request_is_told() {
+async fn a_servers_error_about_a_request_is_reported() {
     let web = Web::start(|mut asked| async move {
         let why = json!({ "code": -32602, "message": "`text` is missing" });
         let error = json!({ "jsonrpc": "2.0", "id": asked.message["id"], "error": why });
@@ -124,7 +124,7 @@ async fn what_a_server_finds_wrong_with_a_request_is_told() {
 }
 
 #[tokio::test]
-async fn a_server_that_takes_no_answers_to_what_it_asks_is_not_read_until_it_does() {
+async fn a_server_that_takes_no_answers_is_not_read_until_it_does() {
     let is_stuck = CancellationToken::new();
     let web = Web::start(move |mut asked| {
         let is_stuck = is_stuck.clone();
@@ -134,13 +134,13 @@ async fn a_server_that_takes_no_answers_to_what_it_asks_is_not_read_until_it_doe
                 return asked.accept().await;
             }
             asked.write("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n").await;
-            // Each takes so much room that few of them fit on the way.
+            // Each is so large that few of them fit into the connection.
             let padding = "x".repeat(1 << 18);
             let ask = json!({ "jsonrpc": "2.0", "id": 1, "method": "ping", "params": { "_meta": { "x": padding } } });
             let ask = format!("data: {ask}\n\n");
             while !is_stuck.is_cancelled() {
                 let mut asking = pin!(asked.write(&ask));
-                // Whoever is read does not wait for so long.
+                // Would be faster if the server read.
                 if timeout(Duration::from_secs(1), &mut asking).await.is_err() {
                     is_stuck.cancel();
                     asking.await;
@@ -155,7 +155,7 @@ async fn a_server_that_takes_no_answers_to_what_it_asks_is_not_read_until_it_doe
 }
 
 #[tokio::test]
-async fn who_stops_a_task_stops_its_call_there() {
+async fn stopping_a_task_stops_its_call_at_the_address() {
     let mut host = Host::start().await;
     let script = one_after_the_other([reply::call("mcp__web__hold", json!({}))]);
     let world = World::new(vec![at(&host, TOKEN)], script);

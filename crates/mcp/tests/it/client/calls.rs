@@ -1,4 +1,4 @@
-//! Calls of servers' tools, and what the gate makes of them.
+//! Calls of servers' tools, and the gate's decisions about them.
 
 use expect_test::expect;
 use serde_json::json;
@@ -9,7 +9,7 @@ use sortie_testkit::{Script, reply, when};
 use super::world::{World, appears, logs, one_after_the_other, server, server_with};
 
 #[tokio::test]
-async fn a_servers_tools_are_offered_called_and_answered() {
+async fn a_servers_tools_are_offered_and_called() {
     let script = one_after_the_other([
         reply::call("mcp__t__echo", json!({ "text": "hello" })),
         reply::call("mcp__t__dotted_name", json!({ "text": "by another name" })),
@@ -45,7 +45,7 @@ async fn a_servers_tools_are_offered_called_and_answered() {
 }
 
 #[tokio::test]
-async fn a_hint_of_the_server_allows_nothing_and_the_refusal_names_the_rule_that_would() {
+async fn a_servers_hint_allows_nothing_and_the_refusal_names_the_missing_rule() {
     let call = || one_after_the_other([reply::call("mcp__t__echo", json!({ "text": "hello" }))]);
     let layer = |allow: &[&str]| Permissions {
         layers: vec![GrantLayer {
@@ -79,7 +79,7 @@ async fn a_long_output_is_cut_and_kept_whole_in_a_file() {
 }
 
 #[tokio::test]
-async fn who_stops_a_task_stops_its_call_and_the_server_is_told() {
+async fn stopping_a_task_stops_its_call_and_notifies_the_server() {
     let marks = tempfile::tempdir().unwrap();
     let more = json!({ "env": { "MARKS": marks.path() } });
     let script = one_after_the_other([reply::call("mcp__t__hang", json!({}))]);
@@ -93,7 +93,7 @@ async fn who_stops_a_task_stops_its_call_and_the_server_is_told() {
 }
 
 #[tokio::test]
-async fn a_server_has_its_own_variables_and_none_of_ours_and_its_complaints_are_in_a_file() {
+async fn a_server_gets_only_its_own_variables_and_its_stderr_is_in_a_file() {
     let more = json!({ "env": { "KEY": "${SECRET_KEY}", "PLACE": "${NOWHERE:-here}" } });
     let script = one_after_the_other([reply::call("mcp__t__environment", json!({}))]);
     let world = World::new(vec![server_with("t", "noisy", &more)], script);
@@ -108,7 +108,7 @@ async fn a_server_has_its_own_variables_and_none_of_ours_and_its_complaints_are_
 }
 
 #[tokio::test]
-async fn a_tool_that_changed_under_a_task_is_not_called_and_a_new_task_has_it_as_it_is() {
+async fn a_tool_that_changed_under_a_task_is_callable_only_by_a_new_task() {
     let script = Script::new()
         .on(when::turn(0), reply::calls([reply::call("mcp__t__change", json!({}))]))
         .on(when::turn(1), reply::calls([reply::call("mcp__t__echo", json!({ "text": "secret" }))]))

@@ -1,4 +1,4 @@
-//! Calls of tools of servers that do not do their part: nobody waits for ever, and nothing is lost that could be told.
+//! Calls of tools of misbehaving servers: nobody waits for ever, and every failure is reported.
 
 use expect_test::expect;
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ fn echo(text: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_call_does_not_wait_for_ever_for_a_server_that_does_not_list_its_tools() {
+async fn a_call_does_not_wait_for_ever_for_a_list_of_tools() {
     let script = one_after_the_other([
         reply::call("mcp__t__change", json!({})),
         reply::call("mcp__t__echo", echo("never listed")),
@@ -31,10 +31,10 @@ async fn a_call_does_not_wait_for_ever_for_a_server_that_does_not_list_its_tools
 }
 
 #[tokio::test]
-async fn a_server_that_is_too_busy_to_list_its_tools_is_not_ended_under_others() {
+async fn a_server_too_busy_to_list_its_tools_is_not_ended_under_others() {
     let marks = tempfile::tempdir().unwrap();
     let more = json!({ "env": { "MARKS": marks.path() }, "start_timeout_seconds": 3, "call_timeout_seconds": 600 });
-    // The call that hangs is under way when the next task asks for the tools.
+    // The hanging call is under way when the next task asks for the tools.
     let script = Script::new()
         .on(when::turn(0).prompt_contains("hang"), reply::calls([reply::call("mcp__t__hang", json!({}))]))
         .on(when::turn(0).prompt_contains("other tools"), reply::calls([reply::call("mcp__t__change", json!({}))]))
@@ -72,7 +72,7 @@ async fn a_task_that_is_stopped_while_tools_are_listed_hides_no_change_from_othe
 }
 
 #[tokio::test]
-async fn a_server_that_does_not_read_holds_no_call_and_is_started_again() {
+async fn a_server_that_does_not_read_blocks_no_call_and_is_restarted() {
     let script = one_after_the_other([
         reply::call("mcp__t__deafen", json!({})),
         // More than a pipe holds.
@@ -105,7 +105,7 @@ async fn a_server_that_does_not_read_while_it_works_for_others_is_not_ended_unde
     appears(marks.path().join("toils")).await;
     world.start_with("much").await.outcome().await.unwrap();
     assert!(told(&world)[0].starts_with("mcp_timeout: the MCP server `t` gave no sign for 2 s"), "{:?}", told(&world));
-    // Whoever comes next would start it anew.
+    // The next caller would start it anew.
     assert_eq!(world.run().await.notices, Vec::<String>::new());
     std::fs::write(marks.path().join("go"), "").unwrap();
     toiling.outcome().await.unwrap();
@@ -114,7 +114,7 @@ async fn a_server_that_does_not_read_while_it_works_for_others_is_not_ended_unde
 }
 
 #[tokio::test]
-async fn a_call_that_comes_along_is_waited_for() {
+async fn a_call_with_progress_is_waited_for() {
     let script = one_after_the_other([reply::call("mcp__t__plod", json!({}))]);
     let world = World::new(vec![server_with("t", "odd", &json!({ "call_timeout_seconds": 2 }))], script);
     world.run().await;
@@ -123,7 +123,7 @@ async fn a_call_that_comes_along_is_waited_for() {
 }
 
 #[tokio::test]
-async fn what_is_odd_costs_nothing_else() {
+async fn oddities_affect_nothing_else() {
     let script = one_after_the_other([
         reply::call("mcp__t__mixed", json!({})),
         reply::call("mcp__t__other", json!({})),
@@ -147,7 +147,7 @@ async fn what_is_odd_costs_nothing_else() {
 }
 
 #[tokio::test]
-async fn a_server_that_says_it_has_no_tools_is_not_asked_for_them() {
+async fn a_server_that_declares_no_tools_is_not_asked_for_them() {
     let world = World::new(vec![server("t", "toolless")], Script::always(reply::text("Done.")));
     let outcome = world.run().await;
     assert_eq!(outcome.notices, ["the MCP server `t` has no tools"]);

@@ -1,4 +1,4 @@
-//! What goes wrong with servers is told in time and in typed words, and holds nobody.
+//! Failures of servers: reported in time, with a code, and blocking nobody.
 
 use std::process::Command;
 
@@ -10,7 +10,7 @@ use sortie_testkit::{Script, reply};
 use super::world::{World, one_after_the_other, server, server_with};
 
 #[tokio::test]
-async fn a_server_that_never_answers_a_greeting_is_left_out_in_time_and_then_at_once() {
+async fn a_server_without_a_handshake_is_dropped_in_time_and_then_at_once() {
     let mute = server_with("quiet", "mute", &json!({ "start_timeout_seconds": 1 }));
     let world = World::new(vec![mute, server("t", "sound")], Script::always(reply::text("Done.")));
     let outcome = world.run().await;
@@ -20,7 +20,7 @@ async fn a_server_that_never_answers_a_greeting_is_left_out_in_time_and_then_at_
     ]
     .assert_eq(&outcome.notices.join("\n"));
     assert!(world.offered().contains(&"mcp__t__echo".to_owned()), "others are there all the same");
-    // It is left alone for a while: the next task does not wait for it.
+    // It is paused for a while: the next task does not wait for it.
     let notice = world.run().await.notices.remove(0);
     assert!(
         notice.contains("mcp_unreachable: the MCP server `quiet` was not ready within 1 s; it is tried again in"),
@@ -30,7 +30,7 @@ async fn a_server_that_never_answers_a_greeting_is_left_out_in_time_and_then_at_
 }
 
 #[tokio::test]
-async fn a_server_that_cannot_be_started_is_told_with_its_own_words() {
+async fn a_server_that_cannot_start_is_reported_with_its_own_words() {
     let missing =
         sortie_agents::ServerDefinition::read("gone", &json!({ "command": "/nowhere/at/all" })).unwrap().server;
     let keyless = server_with("keyless", "sound", &json!({ "env": { "KEY": "${NOBODY_SET_THIS}" } }));
@@ -46,7 +46,7 @@ async fn a_server_that_cannot_be_started_is_told_with_its_own_words() {
 }
 
 #[tokio::test]
-async fn a_server_that_dies_in_a_call_is_told_and_started_again_for_the_next_one() {
+async fn a_server_that_dies_in_a_call_is_reported_and_restarted_for_the_next() {
     let script = one_after_the_other([
         reply::call("mcp__t__die", json!({})),
         reply::call("mcp__t__echo", json!({ "text": "alive" })),
@@ -58,7 +58,7 @@ async fn a_server_that_dies_in_a_call_is_told_and_started_again_for_the_next_one
     let told: Vec<String> = world.outputs().into_iter().map(|output| output.for_model).collect();
     let died = "mcp_unreachable: the MCP server `t` has ended (exit code 3); it said: out of memory; whether the call had its effect is not known";
     assert_eq!(told[..3], [died.to_owned(), "alive".to_owned(), died.to_owned()]);
-    // The second time in a short while it is not.
+    // The second time within a short while it is not.
     assert!(told[3].contains("it is tried again in "), "{}", told[3]);
     world.close().await;
 }
@@ -75,7 +75,7 @@ async fn a_call_without_an_answer_ends_in_time() {
 }
 
 #[tokio::test]
-async fn a_message_without_end_is_not_listened_to_for_long() {
+async fn an_endless_message_is_cut_off() {
     let script = one_after_the_other([
         reply::call("mcp__t__flood", json!({})),
         reply::call("mcp__t__echo", json!({ "text": "alive" })),
@@ -89,7 +89,7 @@ async fn a_message_without_end_is_not_listened_to_for_long() {
 }
 
 #[tokio::test]
-async fn noise_between_messages_is_passed_over() {
+async fn noise_between_messages_is_skipped() {
     let script = one_after_the_other([reply::call("mcp__t__echo", json!({ "text": "hello" }))]);
     let world = World::new(vec![server("t", "noisy")], script);
     world.run().await;
@@ -98,7 +98,7 @@ async fn noise_between_messages_is_passed_over() {
 }
 
 #[tokio::test]
-async fn a_server_that_asks_much_is_answered_and_its_own_answer_comes_through() {
+async fn a_server_that_asks_a_lot_is_answered_and_its_own_answer_arrives() {
     let script = one_after_the_other([reply::call("mcp__t__ask", json!({}))]);
     let world = World::new(vec![server("t", "curious")], script);
     world.run().await;
@@ -107,7 +107,7 @@ async fn a_server_that_asks_much_is_answered_and_its_own_answer_comes_through() 
 }
 
 #[tokio::test]
-async fn a_server_that_asks_without_end_and_never_listens_is_started_anew_for_the_next_call() {
+async fn a_server_that_asks_endlessly_is_restarted_for_the_next_call() {
     let script = one_after_the_other([
         reply::call("mcp__t__pester", json!({})),
         reply::call("mcp__t__echo", json!({ "text": "alive" })),
@@ -120,7 +120,7 @@ async fn a_server_that_asks_without_end_and_never_listens_is_started_anew_for_th
     world.close().await;
 }
 
-/// Whether there is a process with this in its environment.
+/// True if a process has this in its environment.
 pub(super) fn is_running(mark: &str) -> bool {
     let found = Command::new("grep").args(["-lsa", mark]).args(environments()).output().unwrap();
     !found.stdout.is_empty()
@@ -132,7 +132,7 @@ fn environments() -> Vec<std::path::PathBuf> {
 }
 
 #[tokio::test]
-async fn servers_end_when_they_are_closed_and_are_not_started_again() {
+async fn closed_servers_end_and_are_not_restarted() {
     let mark = format!("mark-{}", std::process::id());
     let more = json!({ "env": { "MARK": mark } });
     let world = World::new(vec![server_with("t", "sound", &more)], Script::always(reply::text("Done.")));

@@ -1,4 +1,4 @@
-//! Which servers are started for which task, and which of their tools it has.
+//! Selection of servers for a task, and of their tools.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ pub(super) struct Found {
     pub(super) notices: Vec<String>,
 }
 
-/// What an agent with these servers of its own gets, if rules admit what `admits` says.
+/// Result for an agent with these servers of its own, if rules admit what `admits` accepts.
 pub(super) async fn gathered(connections: &Connections, servers: Vec<ServerUse>, admits: fn(&str) -> bool) -> Found {
     let main = Registry::builtin().get("main").unwrap().clone();
     let agent = AgentDefinition { servers, ..main };
@@ -36,7 +36,7 @@ pub(super) fn home() -> tempfile::TempDir {
 #[tokio::test]
 async fn a_server_that_a_task_cannot_use_is_not_started() {
     let home = home();
-    // Were it started, it would be told of.
+    // If it were started, there would be a notice.
     let connections = Connections::new([server("b", "broken"), server("t", "sound")], ground(&home));
     let found = gathered(&connections, Vec::new(), |name| name.starts_with("mcp__t__") && !name.ends_with("die")).await;
     assert_eq!((found.missing, found.notices), (Vec::new(), Vec::new()));
@@ -45,7 +45,7 @@ async fn a_server_that_a_task_cannot_use_is_not_started() {
 }
 
 #[tokio::test]
-async fn of_a_thousand_tools_the_wanted_ones_are_offered_and_the_rest_is_told() {
+async fn of_a_thousand_tools_only_the_wanted_ones_are_offered_with_a_notice() {
     let home = home();
     let connections = Connections::new([server("c", "crowd")], ground(&home));
     let found = gathered(&connections, Vec::new(), |_| true).await;
@@ -58,7 +58,7 @@ async fn of_a_thousand_tools_the_wanted_ones_are_offered_and_the_rest_is_told() 
 }
 
 #[tokio::test]
-async fn a_tool_that_has_not_changed_is_known_as_such_in_another_process() {
+async fn an_unchanged_tool_is_recognised_in_another_process() {
     let main = Registry::builtin().get("main").unwrap().clone();
     let admits: fn(&str) -> bool = |_| true;
     let mut pins = Vec::new();
@@ -76,7 +76,7 @@ async fn a_tool_that_has_not_changed_is_known_as_such_in_another_process() {
 }
 
 #[tokio::test]
-async fn an_agent_has_its_own_servers_beside_those_that_are_set_up() {
+async fn an_agent_has_its_own_servers_besides_the_configured_ones() {
     let home = home();
     let connections = Connections::new([server("t", "sound")], ground(&home));
     let uses = vec![
@@ -114,7 +114,7 @@ async fn many_tasks_that_start_at_once_share_one_server() {
 }
 
 #[tokio::test]
-async fn what_fails_or_cannot_be_read_is_missing_and_the_rest_is_remarked() {
+async fn failures_are_missing_tools_and_the_rest_are_notices() {
     let home = home();
     let servers = [server("b", "broken"), server("e", "toolless"), server("o", "odd")];
     let off = server_with("off", "sound", &json!({ "disabled": true }));
@@ -141,7 +141,7 @@ fn bringing(name: &str, servers: impl IntoIterator<Item = ServerDefinition>) -> 
 }
 
 #[tokio::test]
-async fn an_agents_own_server_ends_when_no_agent_brings_it_any_more_and_no_task_can_call_it() {
+async fn an_agents_own_server_ends_once_no_agent_or_task_needs_it() {
     let home = home();
     let mark = |number: usize| format!("own-{number}-of-{}", home.path().display());
     let own = |number: usize| server_with("own", "sound", &json!({ "env": { "MARK": mark(number) } }));
@@ -158,13 +158,13 @@ async fn an_agents_own_server_ends_when_no_agent_brings_it_any_more_and_no_task_
     // A task still has the first one of `a`, and `b` still brings its own of the same name.
     drop(tools(&bringing("a", [own(2)]), everything).await);
     assert_eq!(running(), [0, 1, 2, 3]);
-    // No task of this one may use it, but the next one of its agent may.
+    // This task may not use it, but the agent's next one may.
     drop(tools(&bringing("b", [own(1)]), |_| false).await);
     assert_eq!(running(), [0, 1, 2, 3]);
     drop(held);
     drop(tools(&bringing("b", []), everything).await);
     assert_eq!(running(), [2, 3], "that of `a` as it was, and that which `b` brought");
-    // What was let go can be had again.
+    // A dropped server can be started again.
     let again = tools(&bringing("a", [own(0)]), everything).await;
     assert!(again.iter().any(|tool| tool.spec().name == "mcp__own__echo"));
     assert_eq!(running(), [0, 3]);

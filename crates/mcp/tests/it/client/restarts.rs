@@ -1,4 +1,4 @@
-//! Servers behind addresses that are started anew, and may be others from then on: what was approved is what runs.
+//! Servers at addresses that restart, and may be different afterwards: only approved tools run.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -22,7 +22,7 @@ struct Restarting {
 #[derive(Clone, Copy)]
 struct Ways {
     has_sessions: bool,
-    /// Whether its tools are others after a restart.
+    /// True if its tools differ after a restart.
     changes: bool,
 }
 
@@ -121,7 +121,7 @@ fn world(server: &Restarting) -> World {
 }
 
 #[tokio::test]
-async fn a_call_in_a_session_that_is_gone_is_made_in_a_new_one() {
+async fn a_call_in_a_lost_session_is_made_in_a_new_one() {
     let server = Restarting::start(Ways { has_sessions: true, changes: false }).await;
     let world = world(&server);
     world.run().await;
@@ -130,7 +130,7 @@ async fn a_call_in_a_session_that_is_gone_is_made_in_a_new_one() {
 }
 
 #[tokio::test]
-async fn a_tool_that_is_another_one_in_the_new_session_is_not_called() {
+async fn a_tool_that_differs_in_the_new_session_is_not_called() {
     let server = Restarting::start(Ways { has_sessions: true, changes: true }).await;
     let world = world(&server);
     world.run().await;
@@ -139,7 +139,7 @@ async fn a_tool_that_is_another_one_in_the_new_session_is_not_called() {
 }
 
 #[tokio::test]
-async fn a_new_task_finds_the_tools_of_a_server_whose_sessions_are_gone() {
+async fn a_new_task_finds_the_tools_of_a_server_that_lost_its_sessions() {
     let server = Restarting::start(Ways { has_sessions: true, changes: true }).await;
     let calls = [reply::call("mcp__web__restart", json!({}))];
     let world = World::new(vec![server.definition()], one_after_the_other(calls));
@@ -152,7 +152,7 @@ async fn a_new_task_finds_the_tools_of_a_server_whose_sessions_are_gone() {
 }
 
 #[tokio::test]
-async fn a_server_without_sessions_that_is_another_one_is_noticed_in_a_few_seconds() {
+async fn a_replaced_server_without_sessions_is_noticed_within_seconds() {
     let server = Restarting::start(Ways { has_sessions: false, changes: true }).await;
     let call = |name: &str| reply::calls([reply::call(format!("mcp__web__{name}"), json!({}))]);
     let script = Script::new()
@@ -173,7 +173,7 @@ async fn a_server_without_sessions_that_is_another_one_is_noticed_in_a_few_secon
     world.close().await;
 }
 
-/// Lets time go by for what is waiting, and none for us.
+/// Lets time pass for waiting code, without delay for the test.
 pub(super) async fn pass(time: Duration) {
     tokio::time::pause();
     tokio::time::advance(time).await;

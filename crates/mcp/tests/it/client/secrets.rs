@@ -1,4 +1,4 @@
-//! Keys of servers, and those that are switched off.
+//! Keys of servers, and servers that are switched off.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ fn home() -> TempDir {
     home
 }
 
-/// What an agent is told that asks for servers of its own and may use all of them.
+/// Notices for an agent that requests servers of its own and may use all of them.
 async fn told(connections: &Connections, servers: Vec<ServerUse>) -> Vec<String> {
     let main = Registry::builtin().get("main").unwrap().clone();
     let agent = AgentDefinition { servers, ..main };
@@ -26,7 +26,7 @@ async fn told(connections: &Connections, servers: Vec<ServerUse>) -> Vec<String>
 }
 
 #[tokio::test]
-async fn the_keys_of_an_agents_own_server_are_known_before_it_can_say_them() {
+async fn the_keys_of_an_agents_own_server_are_masked_from_its_start() {
     let home = home();
     let ground = ground(&home);
     let redactor = Arc::clone(&ground.redactor);
@@ -34,16 +34,16 @@ async fn the_keys_of_an_agents_own_server_are_known_before_it_can_say_them() {
     let definition = json!({ "env": { "API_TOKEN": "own-tok-zyxwvutsrq" } });
     let own = server_with("own", "broken", &definition);
     assert_eq!(redactor.redact("own-tok-zyxwvutsrq").count, 0);
-    // It ends while it starts, and has had every chance to complain.
+    // It exits during its start, and has had every chance to complain.
     assert_eq!(told(&connections, vec![ServerUse::Own(own)]).await.len(), 1);
     assert_eq!(redactor.redact("own-tok-zyxwvutsrq").text, "[redacted: known secret]");
     connections.close().await;
 }
 
 #[tokio::test]
-async fn a_server_that_is_switched_off_is_not_started_and_whoever_names_it_is_told() {
+async fn a_server_that_is_off_is_not_started_and_naming_it_gives_a_notice() {
     let home = home();
-    // Were one started, it would be told of that its tools are missing.
+    // If one were started, a notice would say that its tools are missing.
     let off = |name: &str, switch: Value| -> ServerDefinition { server_with(name, "broken", &switch) };
     let connections = Connections::new([off("a", json!({ "disabled": true }))], ground(&home));
     assert_eq!(told(&connections, Vec::new()).await, Vec::<String>::new());

@@ -1,4 +1,4 @@
-//! Sessions with servers behind addresses: when one is over, what that means for the server, and what is no end of one.
+//! Sessions with servers at addresses: their ends, the effect of an end on the server, and events that are no end.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -23,7 +23,7 @@ fn done() -> Script {
 }
 
 #[tokio::test]
-async fn sessions_that_end_after_each_call_keep_nobody_from_the_server() {
+async fn sessions_that_end_after_each_call_block_nobody() {
     let used = Arc::new(Mutex::new(HashSet::new()));
     let web = Web::start(move |mut asked| {
         let is_new = used.lock().unwrap().insert(asked.session());
@@ -35,7 +35,7 @@ async fn sessions_that_end_after_each_call_keep_nobody_from_the_server() {
 }
 
 #[tokio::test]
-async fn a_server_whose_sessions_end_before_they_have_answered_anything_is_left_alone() {
+async fn a_server_whose_sessions_end_before_any_answer_is_paused() {
     let web = Web::answering(|mut asked| async move { asked.answer("404 Not Found", &Value::Null).await }).await;
     let world = World::new(vec![web.server()], done());
     let first = world.run().await.notices.remove(0);
@@ -47,7 +47,7 @@ async fn a_server_whose_sessions_end_before_they_have_answered_anything_is_left_
 }
 
 #[tokio::test]
-async fn a_bad_request_that_is_no_error_of_the_protocol_is_told_and_not_made_again() {
+async fn a_bad_request_outside_the_protocol_is_reported_and_not_retried() {
     let calls = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&calls);
     let web = Web::start(move |mut asked| {
@@ -71,14 +71,14 @@ async fn a_bad_request_that_is_no_error_of_the_protocol_is_told_and_not_made_aga
     assert_eq!((calls.load(Ordering::Relaxed), web.sessions()), (1, 1));
 }
 
-/// A bad request, without a word of which.
+/// A bad request without a code.
 async fn refuse(asked: &mut Asked, why: &str) {
     let error = json!({ "jsonrpc": "2.0", "id": null, "error": { "code": -32602, "message": why } });
     asked.answer("400 Bad Request", &error).await;
 }
 
 #[tokio::test]
-async fn a_bad_request_that_is_one_in_a_new_session_as_well_is_told_and_the_session_stays() {
+async fn a_request_that_is_bad_in_a_new_session_too_leaves_that_session_open() {
     let web = Web::start(|mut asked| async move {
         if asked.has("date") { refuse(&mut asked, "the date is not valid").await } else { asked.said("served").await }
     });
@@ -89,7 +89,7 @@ async fn a_bad_request_that_is_one_in_a_new_session_as_well_is_told_and_the_sess
 }
 
 #[tokio::test]
-async fn why_tools_are_not_listed_in_a_new_session_either_is_told() {
+async fn a_list_that_fails_in_a_new_session_too_is_reported_with_the_reason() {
     let web = Web::answering(|mut asked| async move { refuse(&mut asked, "no tenant").await }).await;
     let world = World::new(vec![web.server()], done());
     let notice = world.run().await.notices.remove(0);
@@ -98,7 +98,7 @@ async fn why_tools_are_not_listed_in_a_new_session_either_is_told() {
 }
 
 #[tokio::test]
-async fn a_call_waits_for_a_list_that_a_busy_server_gives_later_as_long_as_for_its_own_answer() {
+async fn a_call_waits_for_a_busy_servers_list_as_long_as_for_its_answer() {
     let [is_busy, is_asked, is_free] = [(); 3].map(|()| CancellationToken::new());
     let (busy, asked_for, free) = (is_busy.clone(), is_asked.clone(), is_free.clone());
     // It does one thing at a time.
@@ -135,7 +135,7 @@ async fn a_call_waits_for_a_list_that_a_busy_server_gives_later_as_long_as_for_i
     }
     let long = world.start_with("long").await;
     is_busy.cancelled().await;
-    // What is known of its tools is not believed any more.
+    // The cached list of its tools has expired.
     pass(Duration::from_secs(6)).await;
     world.model.gate("later").open();
     is_asked.cancelled().await;

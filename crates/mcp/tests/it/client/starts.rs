@@ -1,4 +1,4 @@
-//! A server is started once for all who want it, whoever of them waits how long.
+//! A server starts once for all who want it, however long each of them waits.
 
 use std::path::Path;
 use std::time::Duration;
@@ -17,22 +17,22 @@ fn marking(role: &str, marks: &Path, seconds: u64) -> ServerDefinition {
     server_with("t", role, &json!({ "env": { "MARKS": marks }, "start_timeout_seconds": seconds }))
 }
 
-/// How many servers have been started.
+/// Number of servers started.
 fn started(marks: &Path) -> usize {
     let names = std::fs::read_dir(marks).unwrap().map(|entry| entry.unwrap().file_name());
     names.filter(|name| name.to_string_lossy().starts_with("started-")).count()
 }
 
-/// Waits until one is.
+/// Waits until one has started.
 async fn one_starts(marks: &Path) {
     while started(marks) == 0 {
-        // Sleeps on purpose: another process tells nobody that it has left a file.
+        // Sleeps on purpose: another process does not announce that it has written a file.
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }
 
 #[tokio::test]
-async fn whoever_comes_during_a_start_waits_for_the_same_one_and_it_fails_once() {
+async fn callers_during_a_start_share_it_and_it_fails_once() {
     let (home, marks) = (home(), tempfile::tempdir().unwrap());
     let connections = Connections::new([marking("mute", marks.path(), 1)], ground(&home));
     let ask = async || gathered(&connections, Vec::new(), |_| true).await.missing;
@@ -51,7 +51,7 @@ async fn whoever_comes_during_a_start_waits_for_the_same_one_and_it_fails_once()
 }
 
 #[tokio::test]
-async fn who_does_not_wait_any_more_does_not_end_a_start() {
+async fn a_caller_that_stops_waiting_does_not_end_a_start() {
     let (home, marks) = (home(), tempfile::tempdir().unwrap());
     let connections = Connections::new([marking("patient", marks.path(), 60)], ground(&home));
     let ask = async || gathered(&connections, Vec::new(), |_| true).await;
@@ -66,7 +66,7 @@ async fn who_does_not_wait_any_more_does_not_end_a_start() {
 }
 
 #[tokio::test]
-async fn the_end_does_not_wait_for_a_start_and_ends_it() {
+async fn closing_does_not_wait_for_a_start_and_ends_it() {
     let (home, marks) = (home(), tempfile::tempdir().unwrap());
     let connections = Connections::new([marking("mute", marks.path(), 600)], ground(&home));
     let end = async {

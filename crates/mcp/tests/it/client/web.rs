@@ -1,4 +1,4 @@
-//! A server behind an address, of which a test says what it answers.
+//! A server at an address with answers supplied by the test.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,7 +14,7 @@ use tokio::task::JoinHandle;
 
 use super::world::World;
 
-/// A server that greets as it should, each time in a new session, and has one tool, `talk`.
+/// A server with a proper handshake, each time in a new session, and one tool, `talk`.
 pub(super) struct Web {
     port: u16,
     greetings: Arc<AtomicUsize>,
@@ -23,7 +23,7 @@ pub(super) struct Web {
 
 type Talk = Arc<dyn Fn(Asked) -> BoxFuture<'static, ()> + Send + Sync>;
 
-/// A request, and where its answer goes.
+/// A request, and the recipient of its answer.
 pub(super) struct Asked {
     pub(super) head: String,
     pub(super) message: Value,
@@ -68,20 +68,20 @@ impl Asked {
         self.message["method"] == "tools/list"
     }
 
-    /// The session in which it is asked.
+    /// The session of the request.
     pub(super) fn session(&self) -> String {
         let line = self.head.lines().find_map(|line| line.strip_prefix("mcp-session-id: "));
         line.unwrap_or_default().to_owned()
     }
 
-    /// Whether the call has this argument.
+    /// True if the call has this argument.
     pub(super) fn has(&self, argument: &str) -> bool {
         !self.message["params"]["arguments"][argument].is_null()
     }
 }
 
 impl Web {
-    /// The test says what is answered to a call.
+    /// Starts a server; the test answers its calls.
     pub(super) async fn start<F: Future<Output = ()> + Send + 'static>(
         talk: impl Fn(Asked) -> F + Send + Sync + 'static,
     ) -> Self {
@@ -93,7 +93,7 @@ impl Web {
         .await
     }
 
-    /// The test says what is answered to a call, and to the question for tools.
+    /// Starts a server; the test answers its calls and its tool lists.
     pub(super) async fn answering<F: Future<Output = ()> + Send + 'static>(
         talk: impl Fn(Asked) -> F + Send + Sync + 'static,
     ) -> Self {
@@ -115,12 +115,12 @@ impl Web {
         ServerDefinition::read("web", &definition).unwrap().server
     }
 
-    /// How many sessions there were.
+    /// Number of sessions so far.
     pub(super) fn sessions(&self) -> usize {
         self.greetings.load(Ordering::Relaxed)
     }
 
-    /// What each of so many calls in one turn is told.
+    /// Results of this many calls in one turn.
     pub(super) async fn called(&self, calls: usize) -> Vec<String> {
         let call = || reply::call("mcp__web__talk", json!({}));
         let script = Script::new()
@@ -129,7 +129,7 @@ impl Web {
         self.told(script).await
     }
 
-    /// What each call of a task is told.
+    /// Results of a task's calls.
     pub(super) async fn told(&self, script: Script) -> Vec<String> {
         let world = World::new(vec![self.server()], script);
         let outcome = world.run().await;
@@ -166,9 +166,9 @@ async fn serve(socket: TcpStream, talk: Talk, greetings: Arc<AtomicUsize>) {
             let session = format!("Mcp-Session-Id: s{}\r\n", greetings.fetch_add(1, Ordering::Relaxed));
             asked.answer_with("200 OK", &session, &body).await;
         }
-        // There is no stream beside the answers.
+        // There is no stream besides the answers.
         "" if asked.head.starts_with("get ") => asked.answer("405 Method Not Allowed", &Value::Null).await,
-        // What the test answers, or an answer to what was asked in a call.
+        // Requests for the test to answer, or an answer to a request made during a call.
         "tools/list" | "tools/call" | "" => talk(asked).await,
         _ => asked.accept().await,
     }

@@ -20,9 +20,9 @@ use sortie_testkit::mcp_server::{self, ROLE};
 use sortie_testkit::{Script, ScriptedModel, ScriptedModels, ScriptedPart, reply, when};
 use tempfile::TempDir;
 
-pub(super) const SERVER_TEST: &str = "client::the_server_that_tests_start_answers_a_greeting";
+pub(super) const SERVER_TEST: &str = "client::the_server_that_tests_start_completes_the_handshake";
 
-/// How it is started that the server plays a role, with more keys of the definition.
+/// Definition that starts this server in a role, with extra keys.
 pub(super) fn server_with(name: &str, role: &str, more: &Value) -> ServerDefinition {
     let program = std::env::current_exe().unwrap();
     let mut definition = json!({
@@ -36,7 +36,7 @@ pub(super) fn server_with(name: &str, role: &str, more: &Value) -> ServerDefinit
             _ => definition[key] = value.clone(),
         }
     }
-    // A busy machine may take its time over the start of a program.
+    // A busy machine may take its time to start a program.
     definition["start_timeout_seconds"] = more.get("start_timeout_seconds").cloned().unwrap_or(json!(60));
     ServerDefinition::read(name, &definition).unwrap().server
 }
@@ -101,7 +101,7 @@ impl World {
         self.start().await.outcome().await.unwrap()
     }
 
-    /// What calls returned, each turn a list, as the last request has them.
+    /// Outputs of the calls, a list per turn, as in the last request.
     pub(super) fn outputs(&self) -> Vec<ToolOutput> {
         let last = self.model.seen().pop().unwrap();
         let outputs = last.messages.into_iter().filter_map(|message| match message {
@@ -111,7 +111,7 @@ impl World {
         outputs.flatten().map(|output| output.output).collect()
     }
 
-    /// The names of the tools that the model was offered in its last request.
+    /// Names of the tools offered in the model's last request.
     pub(super) fn offered(&self) -> Vec<String> {
         let tools = self.model.seen().pop().unwrap().tools;
         tools.into_iter().filter(|name| name.starts_with("mcp__")).collect()
@@ -153,10 +153,10 @@ pub(super) fn one_after_the_other(calls: impl IntoIterator<Item = ScriptedPart>)
     script.on(when::turn(turns), reply::text("Done."))
 }
 
-/// Waits until a file is there, as others may take their time to make it.
+/// Waits until another process has made this file.
 pub(super) async fn appears(path: PathBuf) {
     while !path.exists() {
-        // Sleeps on purpose: another process tells nobody that it has left a file.
+        // Sleeps on purpose: another process does not announce that it has written a file.
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }

@@ -1,4 +1,4 @@
-//! What somebody with the token can send, and that none of it ends the server or makes it grow.
+//! Input from a client with the token: none of it ends the server or makes it grow.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use super::raw::{
     Connection, Request, call, initialize, open_session, open_session_on_one_connection, until_there_is_room,
 };
 
-/// The server goes on after whatever was done to it.
+/// Checks that the server still works.
 async fn assert_lives(host: &Host) {
     let session = open_session(host).await;
     let reply = Request::post(host, &call(1, "echo")).within(&session).send().await;
@@ -20,7 +20,7 @@ async fn assert_lives(host: &Host) {
 }
 
 #[tokio::test]
-async fn s68_a_body_that_is_too_large_is_refused_and_not_kept() {
+async fn s68_a_too_large_body_is_refused_and_not_kept() {
     let host = Host::with(Bounds { body_bytes: 64 << 10, ..Bounds::default() }).await;
     let stated = Request::new(&host, "POST /mcp HTTP/1.1")
         .with("Content-Type", "application/json")
@@ -31,7 +31,7 @@ async fn s68_a_body_that_is_too_large_is_refused_and_not_kept() {
     let mut connection = chunked.begin().await;
     let chunk = format!("{:x}\r\n{}\r\n", 8 << 10, " ".repeat(8 << 10));
     for _ in 0..9 {
-        // It may be cut off as soon as it is too much.
+        // The connection may be cut once it is too much.
         connection.stream.write_all(chunk.as_bytes()).await.ok();
     }
     let reply = connection.reply().await;
@@ -43,7 +43,7 @@ async fn s68_a_body_that_is_too_large_is_refused_and_not_kept() {
 }
 
 #[tokio::test]
-async fn s68_who_sends_a_body_that_is_too_large_in_one_go_still_reads_why_it_is_refused() {
+async fn s68_the_sender_of_a_too_large_body_can_still_read_the_refusal() {
     let host = Host::with(Bounds { body_bytes: 64 << 10, ..Bounds::default() }).await;
     let body = " ".repeat(16 << 20);
     let request = Request::new(&host, "POST /mcp HTTP/1.1").with("Content-Type", "application/json");
@@ -58,7 +58,7 @@ async fn s68_who_sends_a_body_that_is_too_large_in_one_go_still_reads_why_it_is_
 }
 
 #[tokio::test]
-async fn s68_a_body_that_is_no_message_is_answered_by_what_is_wrong_with_it() {
+async fn s68_an_invalid_body_is_answered_with_its_fault() {
     let host = Host::start().await;
     let session = open_session(&host).await;
     let batch = Value::Array((0..10_000).map(|id| call(id, "echo")).collect()).to_string();
@@ -84,7 +84,7 @@ async fn s68_a_body_that_is_no_message_is_answered_by_what_is_wrong_with_it() {
 }
 
 #[tokio::test]
-async fn a_message_that_is_refused_is_named() {
+async fn a_refusal_names_its_message() {
     let host = Host::start().await;
     let reply = Request::bytes(&host, b"{\"id\":\"seven\",\"method\":\"ping\"}").send().await;
     expect_test::expect![[
@@ -94,7 +94,7 @@ async fn a_message_that_is_refused_is_named() {
 }
 
 #[tokio::test]
-async fn s68_a_call_outside_of_a_session_is_refused() {
+async fn s68_a_call_outside_a_session_is_refused() {
     let host = Host::start().await;
     let reply = Request::post(&host, &call(5, "echo")).send().await;
     assert_eq!((reply.status, reply.error_code()), (400, -32600), "before one: {reply:?}");
@@ -111,7 +111,7 @@ async fn s68_a_call_outside_of_a_session_is_refused() {
 }
 
 #[tokio::test]
-async fn s68_an_id_is_free_again_when_its_request_is_answered_and_not_when_it_was_cancelled() {
+async fn s68_an_id_is_free_after_a_reply_but_not_after_a_cancellation() {
     let mut host = Host::start().await;
     let session = open_session(&host).await;
     let hold = Request::post(&host, &call(7, "hold")).within(&session);
@@ -154,7 +154,7 @@ async fn requests_under_way_in_a_session_are_bounded() {
 }
 
 #[tokio::test]
-async fn a_head_without_an_end_is_hung_up_on() {
+async fn an_endless_head_is_disconnected() {
     let host = Host::with(Bounds { head_time: Duration::from_millis(100), ..Bounds::default() }).await;
     let mut stream = TcpStream::connect(host.address).await.unwrap();
     stream.write_all(b"POST /mcp HTTP/1.1\r\nHost: ").await.unwrap();
@@ -163,7 +163,7 @@ async fn a_head_without_an_end_is_hung_up_on() {
 }
 
 #[tokio::test]
-async fn a_body_that_does_not_come_is_not_waited_for() {
+async fn a_missing_body_is_not_waited_for() {
     let host = Host::with(Bounds { body_time: Duration::from_millis(100), ..Bounds::default() }).await;
     let slow = Request::new(&host, "POST /mcp HTTP/1.1").with("Content-Type", "application/json");
     let reply = slow.with("Content-Length", "1000").send().await;
@@ -171,7 +171,7 @@ async fn a_body_that_does_not_come_is_not_waited_for() {
 }
 
 #[tokio::test]
-async fn connections_beyond_the_bound_are_told_so() {
+async fn connections_beyond_the_bound_get_an_error() {
     let mut host = Host::with(Bounds { connections: 1, ..Bounds::default() }).await;
     let (session, connection) = open_session_on_one_connection(&host).await;
     let held = Request::post(&host, &call(1, "hold")).within(&session).on(connection).await;
@@ -184,19 +184,19 @@ async fn connections_beyond_the_bound_are_told_so() {
 }
 
 #[tokio::test]
-async fn who_stops_reading_loses_the_connection() {
+async fn a_client_that_stops_reading_loses_the_connection() {
     let quick = Duration::from_millis(100);
     let host = Host::with(Bounds { connections: 1, write_time: quick, ..Bounds::default() }).await;
     let (session, connection) = open_session_on_one_connection(&host).await;
     let unread = Request::post(&host, &call(1, "large")).within(&session).on(connection).await;
-    // There is one place. It is free again when the one who does not read is cut off.
+    // There is one place. It is free again once the client that does not read is cut off.
     until_there_is_room(&host).await;
     let reply = unread.reply().await;
     assert!(reply.body.len() < 16 << 20, "all of it came: {}", reply.body.len());
 }
 
 #[tokio::test]
-async fn sessions_beyond_the_bound_are_told_so() {
+async fn sessions_beyond_the_bound_get_an_error() {
     let host = Host::with(Bounds { sessions: 2, ..Bounds::default() }).await;
     let session = open_session(&host).await;
     open_session(&host).await;
@@ -208,7 +208,7 @@ async fn sessions_beyond_the_bound_are_told_so() {
 }
 
 #[tokio::test]
-async fn the_session_that_nobody_has_used_for_longest_makes_room() {
+async fn the_session_unused_for_longest_makes_room() {
     let quick = Duration::from_millis(1);
     let host = Host::with(Bounds { sessions: 2, absence: quick, ..Bounds::default() }).await;
     let [oldest, old] = [open_session(&host).await, open_session(&host).await];
@@ -235,10 +235,10 @@ async fn fifty_clients_at_once_are_all_answered() {
 }
 
 #[tokio::test]
-async fn f64_a_flood_of_requests_leaves_the_server_as_it_was() {
+async fn f64_the_server_survives_a_flood_of_requests() {
     let mut host = Host::start().await;
     let session = open_session(&host).await;
-    // Requests whose sender is gone before the answer.
+    // Requests whose sender is gone before the reply.
     for id in 0..500 {
         drop(Request::post(&host, &call(id, "echo")).within(&session).begin().await);
     }

@@ -1,4 +1,4 @@
-//! The end of the server: answers under way leave, streams and connections end.
+//! End of the server: pending replies are sent, streams and connections end.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use super::host::{AT_MOST, Fate, Host};
 use super::raw::{Request, call, open_session};
 
 #[tokio::test]
-async fn an_answer_under_way_is_still_given_and_then_all_is_over() {
+async fn a_pending_reply_is_still_sent_before_the_end() {
     let mut host = Host::with(Bounds { farewell: AT_MOST, ..Bounds::default() }).await;
     let session = open_session(&host).await;
     let mut listening = Request::new(&host, "GET /mcp HTTP/1.1").within(&session).begin().await;
@@ -27,7 +27,7 @@ async fn an_answer_under_way_is_still_given_and_then_all_is_over() {
 }
 
 #[tokio::test]
-async fn what_does_not_end_in_time_is_cut() {
+async fn connections_that_do_not_end_in_time_are_cut() {
     let mut host = Host::with(Bounds { farewell: Duration::from_millis(100), ..Bounds::default() }).await;
     let session = open_session(&host).await;
     let held = Request::post(&host, &call(1, "hold")).within(&session).begin().await;
@@ -39,12 +39,12 @@ async fn what_does_not_end_in_time_is_cut() {
 }
 
 #[tokio::test]
-async fn nobody_new_is_let_in_while_it_ends() {
+async fn nobody_new_is_admitted_while_the_server_ends() {
     let mut host = Host::with(Bounds { farewell: AT_MOST, ..Bounds::default() }).await;
     let session = open_session(&host).await;
     let held = Request::post(&host, &call(1, "hold")).within(&session).begin().await;
     assert_eq!(host.fate().await, Fate::Started);
-    // A connection that was made before, and is used only now.
+    // A connection made earlier, and used only now.
     let mut early = Request::new(&host, "GET /elsewhere HTTP/1.1").with("Connection", "keep-alive").begin().await;
     early.until("\"id\":null").await;
 
@@ -57,7 +57,7 @@ async fn nobody_new_is_let_in_while_it_ends() {
 }
 
 #[tokio::test]
-async fn a_call_without_a_session_that_does_not_end_in_time_is_answered_with_an_error() {
+async fn a_sessionless_call_that_does_not_end_in_time_gets_an_error() {
     let mut host = Host::with(Bounds { farewell: Duration::from_millis(100), ..Bounds::default() }).await;
     let held = Request::stateless_call(&host, "hold").begin().await;
     assert_eq!(host.fate().await, Fate::Started);

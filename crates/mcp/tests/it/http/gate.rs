@@ -1,4 +1,4 @@
-//! Who is let in. Everything here is decided by the head of a request.
+//! Admission of requests, decided by their heads alone.
 
 use sortie_mcp::http::{BindError, Listener, Reach};
 
@@ -15,7 +15,7 @@ async fn a_program_with_the_token_is_answered() {
 }
 
 #[tokio::test]
-async fn s61_a_request_that_calls_us_by_another_name_is_refused() {
+async fn s61_a_request_to_another_host_name_is_refused() {
     let host = Host::start().await;
     let port = host.address.port();
     for name in ["evil.example", &format!("evil.example:{port}"), "127.0.0.1", "localhost:1", "127.0.0.1:"] {
@@ -37,7 +37,7 @@ async fn s61_a_request_that_calls_us_by_another_name_is_refused() {
 }
 
 #[tokio::test]
-async fn s62_pages_of_other_sites_are_refused_whatever_they_send() {
+async fn s62_every_request_from_pages_of_other_sites_is_refused() {
     let host = Host::start().await;
     let page = |name: &str, value: &str| Request::initialize(&host).with(name, value);
     for (request, what) in [
@@ -62,7 +62,7 @@ async fn s62_pages_of_other_sites_are_refused_whatever_they_send() {
 }
 
 #[tokio::test]
-async fn s62_a_message_that_is_not_called_json_is_refused() {
+async fn s62_a_message_without_the_json_type_is_refused() {
     let host = Host::start().await;
     for kind in
         ["text/plain", "application/x-www-form-urlencoded", "application/jsonp", "", "text/plain;application/json"]
@@ -76,7 +76,7 @@ async fn s62_a_message_that_is_not_called_json_is_refused() {
 }
 
 #[tokio::test]
-async fn s64_who_has_no_token_learns_that_one_is_needed_and_nothing_else() {
+async fn s64_a_client_without_a_token_learns_only_that_one_is_needed() {
     let host = Host::start().await;
     let session = open_session(&host).await;
     let with = |value: &str| Request::initialize(&host).with("Authorization", value);
@@ -118,7 +118,7 @@ async fn s64_the_token_goes_no_further_than_the_gate() {
 }
 
 #[tokio::test]
-async fn s65_a_connection_is_never_made_into_another_kind() {
+async fn s65_a_connection_is_never_upgraded() {
     let host = Host::start().await;
     let upgrade = Request::new(&host, "GET /mcp HTTP/1.1")
         .with("Connection", "Upgrade, close")
@@ -132,7 +132,7 @@ async fn s65_a_connection_is_never_made_into_another_kind() {
 }
 
 #[tokio::test]
-async fn there_is_nothing_beside_the_one_path() {
+async fn only_the_one_path_is_served() {
     let host = Host::start().await;
     for path in ["/", "/mcp/", "/MCP", "/mcp/../etc/passwd", "//mcp", "/.well-known/oauth-protected-resource"] {
         let reply = Request::initialize(&host).line(&format!("POST {path} HTTP/1.1")).send().await;
@@ -143,7 +143,7 @@ async fn there_is_nothing_beside_the_one_path() {
 }
 
 #[tokio::test]
-async fn who_is_refused_is_told_before_the_body_is_sent() {
+async fn a_refusal_comes_before_the_body_is_sent() {
     let host = Host::start().await;
     let request = Request::new(&host, "POST /mcp HTTP/1.1")
         .with("Content-Type", "application/json")
@@ -153,7 +153,7 @@ async fn who_is_refused_is_told_before_the_body_is_sent() {
 }
 
 #[tokio::test]
-async fn s66_an_address_that_other_machines_could_reach_needs_a_word() {
+async fn s66_an_address_reachable_from_other_machines_needs_consent() {
     for address in ["0.0.0.0:0", "[::]:0", "192.0.2.1:0", "[::ffff:0.0.0.0]:0"] {
         let refused = Listener::bind(address.parse().unwrap(), Reach::ThisMachine).await;
         assert!(matches!(refused, Err(BindError::Wide { .. })), "{address}: {refused:?}");

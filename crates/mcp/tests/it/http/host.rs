@@ -1,4 +1,4 @@
-//! A server behind the listener whose calls do what a test tells them to, and what tests know of it.
+//! A server behind the listener whose calls do what a test wants, and report it.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -21,7 +21,7 @@ pub(crate) const OTHER_TOKEN: &str = "another-token-that-only-the-tests-know-012
 /// Longer than anything takes, however busy the machine is.
 pub(crate) const AT_MOST: Duration = Duration::from_mins(1);
 
-/// What became of a call.
+/// Fate of a call.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     Started,
@@ -29,7 +29,7 @@ pub(crate) enum Fate {
     Finished,
 }
 
-/// A server, and the strings that a test can pull.
+/// A server with controls for the test.
 pub(crate) struct Host {
     pub(crate) address: SocketAddr,
     pub(crate) stop: CancellationToken,
@@ -58,12 +58,12 @@ impl Host {
         Self { address, stop, served, token, fates, release }
     }
 
-    /// Puts another token in place of the one that counts; or none.
+    /// Replaces or removes the current token.
     pub(crate) fn replace_token(&self, text: Option<&str>) {
         *self.token.lock().unwrap() = text.and_then(Token::new);
     }
 
-    /// Lets one call that holds finish.
+    /// Lets one held call finish.
     pub(crate) fn release(&self) {
         self.release.add_permits(1);
     }
@@ -79,7 +79,7 @@ impl Drop for Host {
     }
 }
 
-/// `echo` answers at once, `hold` when it is released, `large` with more than a socket takes.
+/// `echo` answers at once, `hold` when released, `large` with more than a socket holds.
 #[derive(Clone)]
 struct Script {
     fate: mpsc::UnboundedSender<Fate>,

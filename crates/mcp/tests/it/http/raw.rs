@@ -8,7 +8,7 @@ use tokio::net::TcpStream;
 
 use super::host::{AT_MOST, Host, TOKEN};
 
-/// A request that is right until a test changes it. Its connection is closed after the answer.
+/// A valid request until a test changes it. Its connection is closed after the reply.
 #[derive(Clone)]
 pub(crate) struct Request {
     address: SocketAddr,
@@ -27,7 +27,7 @@ impl Request {
             .with("Connection", "close")
     }
 
-    /// A message to the protocol.
+    /// A request with a protocol message.
     pub(crate) fn post(host: &Host, message: &Value) -> Self {
         Self::bytes(host, message.to_string().as_bytes())
     }
@@ -42,7 +42,7 @@ impl Request {
         Self::post(host, &initialize())
     }
 
-    /// A call as newer clients make it: each request says all that a session would.
+    /// A call as newer clients make it: each request carries all information of a session.
     pub(crate) fn stateless_call(host: &Host, tool: &str) -> Self {
         let version = "2026-07-28";
         let mut message = call(1, tool);
@@ -56,12 +56,12 @@ impl Request {
             .with("Mcp-Name", tool)
     }
 
-    /// Sets a header, whatever it was before.
+    /// Sets a header, replacing its value.
     pub(crate) fn with(self, name: &str, value: &str) -> Self {
         self.without(name).and(name, value)
     }
 
-    /// Adds a header to those of its name.
+    /// Adds a header, even if there is one of this name.
     pub(crate) fn and(mut self, name: &str, value: &str) -> Self {
         self.headers.push((name.to_owned(), value.to_owned()));
         self
@@ -80,18 +80,18 @@ impl Request {
         self.with("Mcp-Session-Id", session)
     }
 
-    /// Sends it, and leaves the answer to be read.
+    /// Sends it, and leaves the reply to be read.
     pub(crate) async fn begin(&self) -> Connection {
         self.on(Connection { stream: TcpStream::connect(self.address).await.unwrap() }).await
     }
 
-    /// The same, on a connection that is there already.
+    /// Sends it on an existing connection.
     pub(crate) async fn on(&self, connection: Connection) -> Connection {
         let Connection { mut stream } = connection;
         let headers = self.headers.iter().map(|(name, value)| format!("{name}: {value}"));
         let lines: Vec<String> = std::iter::once(self.line.clone()).chain(headers).collect();
         stream.write_all(format!("{}\r\n\r\n", lines.join("\r\n")).as_bytes()).await.unwrap();
-        // Who is refused by the head may be hung up on before the body is sent.
+        // A request refused by its head may be disconnected before the body is sent.
         stream.write_all(&self.body).await.ok();
         Connection { stream }
     }
@@ -115,22 +115,22 @@ pub(crate) fn call(id: u64, tool: &str) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": tool, "arguments": {} } })
 }
 
-/// A connection on which a request was sent.
+/// A connection with a request sent on it.
 pub(crate) struct Connection {
     pub(crate) stream: TcpStream,
 }
 
 impl Connection {
-    /// Everything until the end.
+    /// Reads everything until the end.
     pub(crate) async fn reply(mut self) -> Reply {
         let mut bytes = Vec::new();
         let read = self.stream.read_to_end(&mut bytes);
-        // A connection that is cut is at its end, too; what came by then counts.
+        // A cut connection has ended too; everything received by then counts.
         tokio::time::timeout(AT_MOST, read).await.expect("the answer has no end").ok();
         Reply::parse(&bytes)
     }
 
-    /// Reads until a text has come; all that has come by then.
+    /// Reads until a text arrives; returns everything received by then.
     pub(crate) async fn until(&mut self, text: &str) -> String {
         let mut seen = Vec::new();
         while !String::from_utf8_lossy(&seen).contains(text) {
@@ -147,7 +147,7 @@ impl Connection {
 
 #[derive(Debug)]
 pub(crate) struct Reply {
-    /// 0 where the connection was ended without an answer.
+    /// 0 if the connection ended without a reply.
     pub(crate) status: u16,
     pub(crate) head: String,
     pub(crate) body: String,
@@ -170,7 +170,7 @@ impl Reply {
         })
     }
 
-    /// The code of the error that it is.
+    /// Returns the code of an error reply.
     pub(crate) fn error_code(&self) -> i64 {
         let error: Value = serde_json::from_str(&self.body).unwrap_or_else(|_| panic!("no JSON: {self:?}"));
         assert_eq!(error["jsonrpc"], "2.0", "{self:?}");
@@ -178,7 +178,7 @@ impl Reply {
     }
 }
 
-/// The chunks of a body, without their frame.
+/// Joins the chunks of a body without their frames.
 fn joined(mut chunks: &str) -> String {
     let mut body = String::new();
     while let Some((length, rest)) = chunks.split_once("\r\n") {
@@ -190,12 +190,12 @@ fn joined(mut chunks: &str) -> String {
     body
 }
 
-/// Starts a session and says that it is ready; its id.
+/// Starts a session, announces that the client is ready, and returns the session's id.
 pub(crate) async fn open_session(host: &Host) -> String {
     open_session_by(host, |request| request).await
 }
 
-/// The same, with requests that are changed in some way.
+/// Starts a session with requests changed by the test.
 pub(crate) async fn open_session_by(host: &Host, change: impl Fn(Request) -> Request) -> String {
     let reply = change(Request::initialize(host)).send().await;
     assert_eq!(reply.status, 200, "{reply:?}");
@@ -205,7 +205,7 @@ pub(crate) async fn open_session_by(host: &Host, change: impl Fn(Request) -> Req
     session
 }
 
-/// The same where there is room for one connection: it is the only one, and is there to be used further.
+/// Starts a session on the only connection that the server permits, and returns that connection for further use.
 pub(crate) async fn open_session_on_one_connection(host: &Host) -> (String, Connection) {
     let mut connection = Request::initialize(host).with("Connection", "keep-alive").begin().await;
     let opened = Reply::parse(connection.until("\r\n0\r\n\r\n").await.as_bytes());

@@ -1,4 +1,4 @@
-//! Whose a session is, and when it is over.
+//! Ownership and end of sessions.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ fn by_other_token(request: Request) -> Request {
 }
 
 #[tokio::test]
-async fn s69_a_session_belongs_to_the_token_that_it_was_started_with() {
+async fn s69_a_session_belongs_to_the_token_that_started_it() {
     let mut host = Host::start().await;
     let session = open_session(&host).await;
     let held = Request::post(&host, &call(1, "hold")).within(&session).begin().await;
@@ -25,7 +25,7 @@ async fn s69_a_session_belongs_to_the_token_that_it_was_started_with() {
     assert_eq!(echo.send().await.status, 401, "the old token");
     let stolen = by_other_token(echo).send().await;
     assert_eq!((stolen.status, stolen.error_code()), (404, -32600), "the new one: {stolen:?}");
-    // With its session the stream ends, and so does what it was waiting for.
+    // The stream ends with its session, and so does the request behind it.
     assert!(!held.reply().await.body.contains("held"));
     assert_eq!(host.fate().await, Fate::Cancelled);
 
@@ -35,7 +35,7 @@ async fn s69_a_session_belongs_to_the_token_that_it_was_started_with() {
 }
 
 #[tokio::test]
-async fn s69_sessions_of_a_token_that_was_replaced_end_by_themselves() {
+async fn s69_sessions_of_a_replaced_token_end_by_themselves() {
     let mut host = Host::with(Bounds { absence: QUICK, ..Bounds::default() }).await;
     let session = open_session(&host).await;
     let _held = Request::post(&host, &call(1, "hold")).within(&session).begin().await;
@@ -45,7 +45,7 @@ async fn s69_sessions_of_a_token_that_was_replaced_end_by_themselves() {
 }
 
 #[tokio::test]
-async fn nobody_is_let_in_while_there_is_no_token() {
+async fn nobody_is_admitted_while_there_is_no_token() {
     let host = Host::start().await;
     let session = open_session(&host).await;
     host.replace_token(None);
@@ -58,7 +58,7 @@ async fn nobody_is_let_in_while_there_is_no_token() {
 }
 
 #[tokio::test]
-async fn f64_a_call_whose_client_is_gone_is_cancelled_and_one_whose_client_listens_is_not() {
+async fn f64_a_call_is_cancelled_once_its_client_is_gone_but_not_while_it_listens() {
     let mut host = Host::with(Bounds { absence: QUICK, ..Bounds::default() }).await;
     let [listening, gone] = [open_session(&host).await, open_session(&host).await];
     let mut stream = Request::new(&host, "GET /mcp HTTP/1.1").within(&listening).begin().await;
@@ -76,17 +76,17 @@ async fn f64_a_call_whose_client_is_gone_is_cancelled_and_one_whose_client_liste
 }
 
 #[tokio::test]
-async fn a_session_that_nobody_uses_ends() {
+async fn an_unused_session_ends() {
     let never = Duration::from_hours(1);
     let host = Host::with(Bounds { sessions: 1, absence: never, idleness: QUICK, ..Bounds::default() }).await;
     let idle = open_session(&host).await;
-    // There is room for another one when it has ended.
+    // There is room for another one once it has ended.
     until_there_is_room(&host).await;
     assert_eq!(Request::post(&host, &call(1, "echo")).within(&idle).send().await.status, 404);
 }
 
 #[tokio::test]
-async fn f64_a_call_without_a_session_is_cancelled_as_soon_as_its_client_hangs_up() {
+async fn f64_a_sessionless_call_is_cancelled_when_its_client_disconnects() {
     let mut host = Host::start().await;
     let connection = Request::stateless_call(&host, "hold").begin().await;
     assert_eq!(host.fate().await, Fate::Started);

@@ -1,4 +1,4 @@
-//! What works in the background, the companions, and a host that is gone.
+//! Background tasks, the companion tools, and a host that is gone.
 
 use serde_json::json;
 use sortie_journal::TaskState;
@@ -7,7 +7,7 @@ use sortie_testkit::{Script, reply, when};
 
 use crate::office::{Host, World, answer, brief, text};
 
-/// Starts a task in the background and says its id.
+/// Starts a task in the background and returns its id.
 async fn launch(host: &Host, prompt: &str) -> String {
     let mut arguments = brief(prompt);
     arguments["run_in_background"] = json!(true);
@@ -33,7 +33,7 @@ async fn a_launch_is_answered_at_once_and_task_output_waits_for_the_report() {
 }
 
 #[tokio::test]
-async fn a_host_that_waits_for_a_report_is_told_how_it_comes_along() {
+async fn a_host_that_waits_for_a_report_receives_progress() {
     let world = World::new(Script::always(reply::text("found it").held_by("gate")));
     let host = world.connect().await;
     let task = launch(&host, "look").await;
@@ -54,7 +54,7 @@ async fn task_stop_ends_a_task_and_says_so() {
 }
 
 #[tokio::test]
-async fn a_message_reaches_a_task_that_works_and_has_one_that_ended_go_on() {
+async fn a_message_reaches_a_working_task_and_resumes_an_ended_one() {
     let script = Script::new()
         .on(when::last_contains("also b.rs"), reply::text("b.rs, too"))
         .on(when::turn(0), reply::calls([reply::call("LS", json!({"path": "."}))]).held_by("first"))
@@ -78,7 +78,7 @@ async fn a_message_reaches_a_task_that_works_and_has_one_that_ended_go_on() {
 }
 
 #[tokio::test]
-async fn a_task_that_nobody_knows_is_named() {
+async fn an_unknown_task_is_named_in_the_error() {
     let host = World::new(Script::new()).connect().await;
     for tool in ["TaskOutput", "TaskStop"] {
         let result = host.call(tool, json!({"task_id": "agent-aaaaaaaaaaaa"})).await.unwrap();
@@ -88,7 +88,7 @@ async fn a_task_that_nobody_knows_is_named() {
 }
 
 #[tokio::test]
-async fn when_the_host_is_gone_what_it_waited_for_is_stopped_and_the_rest_goes_on() {
+async fn a_lost_host_stops_only_the_tasks_that_it_waited_for() {
     let script = Script::new()
         .on(when::prompt_contains("waited for"), reply::never())
         .otherwise(reply::text("done").held_by("gate"));

@@ -9,7 +9,7 @@ use sortie_testkit::{Script, reply, when};
 use crate::office::{World, answer, brief, text};
 
 #[tokio::test]
-async fn task_and_its_companions_are_offered_with_hints_that_are_true() {
+async fn task_and_its_companions_are_offered_with_true_hints() {
     let host = World::new(Script::new()).connect().await;
     let tools = host.client.list_all_tools().await.unwrap();
     let hints: Vec<String> = tools
@@ -42,7 +42,7 @@ async fn a_contract_without_companions_offers_its_tool_alone() {
 }
 
 #[tokio::test]
-async fn a_call_is_answered_in_words_and_as_an_object() {
+async fn a_call_is_answered_as_text_and_as_an_object() {
     let host = World::new(Script::always(reply::text("It is in auth.rs."))).connect().await;
     let result = host.call("Task", brief("Where is it?")).await.unwrap();
     assert_eq!(result.is_error, Some(false));
@@ -52,7 +52,7 @@ async fn a_call_is_answered_in_words_and_as_an_object() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_started_is_an_error_of_the_tool_in_the_contracts_words() {
+async fn a_task_that_cannot_start_is_a_tool_error_in_the_contracts_words() {
     let host = World::new(Script::new()).connect().await;
     for (arguments, words) in [
         (json!({"description": "x"}), "prompt"),
@@ -67,7 +67,7 @@ async fn what_cannot_be_started_is_an_error_of_the_tool_in_the_contracts_words()
 }
 
 #[tokio::test]
-async fn a_task_that_fails_is_an_error_where_the_contract_calls_it_one() {
+async fn a_failed_task_is_an_error_if_the_contract_says_so() {
     let failing = || Script::always(reply::status(400));
     let result = World::new(failing()).connect().await.call("Task", brief("x")).await.unwrap();
     assert_eq!((result.is_error, &result.structured_content.unwrap()["status"]), (Some(true), &json!("failed")));
@@ -78,7 +78,7 @@ async fn a_task_that_fails_is_an_error_where_the_contract_calls_it_one() {
 }
 
 #[tokio::test]
-async fn a_tool_that_nobody_has_is_an_error_of_the_request_that_names_those_there_are() {
+async fn an_unknown_tool_is_a_request_error_that_lists_the_tools() {
     let host = World::new(Script::new()).connect().await;
     let Err(ServiceError::McpError(error)) = host.call("Bash", json!({})).await else { panic!("an error") };
     assert_eq!(error.code, rmcp::model::ErrorCode::INVALID_PARAMS);
@@ -86,7 +86,7 @@ async fn a_tool_that_nobody_has_is_an_error_of_the_request_that_names_those_ther
 }
 
 #[tokio::test]
-async fn a_host_that_waits_is_told_how_it_comes_along() {
+async fn a_waiting_host_receives_progress() {
     let script = Script::new()
         .on(when::turn(0), reply::calls([reply::call("LS", json!({"path": "."}))]))
         .otherwise(reply::text("done").held_by("gate"));
@@ -107,12 +107,12 @@ async fn a_call_that_is_cancelled_stops_the_whole_tree() {
     let host = world.connect().await;
     let outer = json!({"description": "x", "prompt": "outer work", "subagent_type": "general-purpose"});
     let call = host.begin("Task", outer).await;
-    // The outer one waits for the inner one, which is being answered for ever.
+    // The outer one waits for the inner one, whose reply never ends.
     world.model.traffic_reaches(|traffic| traffic.calls == 2 && traffic.in_flight == 1).await;
     call.cancel(Some("enough".to_owned())).await.unwrap();
     world.model.traffic_reaches(|traffic| traffic.in_flight == 0).await;
     let tasks = world.all_ended(2).await;
     assert!(tasks.iter().all(|task| task.state == TaskState::Ended(Status::Cancelled)), "{tasks:?}");
-    // The session goes on.
+    // The session continues.
     assert_eq!(host.client.list_all_tools().await.unwrap().len(), 5);
 }

@@ -1,6 +1,6 @@
-//! A host that is gone, or as good as gone: it has ended its input, reads nothing, or has closed what it would read.
+//! A host that is gone, or as good as gone: it has ended its input, does not read, or has closed its output.
 //!
-//! The clock moves only when nothing else does: what takes time here is waited for on purpose.
+//! The clock advances only while everything waits, so any time that passes here is waited for on purpose.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ fn call(more: &Value) -> Value {
     json!({"jsonrpc": "2.0", "id": "a call", "method": "tools/call", "params": {"name": "Task", "arguments": arguments}})
 }
 
-/// A session with a call under way, and with more answers than the stream takes, and than may wait to be written.
+/// A session with a call under way, and with more replies than the stream holds and than may wait to be written.
 async fn unread(world: &World) -> Rough {
     let mut rough = Rough::over(world, 4 << 10);
     rough.initialize().await;
@@ -37,7 +37,7 @@ async fn assert_cancelled(world: &World) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_has_ended_and_does_not_read_is_not_waited_for() {
+async fn a_host_that_ended_its_input_and_does_not_read_is_not_waited_for() {
     let world = World::new(Script::always(reply::never()));
     let Rough { input, output: _output, session } = unread(&world).await;
     let since = Instant::now();
@@ -48,7 +48,7 @@ async fn who_has_ended_and_does_not_read_is_not_waited_for() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_has_not_opened_a_session_and_does_not_read_is_not_waited_for() {
+async fn a_client_without_a_session_that_does_not_read_is_not_waited_for() {
     let mut rough = Rough::over(&World::new(Script::new()), 1 << 10);
     for id in 0..1000 {
         rough.write(json!({"jsonrpc": "2.0", "id": id, "method": "ping"}).to_string().as_bytes()).await;
@@ -60,7 +60,7 @@ async fn who_has_not_opened_a_session_and_does_not_read_is_not_waited_for() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_does_not_read_for_a_minute_is_gone() {
+async fn a_host_that_does_not_read_for_a_minute_is_gone() {
     let world = World::new(Script::always(reply::never()));
     let since = Instant::now();
     let rough = unread(&world).await;
@@ -71,7 +71,7 @@ async fn who_does_not_read_for_a_minute_is_gone() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_has_closed_what_it_would_read_is_gone() {
+async fn a_host_that_closed_its_reading_end_is_gone() {
     let world = World::new(Script::always(reply::never()));
     let Rough { input, output, session } = {
         let mut rough = Rough::new(&world);
@@ -83,14 +83,14 @@ async fn who_has_closed_what_it_would_read_is_gone() {
     };
     world.model.traffic_reaches(|traffic| traffic.in_flight == 1).await;
     drop(output);
-    // It is told how the call comes along, and that does not arrive.
+    // Progress of the call is sent, and does not arrive.
     session.await.unwrap();
     assert_cancelled(&world).await;
     drop(input);
 }
 
 #[tokio::test]
-async fn what_works_by_itself_begins_even_where_the_host_is_gone_at_once() {
+async fn background_work_starts_even_if_the_host_leaves_at_once() {
     let world = World::new(Script::always(reply::text("done")));
     let mut rough = Rough::new(&world);
     rough.write(initialize().to_string().as_bytes()).await;
@@ -105,7 +105,7 @@ async fn what_works_by_itself_begins_even_where_the_host_is_gone_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_only_listens_is_not_waited_for() {
+async fn a_host_that_only_listens_is_not_waited_for() {
     let mut rough = Rough::new(&World::new(Script::new()));
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -122,14 +122,14 @@ async fn who_only_listens_is_not_waited_for() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_says_again_and_again_that_it_is_ready_is_told_of_news_once() {
+async fn a_host_that_repeats_that_it_is_ready_is_notified_once() {
     let world = World::new(Script::new());
     let mut rough = Rough::new(&world);
     rough.initialize().await;
     for _ in 0..3 {
         rough.write(br#"{"jsonrpc": "2.0", "method": "notifications/initialized"}"#).await;
     }
-    // What there is now is known before anything changes.
+    // The current state is recorded before anything changes.
     assert!(tokio::time::timeout(Duration::from_secs(5), rough.read()).await.is_err(), "there are no news yet");
     world.write(".sortie/agents/new.md", "---\nname: new\ndescription: A new one\n---\nWork.\n");
     let mut told = 0;

@@ -1,4 +1,4 @@
-//! The Tasks extension: a handle at once, asked for later.
+//! The Tasks extension: a handle at once, the answer later.
 
 use rmcp::model::{CallToolResponse, CancelTaskParams, ClientCapabilities, GetTaskParams, TaskPayload, TaskStatus};
 use sortie_testkit::{Script, reply};
@@ -17,7 +17,7 @@ fn knowing_tasks() -> ClientCapabilities {
 }
 
 #[tokio::test]
-async fn a_call_gives_a_handle_at_once_and_its_answer_later() {
+async fn a_call_returns_a_handle_at_once_and_its_answer_later() {
     let world = World::new(Script::always(reply::text("found it").held_by("gate")));
     let host = world.connect_newest(knowing_tasks()).await;
     let task = handle(&host, "look").await;
@@ -43,14 +43,14 @@ async fn a_handle_can_be_cancelled() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_started_has_no_handle_but_an_answer() {
+async fn a_call_that_cannot_start_gets_an_answer_and_no_handle() {
     let host = World::new(Script::new()).connect_with(knowing_tasks()).await;
     let result = host.call("Task", serde_json::json!({"description": "x"})).await.unwrap();
     assert_eq!(result.is_error, Some(true));
 }
 
 #[tokio::test]
-async fn a_handle_that_nobody_gave_is_an_error_of_the_request() {
+async fn an_unknown_handle_is_a_request_error() {
     let host = World::new(Script::new()).connect_with(knowing_tasks()).await;
     for id in ["agent-aaaaaaaaaaaa", "nonsense"] {
         let error = host.client.get_task(GetTaskParams::new(id)).await.unwrap_err();
@@ -59,7 +59,7 @@ async fn a_handle_that_nobody_gave_is_an_error_of_the_request() {
 }
 
 #[tokio::test]
-async fn a_host_of_an_earlier_revision_gets_an_answer_whatever_it_declares() {
+async fn a_host_of_an_earlier_revision_always_gets_an_answer() {
     let world = World::new(Script::always(reply::text("found it")));
     let host = world.connect_with(knowing_tasks()).await;
     let answer = host.call("Task", brief("look")).await.unwrap();

@@ -1,4 +1,4 @@
-//! Whatever a host sends: an error of its kind, and the session goes on.
+//! Hostile input: every message gets a typed error, and the session continues.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,7 +17,7 @@ use super::rough::Rough;
 use crate::office::{World, answer, brief};
 
 #[tokio::test]
-async fn lines_that_are_no_messages_are_answered_with_an_error_each() {
+async fn every_invalid_line_gets_an_error() {
     let mut rough = Rough::new(&World::new(Script::new()));
     rough.initialize().await;
     let deep = "[".repeat(100_000);
@@ -64,7 +64,7 @@ async fn a_line_of_64_mib_is_refused_and_the_next_one_is_served() {
 }
 
 #[tokio::test]
-async fn what_comes_before_the_session_is_open_does_not_end_it() {
+async fn messages_before_the_session_opens_do_not_end_it() {
     let mut rough = Rough::new(&World::new(Script::new()));
     let early = rough.ask(json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "Task"}})).await;
     assert_eq!((&early["id"], &early["error"]["code"]), (&json!(7), &json!(-32602)), "{early}");
@@ -75,7 +75,7 @@ async fn what_comes_before_the_session_is_open_does_not_end_it() {
 }
 
 #[tokio::test]
-async fn parameters_that_do_not_fit_are_told_apart_from_methods_that_there_are_not() {
+async fn invalid_parameters_are_distinguished_from_unknown_methods() {
     let mut rough = Rough::new(&World::new(Script::new()));
     rough.initialize().await;
     let params = json!({"name": "Task", "arguments": "a text"});
@@ -86,9 +86,9 @@ async fn parameters_that_do_not_fit_are_told_apart_from_methods_that_there_are_n
     rough.is_served().await;
 }
 
-/// The clock moves only when nothing else does: who is not done by then is held back for good.
+/// The clock advances only while everything waits, so a request not answered by then is held back for good.
 #[tokio::test(start_paused = true)]
-async fn ten_thousand_requests_are_held_back_while_nobody_reads_and_then_all_answered() {
+async fn ten_thousand_requests_are_held_back_until_read_and_then_all_answered() {
     const ALL: usize = 10_000;
     let mut rough = Rough::over(&World::new(Script::new()), 4 << 10);
     rough.initialize().await;
@@ -118,7 +118,7 @@ async fn ten_thousand_requests_are_held_back_while_nobody_reads_and_then_all_ans
 }
 
 #[tokio::test]
-async fn a_second_request_with_an_id_that_is_under_way_is_refused_and_the_first_one_goes_on() {
+async fn a_second_request_with_a_used_id_is_refused_and_the_first_continues() {
     let world = World::new(Script::always(reply::text("found it").held_by("gate")));
     let mut rough = Rough::new(&world);
     rough.initialize().await;
@@ -140,7 +140,7 @@ async fn a_second_request_with_an_id_that_is_under_way_is_refused_and_the_first_
 }
 
 #[tokio::test]
-async fn s68_the_id_of_a_cancelled_request_is_not_taken_again_and_no_late_answer_stands_for_another() {
+async fn s68_the_id_of_a_cancelled_request_is_never_accepted_again() {
     let world = World::new(Script::always(reply::text("found it").held_by("gate")));
     let mut rough = Rough::new(&world);
     rough.initialize().await;
@@ -157,7 +157,7 @@ async fn s68_the_id_of_a_cancelled_request_is_not_taken_again_and_no_late_answer
 }
 
 #[tokio::test]
-async fn a_cursor_that_no_page_gave_is_an_error_of_each_list() {
+async fn an_unknown_cursor_is_an_error_in_every_list() {
     let mut rough = Rough::new(&World::new(Script::new()));
     rough.initialize().await;
     for method in ["tools/list", "prompts/list", "resources/list", "resources/templates/list"] {
@@ -169,7 +169,7 @@ async fn a_cursor_that_no_page_gave_is_an_error_of_each_list() {
 }
 
 #[tokio::test]
-async fn calls_beyond_the_bound_are_refused_and_those_under_way_go_on() {
+async fn calls_beyond_the_bound_are_refused_and_the_others_continue() {
     let world = World::new(Script::always(reply::text("done").held_by("gate")));
     let host = world.connect().await;
     let mut calls = Vec::new();
@@ -183,7 +183,7 @@ async fn calls_beyond_the_bound_are_refused_and_those_under_way_go_on() {
     for _ in 0..256 {
         held.push(host.begin("Task", brief("wait")).await);
     }
-    // Requests are taken in their order; by the answer to this one all before it are under way.
+    // Requests are processed in order, so by the reply to this one all earlier ones are under way.
     let refused = host.call("Task", brief("one more")).await.unwrap_err();
     assert!(refused.to_string().contains("256 calls of this session are under way"), "{refused}");
     world.model.gate("gate").open();
@@ -192,7 +192,7 @@ async fn calls_beyond_the_bound_are_refused_and_those_under_way_go_on() {
     }
 }
 
-/// A contract in which every call breaks down.
+/// A contract in which every call panics.
 struct Breaking;
 
 impl Contract for Breaking {
@@ -234,7 +234,7 @@ impl Contract for Breaking {
 }
 
 #[tokio::test]
-async fn a_call_that_panics_is_answered_and_the_session_goes_on() {
+async fn a_call_that_panics_is_answered_and_the_session_continues() {
     let host = World::speaking(Arc::new(Breaking), Script::new()).connect().await;
     let Err(ServiceError::McpError(error)) = host.call("Task", brief("x")).await else { panic!("an error") };
     assert_eq!(error.code, ErrorCode::INTERNAL_ERROR);

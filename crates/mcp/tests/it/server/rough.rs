@@ -1,4 +1,4 @@
-//! Somebody who writes lines as it likes, and reads them or not.
+//! A client that writes arbitrary lines, and reads or not.
 
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, Lines};
@@ -17,7 +17,7 @@ impl Rough {
         Self::over(world, 1 << 20)
     }
 
-    /// Over streams that hold so many bytes.
+    /// Connects over streams that hold this many bytes.
     pub(super) fn over(world: &World, bytes: usize) -> Self {
         let (input, theirs) = tokio::io::duplex(bytes);
         let (output, ours) = tokio::io::duplex(bytes);
@@ -39,7 +39,7 @@ impl Rough {
         self.read().await
     }
 
-    /// Opens the session, which shows that the server is there.
+    /// Opens the session, which shows that the server is up.
     pub(super) async fn initialize(&mut self) {
         let opened = self.ask(initialize()).await;
         assert_eq!(opened["result"]["serverInfo"]["name"], "sortie", "{opened}");
