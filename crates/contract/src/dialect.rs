@@ -1,6 +1,6 @@
-//! The dialects of the Task tool, one file each, and the table of their names.
+//! Dialects of the Task tool, one file each, and the table of their names.
 //!
-//! A new one implements `Contract` (`port.rs`) in a file of its own here, and gets a row at the end of the table.
+//! To add one, implement `Contract` (`port.rs`) in a new file here, and add a row at the end of the table.
 
 pub(crate) mod child;
 pub(crate) mod delegate;
@@ -13,10 +13,10 @@ use std::sync::Arc;
 
 use crate::{Child, Contract, Delegate, Envelope, Sortie, ToolResult, Typed};
 
-/// The contracts by name. Beside these, `s0` to `s4` mean the first five in this order, `default` the last.
+/// The contracts by name. In addition, `s0` to `s4` mean the first five in this order, `default` the last.
 pub const CONTRACTS: [&str; 7] = ["envelope", "result", "delegate", "typed", "child", "child-recipe", "sortie"];
 
-/// The contract of this name or short name.
+/// Returns the contract of this name or short name.
 pub fn contract(name: &str) -> Option<Arc<dyn Contract>> {
     Some(match name {
         "envelope" | "s0" => Arc::new(Envelope),

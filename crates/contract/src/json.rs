@@ -1,4 +1,4 @@
-//! Reading and measuring JSON that others wrote: objects without duplicate keys, fields by name, sizes in bytes.
+//! Parsing and measuring of foreign JSON: objects without duplicate keys, fields by name, sizes in bytes.
 
 pub(crate) mod fields;
 pub(crate) mod size;
@@ -9,7 +9,7 @@ use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 use sortie_protocol::{Failure, FailureCode};
 
-/// Reads a JSON object. The failure says what is wrong and where.
+/// Parses a JSON object. The failure says what is wrong and where.
 pub(crate) fn object(text: &str) -> Result<Map<String, Value>, Failure> {
     match serde_json::from_str::<Unique>(text) {
         Ok(Unique(Value::Object(object))) => Ok(object),
@@ -21,26 +21,26 @@ pub(crate) fn object(text: &str) -> Result<Map<String, Value>, Failure> {
     }
 }
 
-/// What is wrong with a text that could not be read.
+/// Describes why a text could not be parsed.
 fn unreadable(error: &str) -> String {
-    // Such a text is JSON, which has no largest number; whoever wrote it would look for a slip elsewhere.
+    // Such a text is valid JSON, which has no largest number; its author would look for the mistake elsewhere.
     match error.strip_prefix("number out of range") {
         Some(place) => format!("the arguments hold a number out of range{place}"),
         None => format!("the arguments are not valid JSON: {error}"),
     }
 }
 
-/// What was given under this name, if anything was.
+/// Returns the value of a field, if it was given.
 pub(crate) fn field(arguments: &str, name: &str) -> Option<Value> {
     object(arguments).ok()?.remove(name)
 }
 
-/// A text among the arguments, letter by letter; empty where there is none.
+/// Returns a text field, letter by letter; empty if it was not given.
 pub(crate) fn text_field(arguments: &str, name: &str) -> String {
     field(arguments, name).as_ref().and_then(Value::as_str).unwrap_or_default().to_owned()
 }
 
-/// The same JSON without the space between its parts, and every other byte as it is written.
+/// Removes the whitespace between the parts of JSON, and keeps every other byte.
 pub(crate) fn one_line(json: &str) -> String {
     let (mut in_text, mut is_escaped) = (false, false);
     let is_kept = |letter: &char| {
@@ -67,7 +67,7 @@ pub(crate) fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// A value in which no object has a key twice. `serde_json` alone would keep the last one, silently.
+/// A value without duplicate keys in any object. `serde_json` alone would silently keep the last one.
 struct Unique(Value);
 
 impl<'de> Deserialize<'de> for Unique {
@@ -134,7 +134,7 @@ mod tests {
     use super::one_line;
 
     #[test]
-    fn on_one_line_only_the_space_between_parts_is_gone() {
+    fn one_line_removes_only_the_space_between_parts() {
         let json = "{ \"a b\" :\n [1.50, 1E400 ,\t\"\\\\\" , \"\\\" : \" ] }";
         assert_eq!(one_line(json), "{\"a b\":[1.50,1E400,\"\\\\\",\"\\\" : \"]}");
     }

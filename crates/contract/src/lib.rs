@@ -1,9 +1,9 @@
-//! The Task tool's JSON dialects: what a host sends, and what it gets back. One file each.
+//! JSON dialects of the Task tool: the input from a host, and the answer to it. One file each.
 //!
-//! Pure: bytes to a [`TaskRequest`](sortie_protocol::TaskRequest), an answer to bytes, and a few defaults.
-//! A contract does not know the engine, and the engine does not know which contract is in use.
+//! Pure: bytes to a [`TaskRequest`](sortie_protocol::TaskRequest), an answer to bytes, and a few defaults. A contract
+//! does not know the engine, and the engine does not know which contract is in use.
 
-// Files and processes only through `sortie-sandbox`: see `clippy.toml`.
+// Files and processes are reached only through `sortie-sandbox`: see `clippy.toml`.
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 mod dialect;

@@ -1,4 +1,4 @@
-//! What an outcome means to every dialect: its cause, its ending, and whether it is given again.
+//! Meaning of an outcome for every dialect: its cause, its ending, and whether it is a cached one.
 
 pub(crate) mod cause;
 pub(crate) mod ending;

@@ -1,4 +1,4 @@
-//! The port to a dialect: what every one of them can do, and the defaults that it sets.
+//! Port to a dialect: the operations of every dialect, and its defaults.
 
 pub(crate) mod agent_names;
 pub(crate) mod defaults;
@@ -20,115 +20,115 @@ pub trait Contract: Send + Sync {
     /// The tool's name as the model knows it.
     fn tool_name(&self) -> &'static str;
 
-    /// What the calling model reads about the tool. `agents` are those that it can name, as [`Defaults::visible`] says.
+    /// Returns the tool's description for the calling model. `agents` are those that it can name, as
+    /// [`Defaults::visible`] says.
     fn description(&self, agents: &[AgentLine]) -> String;
 
-    /// JSON schema of the arguments, for the same agents.
+    /// JSON schema of the arguments, for these agents.
     fn schema(&self, agents: &[AgentLine]) -> Value;
 
-    /// JSON schema of [`encode`](Self::encode) and, where tasks can work in the background, of
-    /// [`encode_launched`](Self::encode_launched), for hosts that check answers. It says what a program finds in every
-    /// answer, and little of the rest: a host pays for it with every list of tools.
+    /// JSON schema of [`encode`](Self::encode) and, if tasks can work in the background, of
+    /// [`encode_launched`](Self::encode_launched), for hosts that check answers. It covers the fields of every answer
+    /// and little else, because a host pays for it with every list of tools.
     fn output_schema(&self) -> Value;
 
-    /// The field in which a call names an agent, where it can name one.
+    /// The field in which a call names an agent, if it can.
     fn agent_field(&self) -> Option<&'static str> {
         Some("subagent_type")
     }
 
     fn defaults(&self) -> Defaults;
 
-    /// Reads a call's arguments. Never half: a request that can be started, or what is wrong with it.
+    /// Reads a call's arguments: returns a complete request, or the fault in them.
     fn decode(&self, arguments: &str) -> Result<TaskRequest, Failure>;
 
-    /// The answer to a call, as an object for programs.
+    /// Encodes the answer to a call as an object for programs.
     fn encode(&self, call: &Call<'_>, answer: Answer<'_>) -> Value;
 
-    /// The same object as text. Where it repeats what the caller wrote, it may be more exact than the object, whose
-    /// numbers are those of this machine.
+    /// Encodes the answer's object as text. Numbers repeated from the caller may be more exact here than in the object,
+    /// which uses machine numbers.
     fn encode_text(&self, call: &Call<'_>, answer: Answer<'_>) -> String {
         self.encode(call, answer).to_string()
     }
 
-    /// The answer as the calling model reads it. `mark` is random: a report cannot fake its own end.
+    /// Encodes the answer for the calling model. `mark` is random, so that a report cannot fake its own end.
     fn encode_for_model(&self, call: &Call<'_>, answer: Answer<'_>, _mark: &str) -> String {
         self.encode_text(call, answer)
     }
 
-    /// What stands behind a report within its text, where there is no other place to say that it is given again. A
-    /// report that leaves no room for it within its cap has to be cut further.
+    /// Text appended to a cached report if the dialect has no other place to mark it. A report that leaves no room for
+    /// it within its cap is cut further.
     fn behind_report(&self, _outcome: &TaskOutcome) -> String {
         String::new()
     }
 
-    /// What a call is told at once whose task works on by itself.
+    /// Encodes the immediate answer to a call whose task works in the background.
     fn encode_launched(&self, launched: &Launched) -> Value {
         json!(launched)
     }
 
-    /// The same as the calling model reads it.
+    /// Encodes the launch for the calling model.
     fn encode_launched_for_model(&self, launched: &Launched) -> String {
         self.encode_launched(launched).to_string()
     }
 
-    /// Whether the call as such counts as failed, where the transport can say so.
+    /// True if the call itself counts as failed, for transports that can say so.
     fn is_error(&self, answer: Answer<'_>) -> bool;
 
-    /// The dialect's word for where a task stands, given ours: `running`, `completed`, `failed` and so on.
+    /// Returns the dialect's word for a task's status, given ours: `running`, `completed`, `failed` and so on.
     fn status_word<'a>(&self, ours: &'a str) -> &'a str {
         ours
     }
 
-    /// The HTTP status that comes nearest to what went wrong, in dialects that have one. For events, never in the
-    /// answer.
+    /// The nearest HTTP status for a failure, in dialects that have one. For events, never in the answer.
     fn code(&self, _answer: Answer<'_>) -> Option<u16> {
         None
     }
 
-    /// The output of any other tool as the model reads it, in dialects that word it
-    /// ([`Defaults::structured_outputs`]); elsewhere it is as the tool says it.
+    /// Encodes another tool's output for the model, in dialects with [`Defaults::structured_outputs`]; otherwise
+    /// returns the tool's own text.
     fn encode_output(&self, _call: &OutputCall<'_>, output: &ToolOutput) -> String {
         output.for_model.clone()
     }
 
-    /// Whether an output is too long to be encoded whole, so that its text has to be spilled first.
+    /// True if an output is too long to be encoded whole, so that its text must be spilled first.
     fn must_spill(&self, _output: &ToolOutput) -> bool {
         false
     }
 }
 
-/// What an answer may need to know of the call that it answers.
+/// Facts about a call that its answer may need.
 #[derive(Debug, Clone, Copy)]
 pub struct Call<'a> {
-    /// As they were given.
+    /// As given.
     pub arguments: &'a str,
     /// The working directory, relative to the workspace: `.` at its root.
     pub cwd: &'a str,
-    /// An id for calls that started nothing, where the dialect wants one on every answer.
+    /// Id for calls that started nothing, if the dialect requires one in every answer.
     pub spare_id: TaskId,
 }
 
-/// What the output of a tool is encoded with.
+/// Facts about a call that the encoding of its output needs.
 #[derive(Debug, Clone, Copy)]
 pub struct OutputCall<'a> {
-    /// As they were given.
+    /// As given.
     pub arguments: &'a str,
     /// The working directory, relative to the workspace: `.` at its root.
     pub cwd: &'a str,
-    /// As the call names it.
+    /// As named in the call.
     pub tool: &'a str,
     pub elapsed: Duration,
-    /// Where the tool's text was spilled, if it had to be and could be.
+    /// File with the spilled text, if it had to be and could be spilled.
     pub full_text_path: Option<&'a str>,
 }
 
-/// How a call went: the outcome of the task that it started, or why it started none.
+/// Result of a call: the outcome of its task, or the reason why none was started.
 pub type Answer<'a> = Result<&'a TaskOutcome, &'a Failure>;
 
 /// An agent as a tool description lists it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgentLine {
     pub name: String,
-    /// Empty where there was no room for it: then only the name is told.
+    /// Empty if there was no room for it: then only the name is listed.
     pub description: String,
 }

@@ -1,13 +1,13 @@
-//! Whether a guard is in its place.
+//! Switch for removing a guard.
 
-/// Whether the guard of this name is to be passed over. Never, outside of a build with `--cfg sortie_mutants`.
+/// True if the named guard is removed: never, except in a build with `--cfg sortie_mutants`.
 #[cfg(not(sortie_mutants))]
 #[inline]
 pub const fn is_out(_guard: &str) -> bool {
     false
 }
 
-/// Whether the guard of this name is to be passed over: the one that `MUTANT_OF_SORTIE` names.
+/// True if the named guard is removed: the one in `MUTANT_OF_SORTIE`.
 #[cfg(sortie_mutants)]
 pub fn is_out(guard: &str) -> bool {
     use std::sync::LazyLock;
@@ -21,7 +21,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_guard_is_in_its_place_unless_it_is_named() {
+    fn a_guard_is_in_place_unless_it_is_named() {
         assert!(!is_out("no guard has this name"));
     }
 }

@@ -1,8 +1,8 @@
-//! `child`: a child session with a clean context; its summary, its calls and its tokens come back, and what they cost
-//! in US dollars where that is known.
+//! `child`: a child session with a clean context; it returns its summary, calls and tokens, and its cost in US dollars
+//! if known.
 //!
-//! The recipe is the same in shorter form: two fields in its schema, `agentType` for `subagent_type`, whose `general`
-//! is `general-purpose`, and `tokens` for `tokensUsed` in its result.
+//! The recipe is the short form: two fields in its schema, `agentType` for `subagent_type`, whose `general` is
+//! `general-purpose`, and `tokens` for `tokensUsed` in its result.
 
 use serde_json::{Map, Value, json};
 use sortie_protocol::{Failure, Status, TaskOutcome, TaskRequest};
@@ -25,11 +25,11 @@ const EXPLORE: TypeDefaults =
 const PLAN: TypeDefaults =
     TypeDefaults { description: Some("breaks a task down into steps"), ..TypeDefaults::plain("plan") };
 
-/// The tools that delegate and that claim tasks, by every name that they have.
+/// The tools that delegate or claim tasks, under all their names.
 const DENIED: &[&str] = &["task", "todowrite", "spawn_agent", "create_todo"];
 
-/// What a summary may take of the 2,000 tokens of a result, at four bytes each, in the form in which the model reads
-/// it, with room for what stands beside it.
+/// A summary's share of a result's 2,000 tokens, at four bytes each, as the model reads it, with room for the other
+/// fields.
 const SUMMARY_BYTES: usize = 7600;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,7 +86,7 @@ impl Contract for Child {
         schema
     }
 
-    /// What was refused before it began has an error alone.
+    /// A call refused before its task began has only an error.
     fn output_schema(&self) -> Value {
         let tokens = self.tokens_field();
         json!({
@@ -175,7 +175,7 @@ impl Child {
             ("toolCalls".to_owned(), json!(own_calls(outcome))),
             (self.tokens_field().to_owned(), json!(outcome.usage.total_tokens())),
         ]);
-        // A price that leaves something out is none. The recipe has no place for it.
+        // An incomplete price is none. The recipe has no field for it.
         if self == Self::Session && outcome.usage.unpriced_tokens() == 0 {
             result.extend(outcome.usage.known_cost().map(|cost| ("cost".to_owned(), json!(cost))));
         }

@@ -1,6 +1,6 @@
 //! `delegate`: a task and perhaps a model in; success, files, summary and tokens out.
 //!
-//! What was refused before it began is an error of the tool; what ran and failed is a result that says so.
+//! A call refused before its task began is an error of the tool; a task that ran and failed is a result that says so.
 
 use serde_json::{Value, json};
 use sortie_protocol::{Failure, FailureCode, TaskOutcome, TaskRequest};
@@ -15,11 +15,11 @@ use crate::{AgentLine, Answer, AtMaxDepth, Call, Contract, Defaults, ReportCap, 
 const AGENT: &str = "general-purpose";
 const TYPES: &[TypeDefaults] = &[TypeDefaults::plain(AGENT)];
 
-/// A whole result has at most 2,000 tokens at four bytes each, as the calling model reads it: the summary, the files,
-/// and what stands beside them.
+/// A result has at most 2,000 tokens at four bytes each, as the calling model reads it: the summary, the files, and the
+/// other fields.
 const SUMMARY_BYTES: usize = 6300;
 const FILES_BYTES: usize = 1200;
-/// The quotes of a file's name, and the comma behind it.
+/// Quotes around a file's name, and the comma after it.
 const FILE_MARKS: usize = 3;
 
 const TITLE_WORDS: usize = 6;
@@ -68,7 +68,7 @@ impl Contract for Delegate {
         })
     }
 
-    /// What was refused before it began has an error alone.
+    /// A call refused before its task began has only an error.
     fn output_schema(&self) -> Value {
         json!({
             "type": "object",
@@ -105,7 +105,7 @@ impl Contract for Delegate {
 
     fn decode(&self, arguments: &str) -> Result<TaskRequest, Failure> {
         let mut fields = Fields::read(arguments)?;
-        // A host whose `model` is a plain string leaves it out by leaving it empty.
+        // A host whose `model` is a plain string sends an empty one for none.
         fields.drop_empty("model");
         let prompt = fields.text("task")?;
         Ok(TaskRequest {
@@ -162,11 +162,11 @@ fn reported(outcome: &TaskOutcome) -> Value {
     result
 }
 
-/// What went wrong before a sub-agent began, and at which stage.
+/// Describes why no sub-agent began, and at which stage.
 fn rejection(failure: &Failure) -> String {
     match Cause::of(failure) {
         Cause::Depth => "maximum sub-agent depth exceeded".to_owned(),
-        // Its words say it all; where there are none, an answer is not empty all the same.
+        // Its message says it all; if it is empty, the answer must not be.
         Cause::SwitchedOff if !failure.message.is_empty() => failure.message.clone(),
         Cause::Arguments if failure.code == FailureCode::InvalidArguments => {
             format!("invalid input: {}", failure.message)
@@ -175,7 +175,7 @@ fn rejection(failure: &Failure) -> String {
     }
 }
 
-/// What a task did that left no words of its own.
+/// Lists the actions of a task that left no words of its own.
 fn deeds(outcome: &TaskOutcome) -> String {
     let calls: Vec<String> =
         outcome.tool_summary.iter().map(|tool| format!("{} ({})", tool.tool, tool.count)).collect();
@@ -186,7 +186,7 @@ fn deeds(outcome: &TaskOutcome) -> String {
     )
 }
 
-/// As many files as the result has room for, and how many it has not.
+/// Returns as many files as fit into the result, and the number of the rest.
 fn first_files(files: &[String]) -> (&[String], usize) {
     let mut room = FILES_BYTES;
     let fits = |file: &&String| match room.checked_sub(json_bytes_of(file) + FILE_MARKS) {
@@ -200,7 +200,7 @@ fn first_files(files: &[String]) -> (&[String], usize) {
     (&files[..count], files.len() - count)
 }
 
-/// The first words of a brief.
+/// Returns the first words of a brief.
 fn title(task: &str) -> String {
     let words: Vec<&str> = task.split_whitespace().take(TITLE_WORDS).collect();
     words.join(" ").chars().take(TITLE_CHARACTERS).collect()

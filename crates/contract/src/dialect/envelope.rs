@@ -1,6 +1,6 @@
 //! `envelope`: status, data, text, error, stats, context. Four fixed types, two models, read-only tools.
 //!
-//! Every answer keeps to the general protocol for tools that the dialect refers to; `envelope/` holds what it says.
+//! Every answer follows the general tool protocol that the dialect refers to; `envelope/` writes its contents.
 
 mod answer;
 mod fallback;
@@ -36,7 +36,7 @@ const MAX_BYTES: usize = 51_200;
 #[derive(Debug, Clone, Copy)]
 pub struct Envelope;
 
-/// The types differ in their prompts alone, and in the model that serves where the call names none.
+/// The types differ only in their prompts, and in the default model.
 const fn of_type(
     agent: &'static str,
     name: &'static str,
@@ -154,16 +154,15 @@ impl Contract for Envelope {
     }
 }
 
-/// An output without the figures that an object of this dialect tells of the call itself: they differ from call to
-/// call, whatever it brought. Any other output is all there.
+/// Splits off the figures about the call itself, which differ from call to call. Any other output is returned whole.
 pub fn substance(output: &str) -> (&str, &str) {
-    // Within a string each quote has a backslash before it, and behind the figures there are only strings.
+    // Inside a string each quote has a backslash before it, and after the figures there are only strings.
     let Some(start) = output.rfind("\"stats\":{") else { return (output, "") };
     let (before, figures) = output.split_at(start);
     (before, figures.split_once('}').map_or("", |(_, after)| after))
 }
 
-/// A message as a part of a sentence.
+/// Turns a message into part of a sentence.
 fn sentence(message: &str) -> &str {
     message.trim().trim_end_matches('.')
 }

@@ -1,6 +1,6 @@
 //! `result`: success, content, error, shortResult. Agents from files, and errors in fixed words.
 //!
-//! The codes of these errors have no place in the four fields: [`http_code`] is for events and logs.
+//! The four fields have no place for the codes of these errors: [`http_code`] is for events and logs.
 
 use serde_json::{Value, json};
 use sortie_protocol::{Failure, TaskOutcome, TaskRequest};
@@ -14,7 +14,7 @@ use crate::{AgentLine, Answer, AtMaxDepth, Call, Contract, Defaults, ReportCap, 
 
 const NOT_DELEGATED: &str = "Task delegation failed";
 
-/// A brief error has no more characters than this.
+/// Most characters of a brief error.
 const BRIEF: usize = 80;
 
 #[derive(Debug, Clone, Copy)]
@@ -79,7 +79,7 @@ impl Contract for ToolResult {
 
     fn defaults(&self) -> Defaults {
         Defaults {
-            // The refusal at the limit has words here, and a circle is told from mere depth.
+            // This dialect has words for the refusal at the limit, and distinguishes a circle from mere depth.
             at_max_depth: AtMaxDepth::Refuses,
             max_concurrent: 5,
             refuses_circles: true,
@@ -137,7 +137,7 @@ impl Contract for ToolResult {
     }
 }
 
-/// The HTTP status that comes nearest to a failure.
+/// Returns the nearest HTTP status for a failure.
 pub fn http_code(failure: &Failure) -> u16 {
     match Cause::of(failure) {
         Cause::Arguments => 400,
@@ -150,7 +150,7 @@ pub fn http_code(failure: &Failure) -> u16 {
     }
 }
 
-/// The error and the short result of a task that ran and did not complete.
+/// Error and short result of a task that ran and did not complete.
 fn shortfall(outcome: &TaskOutcome, ending: Ending<'_>) -> (String, String) {
     let why = ending.shortfall().unwrap_or_default();
     match ending {
@@ -158,7 +158,7 @@ fn shortfall(outcome: &TaskOutcome, ending: Ending<'_>) -> (String, String) {
             format!("Subagent task timed out after {after_ms}ms"),
             format!("Task failed: timed out after {after_ms}ms"),
         ),
-        // A way to a model that never brought a single reply: the sub-agent did not come into being.
+        // The route never brought a single reply, so the sub-agent never came into being.
         Ending::Failed { cause: Cause::Route, message } if outcome.usage.turns == 0 => {
             (not_initialized(message), NOT_DELEGATED.to_owned())
         }
@@ -170,7 +170,7 @@ fn shortfall(outcome: &TaskOutcome, ending: Ending<'_>) -> (String, String) {
     }
 }
 
-/// The error of a call that started nothing.
+/// Error of a call that started nothing.
 fn rejection(call: &Call<'_>, failure: &Failure) -> String {
     let listed = |separator| failure.details.join(separator);
     match Cause::of(failure) {
@@ -195,7 +195,7 @@ fn not_initialized(details: &str) -> String {
     format!("Failed to initialize subagent: {details}")
 }
 
-/// The first line, cut where it is long.
+/// Returns the first line, truncated.
 fn brief(message: &str) -> String {
     let line = message.lines().next().unwrap_or_default();
     match line.char_indices().nth(BRIEF - 1) {

@@ -47,7 +47,7 @@ impl Contract for Sortie {
                 "model": {"type": "string", "description": "Only on request"},
                 "run_in_background": {"type": "boolean", "description": "Answer at once; the report comes later"},
                 "resume": {"type": "string", "description": "Id of one that ended: it goes on with this prompt"},
-                // Their types are checked when they are read; here they would only cost tokens.
+                // Parsing checks their types; in the schema they would only cost tokens.
                 "limits": {
                     "type": "object",
                     "description": "max_turns, max_tokens, max_cost_usd, timeout_seconds, max_children",
@@ -58,7 +58,7 @@ impl Contract for Sortie {
         })
     }
 
-    /// What was not started has no id, what works in the background no text yet.
+    /// A task that did not start has no id, and one in the background has no text yet.
     fn output_schema(&self) -> Value {
         json!({
             "type": "object",
@@ -78,14 +78,14 @@ impl Contract for Sortie {
 
     fn decode(&self, arguments: &str) -> Result<TaskRequest, Failure> {
         let mut fields = Fields::read(arguments)?;
-        // No version of the engine serves it yet. Asking for it is refused, never ignored; asking for what happens
-        // anyway is no request for it.
+        // No version of the engine implements it yet. A request for it is refused, never ignored; a request for the
+        // normal behaviour is none.
         match fields.take("isolation") {
             None | Some(Value::Bool(false)) => {}
             Some(Value::String(none)) if none == "none" => {}
             Some(_) => return Err(unsupported("isolation")),
         }
-        // Those who fill in every field leave it empty.
+        // Callers that fill in every field leave it empty.
         fields.drop_empty("resume");
         let agent = fields.optional_text("subagent_type")?;
         Ok(TaskRequest {
@@ -143,7 +143,7 @@ impl Contract for Sortie {
     }
 }
 
-/// The outcome's own serialisation is this contract, but for what only other contracts need.
+/// Makes an outcome's serialisation public: it is this contract, except for fields that only other contracts need.
 fn public(mut outcome: Value) -> Value {
     if let Some(fields) = outcome.as_object_mut() {
         fields.remove("truncation");
@@ -155,7 +155,7 @@ fn public(mut outcome: Value) -> Value {
     outcome
 }
 
-/// An outcome in one line: whose it is, how it ended, what it took.
+/// An outcome in one line: agent, ending and usage.
 pub fn head_line(outcome: &TaskOutcome) -> String {
     let limit = outcome.reason.map(|limit| format!(" (limit: {limit})")).unwrap_or_default();
     let usage = &outcome.usage;
@@ -171,7 +171,7 @@ pub fn head_line(outcome: &TaskOutcome) -> String {
     )
 }
 
-/// One head line, what there is to say beside the report, and the report between marks.
+/// One head line, the remarks, and the report between marks.
 pub fn compact_report(outcome: &TaskOutcome, mark: &str) -> String {
     let mut text = head_line(outcome);
     if let Some(error) = &outcome.error {
@@ -180,8 +180,7 @@ pub fn compact_report(outcome: &TaskOutcome, mark: &str) -> String {
     for notice in &outcome.notices {
         text += &format!("\nnotice: {notice}");
     }
-    // A value says it all, and in fewer words; one that is too long for a report is cut and paged as the text that it
-    // is.
+    // A value says everything in fewer words; one that is too long for a report is cut and paged as text.
     let value = outcome.structured.as_ref().filter(|_| !outcome.truncated).map(Value::to_string);
     let report = value.filter(|value| value.len() <= outcome.text.len()).unwrap_or_else(|| outcome.text.clone());
     if !report.is_empty() {
@@ -190,7 +189,8 @@ pub fn compact_report(outcome: &TaskOutcome, mark: &str) -> String {
     text
 }
 
-/// What it says is for the engine to judge. An empty one asks for nothing: those who fill in every field leave it so.
+/// Reads the schema, whose content the engine judges. An empty one requests nothing: callers that fill in every field
+/// leave it so.
 fn output_schema(value: Option<Value>) -> Result<Option<Value>, Failure> {
     match value {
         None | Some(Value::Bool(false)) => Ok(None),
@@ -213,7 +213,7 @@ fn limits(value: Option<Value>) -> Result<Limits, Failure> {
         idle: None,
         max_children: whole(&mut fields, "max_children")?,
     };
-    // A limit that would not be kept must not look as if it were.
+    // A limit that is not enforced must not appear to be.
     match fields.first_left() {
         None => Ok(limits),
         Some(key) => Err(invalid(format!(

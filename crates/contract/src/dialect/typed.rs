@@ -48,15 +48,15 @@ const TYPES: &[TypeDefaults] = &[
     },
 ];
 
-/// As many as a main agent has: a call may give a type more turns than are usual, not any number of them.
+/// As many as a main agent has: a call may give a type more turns than usual, but not any number.
 const MAX_TURNS_ASKED: u32 = 100;
 
-/// What stands behind the number of turns in the engine's notice that fewer were given.
+/// Text after the number of turns in the engine's notice that fewer were granted.
 const TURNS_ASKED: &str = " turns were asked for; ";
 
 const MODELS: [&str; 3] = ["haiku", "sonnet", "opus"];
 
-/// Stands where a report will not be found: a call that nobody waits for, or no longer, has none yet.
+/// Text in place of a report that does not exist yet: nobody waits for the call, or no longer.
 const LAUNCHED: &str = "Not finished: it works on in the background, and its report follows when it ends.";
 
 const GUIDELINES: &str = "
@@ -135,12 +135,11 @@ impl Contract for Typed {
     fn decode(&self, arguments: &str) -> Result<TaskRequest, Failure> {
         let mut fields = Fields::read(arguments)?;
         let (title, prompt) = (fields.text("description")?, fields.text("prompt")?);
-        // As it was given: an agent from a file may have a name that is otherwise an alias, and files are not known
-        // here.
+        // Kept as given: an agent from a file may have a name that is otherwise an alias, and files are not known here.
         let agent = fields.text("subagent_type")?;
         let model = fields.optional_choice("model", &MODELS)?;
         let limits = Limits { max_turns: max_turns(&mut fields)?, ..Limits::default() };
-        // A host whose `resume` is a plain string leaves it out by leaving it empty.
+        // A host whose `resume` is a plain string sends an empty one for none.
         fields.drop_empty("resume");
         let (background, resume) = (fields.flag("run_in_background")?, fields.optional_text("resume")?);
         let notices = fields.into_notices();
@@ -185,7 +184,7 @@ impl Contract for Typed {
     }
 }
 
-/// The agents beside the four types, each once.
+/// Returns the agents other than the four types, each once.
 fn others(agents: &[AgentLine]) -> impl Iterator<Item = &AgentLine> {
     let is_first = |at: usize, name: &str| !agents[..at].iter().any(|earlier| earlier.name == name);
     let is_type = |name: &str| Typed.defaults().type_of(name).is_some();
@@ -193,7 +192,7 @@ fn others(agents: &[AgentLine]) -> impl Iterator<Item = &AgentLine> {
     numbered.filter(move |(at, agent)| !is_type(&agent.name) && is_first(*at, &agent.name)).map(|(_, agent)| agent)
 }
 
-/// Any positive number; a part of a turn is a turn.
+/// Accepts any positive number; a fraction of a turn counts as a turn.
 fn max_turns(fields: &mut Fields) -> Result<Option<u32>, Failure> {
     let Some(value) = fields.take("max_turns") else { return Ok(None) };
     match value.as_f64() {
@@ -203,14 +202,14 @@ fn max_turns(fields: &mut Fields) -> Result<Option<u32>, Failure> {
     }
 }
 
-/// Why the result is not complete, and where turns ran out, that fewer were given than were asked for.
+/// Reason why the result is incomplete. If turns ran out, it adds that fewer were granted than requested.
 fn shortfall(call: &Call<'_>, outcome: &TaskOutcome) -> Option<String> {
     let ending = Ending::of(outcome);
     let why = ending.shortfall()?;
     let fewer = outcome.notices.iter().find_map(|notice| notice.split_once(TURNS_ASKED));
     match (ending, fewer) {
         (Ending::Limited(Limit::Turns), Some((asked, given))) => {
-            // As it was given, for a number may be larger than any that is counted with.
+            // Kept as given, because the number may be larger than any machine number.
             let asked =
                 json::field(call.arguments, "max_turns").map_or_else(|| asked.to_owned(), |asked| asked.to_string());
             Some(format!("{why}: {asked}{TURNS_ASKED}{given}"))
@@ -219,7 +218,7 @@ fn shortfall(call: &Call<'_>, outcome: &TaskOutcome) -> Option<String> {
     }
 }
 
-/// A call that a hook was against has the id that the hook was told.
+/// Returns the id for a rejected call; if a hook rejected it, the one that the hook saw.
 fn rejected_id(call: &Call<'_>, failure: &Failure) -> TaskId {
     let told = failure.details.first().filter(|_| failure.code == FailureCode::Vetoed);
     told.and_then(|id| id.parse().ok()).unwrap_or(call.spare_id)
@@ -228,7 +227,7 @@ fn rejected_id(call: &Call<'_>, failure: &Failure) -> TaskId {
 fn rejection(call: &Call<'_>, failure: &Failure) -> String {
     let why = reason(call, failure);
     match json::text_field(call.arguments, "resume").trim() {
-        // The hook has been told an id, too, as if there were somebody.
+        // The hook has seen an id, too, as if there were an agent.
         "" if failure.code == FailureCode::Vetoed => format!("{why}; nothing was started: this agentId is nobody's"),
         "" => why,
         _ => format!("Resume failed: {why}"),

@@ -1,6 +1,6 @@
-//! The fields of a call's arguments, each taken once. What is wrong with one is said by its name.
+//! Fields of a call's arguments, each taken once. Errors name their field.
 //!
-//! A field that is `null` counts as not given. What is left at the end is what the dialect does not know.
+//! A field that is `null` counts as absent. Fields left at the end are unknown to the dialect.
 
 use serde_json::{Map, Value};
 use sortie_protocol::{Failure, FailureCode};
@@ -14,7 +14,7 @@ impl Fields {
         json::object(arguments).map(Self)
     }
 
-    /// What was given under this name.
+    /// Takes the value of a field, if it was given.
     pub(crate) fn take(&mut self, name: &str) -> Option<Value> {
         self.0.remove(name).filter(|value| !value.is_null())
     }
@@ -43,7 +43,7 @@ impl Fields {
         }
     }
 
-    /// A field that says yes or no; not given is no.
+    /// Takes a boolean field; absent means false.
     pub(crate) fn flag(&mut self, name: &str) -> Result<bool, Failure> {
         match self.take(name) {
             None => Ok(false),
@@ -52,19 +52,19 @@ impl Fields {
         }
     }
 
-    /// Takes an empty string for a field that was not given.
+    /// Treats an empty string as an absent field.
     pub(crate) fn drop_empty(&mut self, name: &str) {
         if self.0.get(name).and_then(Value::as_str) == Some("") {
             self.0.remove(name);
         }
     }
 
-    /// One notice for each field that nobody took.
+    /// Returns a notice for each field that was not taken.
     pub(crate) fn into_notices(self) -> Vec<String> {
         self.0.keys().map(|key| format!("unknown key `{key}` was ignored")).collect()
     }
 
-    /// The name of a field that nobody took.
+    /// Returns the name of a field that was not taken.
     pub(crate) fn first_left(&self) -> Option<&str> {
         self.0.keys().next().map(String::as_str)
     }
@@ -80,7 +80,7 @@ pub(crate) fn invalid(message: impl Into<String>) -> Failure {
     Failure::new(FailureCode::InvalidArguments, message)
 }
 
-/// The field is understood, but nothing serves it yet. It is refused, never ignored.
+/// The field is known, but not implemented yet. It is refused, never ignored.
 pub(crate) fn unsupported(name: &str) -> Failure {
     Failure::new(FailureCode::Unsupported, format!("`{name}` is not available in this version; call again without it"))
 }

@@ -1,7 +1,6 @@
-//! Size of a text within a JSON string, in bytes. Nothing is cut here.
+//! Size of a text inside a JSON string, in bytes. Nothing is cut here.
 
-/// The bytes of one character as it is written within a JSON string: quotes and line ends take two, other control
-/// characters six.
+/// Bytes of one character inside a JSON string: quotes and line ends take two, other control characters six.
 pub fn json_bytes(letter: char) -> usize {
     match letter {
         '"' | '\\' | '\n' | '\r' | '\t' | '\u{8}' | '\u{c}' => 2,
@@ -10,7 +9,7 @@ pub fn json_bytes(letter: char) -> usize {
     }
 }
 
-/// The same of a whole text.
+/// Bytes of a whole text inside a JSON string.
 pub(crate) fn json_bytes_of(text: &str) -> usize {
     text.chars().map(json_bytes).sum()
 }
@@ -20,7 +19,7 @@ mod tests {
     use super::json_bytes_of;
 
     #[test]
-    fn every_character_is_counted_as_it_is_written() {
+    fn every_character_is_counted_in_its_escaped_form() {
         for code in (0..0x3000).chain(0x1_f600..0x1_f610) {
             let Some(letter) = char::from_u32(code) else { continue };
             let written = serde_json::to_string(&letter).unwrap_or_default();

@@ -1,33 +1,33 @@
-//! The cause of a failure, as dialects tell causes apart: fewer kinds than the engine has codes.
+//! Causes of failures as dialects distinguish them: fewer kinds than the engine has codes.
 
 use sortie_protocol::{Failure, FailureCode, Limit};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cause {
-    /// The caller has to call differently.
+    /// The caller must change the call.
     Arguments,
     UnknownModel,
     UnknownAgent,
-    /// The agent's own file is broken, or set aside. The message says where and why.
+    /// The agent's own file is broken or set aside. The message says where and why.
     UnusableAgent,
     NoAgents,
-    /// Nobody may delegate here.
+    /// Delegation is disabled here.
     SwitchedOff,
-    /// A rule, a person, or a program of theirs, said no.
+    /// A rule, a person or a hook refused.
     Refused,
     /// The agent is already at work further up.
     Circle,
     Depth,
-    /// The agent needs a tool that it may not have.
+    /// The agent needs a tool that it may not use.
     ToolAccess,
-    /// There are or were enough tasks, for now or for good.
+    /// There are or were too many tasks, for now or for good.
     TooMany,
-    /// The way to the model does not work at all.
+    /// The route to the model does not work at all.
     Route,
     Timeout,
-    /// A limit was reached before there were any words.
+    /// A limit was reached before there was any text.
     Limit(Limit),
-    /// Anything else: something broke while it worked.
+    /// Any other failure during the work.
     Breakdown,
 }
 
@@ -43,7 +43,7 @@ impl Cause {
             | Code::UnknownTemplate
             | Code::TemplateArguments => Self::Arguments,
             Code::UnknownModel => Self::UnknownModel,
-            // A list of nothing says that there is nobody, whatever the code.
+            // Without a list of agents there is none, whatever the code.
             Code::UnknownAgent if !failure.details.is_empty() => Self::UnknownAgent,
             Code::UnknownAgent | Code::NoAgents => Self::NoAgents,
             Code::UnusableAgent => Self::UnusableAgent,

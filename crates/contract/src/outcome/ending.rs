@@ -1,4 +1,4 @@
-//! How a task ended, as far as contracts tell endings apart, and what they say of it in the same words.
+//! Endings of a task as contracts distinguish them, with the wording that they share.
 
 use sortie_protocol::{Limit, Status, TaskOutcome};
 
@@ -7,7 +7,7 @@ use crate::outcome::cause::Cause;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ending<'a> {
     Completed,
-    /// A limit other than time ended it; the outcome's text is what there was.
+    /// A limit other than time ended it; the outcome's text is everything so far.
     Limited(Limit),
     /// The deadline passed, or the model went silent and `cause` says how. There may be text.
     TimedOut {
@@ -31,7 +31,7 @@ impl<'a> Ending<'a> {
             (Status::Partial, Some(limit)) => Self::Limited(limit),
             (Status::Partial | Status::Failed | Status::Rejected, _) => match error.map(Cause::of) {
                 Some(Cause::Timeout) => timed_out(outcome),
-                // A limit that left no words is a limit all the same.
+                // A limit without any text is still a limit.
                 Some(Cause::Limit(limit)) => Self::Limited(limit),
                 cause => Self::Failed {
                     cause: cause.unwrap_or(Cause::Breakdown),
@@ -41,7 +41,7 @@ impl<'a> Ending<'a> {
         }
     }
 
-    /// Why the report is not complete; `None` where it is.
+    /// Reason why the report is incomplete; `None` if it is complete.
     pub(crate) fn shortfall(&self) -> Option<String> {
         Some(match self {
             Self::Completed => return None,
@@ -54,7 +54,7 @@ impl<'a> Ending<'a> {
     }
 }
 
-/// After the time that it had; a model that went silent, after what had passed until then.
+/// Reports the time limit, or for a model that went silent, the time until then.
 fn timed_out(outcome: &TaskOutcome) -> Ending<'_> {
     let cause = outcome.error.as_ref().map(|error| error.message.as_str()).filter(|_| outcome.deadline_ms.is_none());
     Ending::TimedOut { after_ms: outcome.deadline_ms.unwrap_or(outcome.usage.duration_ms), cause }
@@ -72,7 +72,7 @@ fn reached(limit: Limit) -> &'static str {
     }
 }
 
-/// The calls that the task itself ran, without those of its descendants.
+/// Counts the calls of the task itself, without those of its descendants.
 pub(crate) fn own_calls(outcome: &TaskOutcome) -> u64 {
     outcome.tool_summary.iter().map(|tool| tool.count).fold(0, u64::saturating_add)
 }

@@ -1,25 +1,25 @@
-//! Names of agents: as tool descriptions list them, and as a dialect with types of its own has them.
+//! Names of agents: as tool descriptions list them, and as a dialect with types of its own calls them.
 
 use sortie_protocol::{Failure, FailureCode};
 
 use crate::{AgentLine, Defaults, TypeDefaults};
 
-/// One line for each that has a description: `- name: description`.
+/// One line for each agent with a description: `- name: description`.
 pub(crate) fn lines<'a>(agents: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
     let line = |(name, description): (&str, &str)| {
-        // A description may have lines of its own, which would look like other agents.
+        // A line break in a description would make it look like another agent.
         let words: Vec<&str> = description.split_whitespace().collect();
         format!("\n- {name}: {}", words.join(" "))
     };
     agents.into_iter().filter(|(_, description)| !description.is_empty()).map(line).collect()
 }
 
-/// The names of those for whose descriptions there was no room.
+/// Names of agents without room for their descriptions.
 pub(crate) fn undescribed<'a>(agents: impl IntoIterator<Item = &'a AgentLine>) -> Vec<&'a str> {
     agents.into_iter().filter(|agent| agent.description.is_empty()).map(|agent| agent.name.as_str()).collect()
 }
 
-/// The line for those, where the schema has their names.
+/// Line about those agents, whose names are in the schema.
 pub(crate) fn named_in_schema<'a>(agents: impl IntoIterator<Item = &'a AgentLine>) -> String {
     match undescribed(agents).len() {
         0 => String::new(),
@@ -27,7 +27,7 @@ pub(crate) fn named_in_schema<'a>(agents: impl IntoIterator<Item = &'a AgentLine
     }
 }
 
-/// The dialect's own types, each described as the agent that serves is; in the dialect's own words where none does.
+/// The dialect's own types, each with the description of the agent that serves, or else with the dialect's own.
 pub(crate) fn types<'a>(
     types: &'a [TypeDefaults],
     agents: &'a [AgentLine],
@@ -48,7 +48,7 @@ pub(crate) fn pair(agent: &AgentLine) -> (&str, &str) {
     (&agent.name, &agent.description)
 }
 
-/// The type that a name in this field means, in a dialect whose types are fixed.
+/// Returns the type that a name in this field means, in a dialect with fixed types.
 pub(crate) fn fixed_type(defaults: &Defaults, field: &str, name: &str) -> Result<&'static TypeDefaults, Failure> {
     defaults.type_named(name).ok_or_else(|| {
         let known = names(defaults.types);

@@ -1,53 +1,52 @@
 //! Defaults of a dialect: limits, agents, tools and caps that the engine obeys.
 
-/// What a dialect decides beyond words. Settings of the user come before these.
+/// Decisions of a dialect beyond wording. The user's settings override them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "switches that are independent and read by name")]
 pub struct Defaults {
     pub max_depth: u32,
-    /// What a task at the depth limit finds.
+    /// The delegating tool at the depth limit.
     pub at_max_depth: AtMaxDepth,
     pub max_concurrent: usize,
     pub max_tokens: Option<u64>,
-    /// Whether sub-agents get the project's instruction files.
+    /// True if sub-agents get the project's instruction files.
     pub inherit_context_files: bool,
-    /// Whether an agent that already stands in the chain of delegation is refused.
+    /// True if an agent may not occur twice in the chain of delegation.
     pub refuses_circles: bool,
-    /// Whether a name that nobody has is matched by description.
+    /// True if an unknown name is matched by description.
     pub best_match: bool,
-    /// Whether a task that names, in its own definition, a tool that its parent may not use is refused before it
-    /// starts.
+    /// True if a task whose definition names a tool forbidden to its parent is refused before it starts.
     pub refuses_missing_tools: bool,
-    /// Whether tasks can work in the background, and there are tools to follow, steer and stop them.
+    /// True if tasks can work in the background, with tools to follow, steer and stop them.
     pub companions: bool,
-    /// Which agents a caller can name.
+    /// Agents that a caller can name.
     pub visible: Visible,
-    /// What the built-in agents are in this dialect, by their own names; one that is not listed is as it is.
+    /// Built-in agents that differ in this dialect, by their own names.
     pub types: &'static [TypeDefaults],
-    /// Tools that no sub-agent has, whatever else is said and however the name is spelt.
+    /// Tools that no sub-agent has, whatever other settings say and however the name is spelt.
     pub denied_tools: &'static [&'static str],
     /// The only tools that a sub-agent can have.
     pub only_tools: Option<&'static [&'static str]>,
-    /// Whether tools answer in objects, which [`Contract::encode_output`] writes.
+    /// True if tools answer with objects, which [`Contract::encode_output`] writes.
     pub structured_outputs: bool,
-    /// How the system prompt of a sub-agent is put together.
+    /// Composition of a sub-agent's system prompt.
     pub system: SystemPrompt,
     /// For agents without a cap of their own.
     pub report_cap: ReportCap,
-    /// Model calls of an agent that says nothing of them.
+    /// Model calls of an agent without a limit of its own.
     pub max_turns: u32,
-    /// Model calls that a call may give an agent whose file names no number, be it more than the agent has; `None`:
-    /// fewer only.
+    /// Most model calls that a call may give an agent whose file sets no number, even above its default; `None`: a call
+    /// can only lower it.
     pub max_turns_asked: Option<u32>,
-    /// Whether a task that does the same again and again ends before it has had all its turns.
+    /// True if a task that keeps repeating itself ends before its turns run out.
     pub ends_circles: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AtMaxDepth {
-    /// No tool that delegates.
+    /// There is no delegating tool.
     Hidden,
-    /// The tool, which refuses.
+    /// There is one, and it refuses.
     Refuses,
 }
 
@@ -63,28 +62,28 @@ pub enum Visible {
     All,
 }
 
-/// A built-in agent as one dialect has it.
+/// A built-in agent in one dialect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TypeDefaults {
     /// The built-in agent that serves.
     pub agent: &'static str,
-    /// Its name here.
+    /// Its name in this dialect.
     pub name: &'static str,
-    /// One line for the tool's description; the agent's own where there is none.
+    /// One line for the tool's description; the agent's own if absent.
     pub description: Option<&'static str>,
-    /// The tools that it has here; the agent's own where there are none.
+    /// Its tools in this dialect; the agent's own if absent.
     pub tools: Option<&'static [&'static str]>,
     pub model: Option<&'static str>,
     pub max_turns: Option<u32>,
     pub report_cap: Option<ReportCap>,
-    /// Whether its reading tools need no approval. What is denied stays denied.
+    /// True if its reading tools need no approval. Denied tools stay denied.
     pub approves_reads: bool,
-    /// Whether every call that no rule of the user allows needs a person's approval, whatever the mode is.
+    /// True if every call not allowed by a rule of the user needs a person's approval, in any mode.
     pub isolated: bool,
 }
 
 impl TypeDefaults {
-    /// A built-in agent as it is, under its own name.
+    /// A built-in agent unchanged, under its own name.
     pub const fn plain(agent: &'static str) -> Self {
         Self {
             agent,
@@ -101,7 +100,7 @@ impl TypeDefaults {
 }
 
 impl Defaults {
-    /// Of a dialect that decides nothing of its own.
+    /// Defaults of a dialect without decisions of its own.
     pub const PLAIN: Self = Self {
         max_depth: 2,
         at_max_depth: AtMaxDepth::Hidden,
@@ -122,16 +121,16 @@ impl Defaults {
         report_cap: ReportCap::Bytes(8000),
         max_turns: 30,
         max_turns_asked: None,
-        // How long a task goes on is a matter of the documents' own limits.
+        // The documents behind the dialects have limits of their own for that.
         ends_circles: false,
     };
 
-    /// What this dialect has for an agent, by the agent's own name, which may be spelt in another case.
+    /// Returns this dialect's entry for an agent, by the agent's own name in any case.
     pub fn type_of(&self, agent: &str) -> Option<&'static TypeDefaults> {
         self.types.iter().find(|known| known.agent.eq_ignore_ascii_case(agent))
     }
 
-    /// The type that a name means here: by its name in this dialect or the built-in agent's own, ignoring case and
+    /// Returns the type that a name means: by its name in this dialect or the built-in agent's own, ignoring case and
     /// surrounding space.
     pub fn type_named(&self, name: &str) -> Option<&'static TypeDefaults> {
         let wanted = match name.trim() {
@@ -143,13 +142,13 @@ impl Defaults {
     }
 }
 
-/// When a report is cut, marked and spilled in full.
+/// Size at which a report is cut, marked and spilled in full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReportCap {
     /// Never.
     None,
     Bytes(usize),
-    /// Bytes that it takes within a JSON string, the mark included.
+    /// Bytes inside a JSON string, the mark included.
     JsonBytes(usize),
     /// Characters, the mark included.
     Characters(usize),

@@ -1,4 +1,4 @@
-//! What holds for every contract.
+//! Properties of all contracts.
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ fn c_01_every_contract_has_a_name_and_five_have_a_short_one() {
 }
 
 #[test]
-fn whoever_gets_an_outcome_again_reads_so_unless_the_dialect_has_the_report_alone() {
+fn a_cached_outcome_is_marked_unless_the_dialect_has_only_the_report() {
     let report = "It is in a.rs.";
     for contract in all() {
         let arguments = call(r#"{"description":"d","prompt":"p","subagent_type":"explore"}"#);
@@ -52,7 +52,7 @@ fn whoever_gets_an_outcome_again_reads_so_unless_the_dialect_has_the_report_alon
     }
 }
 
-/// The keywords that every provider takes, in draft-07.
+/// Draft-07 keywords that every provider accepts.
 const KEYWORDS: [&str; 10] = [
     "$schema",
     "type",
@@ -76,7 +76,7 @@ fn check_keywords(schema: &Value, name: &str) {
 }
 
 #[test]
-fn k24_schemas_are_plain_and_names_are_what_providers_take() {
+fn k24_schemas_and_names_are_accepted_by_all_providers() {
     for contract in all() {
         let schema = contract.schema(&agents());
         check_keywords(&schema, contract.name());
@@ -89,7 +89,7 @@ fn k24_schemas_are_plain_and_names_are_what_providers_take() {
     }
 }
 
-/// A value that a property takes.
+/// A valid value for a property.
 fn sample(property: &Value) -> Value {
     let first = property["enum"].as_array().map(|choices| choices[0].clone());
     match property["type"].as_str().expect("a type") {
@@ -107,7 +107,7 @@ fn sample_arguments(contract: &dyn Contract) -> Map<String, Value> {
 }
 
 #[test]
-fn k02_k24_what_a_schema_offers_is_understood_and_what_it_requires_is_required() {
+fn k02_k24_offered_fields_are_understood_and_required_ones_are_required() {
     for contract in all() {
         let (name, schema) = (contract.name(), contract.schema(&agents()));
         let whole = sample_arguments(contract.as_ref());
@@ -130,7 +130,7 @@ fn k02_k24_what_a_schema_offers_is_understood_and_what_it_requires_is_required()
 }
 
 #[test]
-fn c_02_the_field_for_an_agent_is_one_that_the_contract_reads() {
+fn c_02_the_contract_reads_its_agent_field() {
     for contract in all() {
         let mut arguments = sample_arguments(contract.as_ref());
         let Some(field) = contract.agent_field() else {
@@ -145,7 +145,7 @@ fn c_02_the_field_for_an_agent_is_one_that_the_contract_reads() {
 }
 
 #[test]
-fn k02_every_choice_that_a_schema_offers_is_taken() {
+fn k02_every_choice_in_a_schema_is_accepted() {
     for contract in all() {
         let schema = contract.schema(&agents());
         for (name, property) in schema["properties"].as_object().expect("properties") {
@@ -170,12 +170,12 @@ fn k02_a_prompt_of_a_megabyte_and_odd_letters_are_kept_byte_for_byte() {
     }
 }
 
-/// What a host checks answers by.
+/// The schema by which a host checks answers.
 fn output_schema(contract: &dyn Contract) -> Schema {
     Schema::read(&contract.output_schema()).expect("a schema")
 }
 
-/// One for each way in which a task can end.
+/// One outcome for each way in which a task can end.
 fn outcomes() -> Vec<TaskOutcome> {
     let whole = [completed("Found."), completed(""), truncated("Fou"), cancelled(""), cancelled("Fou")];
     let limited = LIMITS.into_iter().chain([Limit::Deadline, Limit::Stalled]).map(|limit| limited(limit, "Fou"));
@@ -184,7 +184,7 @@ fn outcomes() -> Vec<TaskOutcome> {
 }
 
 #[test]
-fn every_kind_of_answer_fits_the_output_schema() {
+fn every_kind_of_answer_matches_the_output_schema() {
     for contract in all() {
         let call = call(r#"{"description":"d","prompt":"p","subagent_type":"explore"}"#);
         let rejections = REJECTIONS.map(failure);
@@ -200,7 +200,7 @@ fn every_kind_of_answer_fits_the_output_schema() {
 }
 
 #[test]
-fn what_is_no_answer_does_not_fit_the_output_schema() {
+fn other_objects_do_not_match_the_output_schema() {
     for contract in all() {
         let (name, schema) = (contract.name(), output_schema(contract.as_ref()));
         assert_eq!(contract.output_schema()["type"], "object", "{name}: hosts take no other");
@@ -215,7 +215,7 @@ fn what_is_no_answer_does_not_fit_the_output_schema() {
     }
 }
 
-/// The keys that an answer of this contract has, and those that it may have.
+/// The required and the optional keys of this contract's answers.
 fn key_set(contract: &str, started: bool) -> (&'static [&'static str], &'static [&'static str]) {
     match (contract, started) {
         ("envelope", _) => (&["context", "data", "stats", "status", "text"], &["error"]),
@@ -262,7 +262,7 @@ const CODES: [&str; 17] = [
     "MCP_NOT_FOUND",
 ];
 
-/// The general protocol for tools that `envelope` keeps to.
+/// Checks the general tool protocol that `envelope` follows.
 fn check_protocol(value: &Value) -> Result<(), TestCaseError> {
     let top = ["status", "data", "text", "error", "stats", "context"];
     prop_assert!(keys(value).iter().all(|key| top.contains(key)), "P-01 {value}");
@@ -291,7 +291,7 @@ fn check_protocol(value: &Value) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Values as JSON has them, with names that contracts know among the keys.
+/// JSON values, with field names of contracts among the keys.
 fn json_value() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -364,7 +364,7 @@ proptest! {
     }
 
     #[test]
-    fn p_01_to_p_09_every_envelope_keeps_to_the_protocol(
+    fn p_01_to_p_09_every_envelope_follows_the_protocol(
         outcome in arbitrary::outcome(),
         failure in arbitrary::failure(),
         arguments in json_value(),

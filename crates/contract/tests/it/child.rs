@@ -68,7 +68,7 @@ fn s4_17_the_recipes_errors_have_the_recipes_names() {
 }
 
 #[test]
-fn s4_09_a_type_is_described_as_the_agent_that_serves_for_it() {
+fn s4_09_a_type_has_the_description_of_the_agent_that_serves() {
     let mine = AgentLine { name: "explore".to_owned(), description: "Looks where\nI say".to_owned() };
     let description = Child::Session.description(&[mine]);
     for listed in
@@ -99,7 +99,7 @@ fn s4_19_s4_20_the_description_teaches_how_to_brief() {
 }
 
 #[test]
-fn s4_02_s4_12_s4_23_what_the_dialect_decides() {
+fn s4_02_s4_12_s4_23_defaults_of_the_dialect() {
     for contract in [Child::Session, Child::Recipe] {
         let defaults = contract.defaults();
         assert_eq!(defaults.denied_tools, ["task", "todowrite", "spawn_agent", "create_todo"], "S4-12, S4-17");
@@ -114,7 +114,7 @@ fn s4_02_s4_12_s4_23_what_the_dialect_decides() {
 }
 
 #[test]
-fn s4_06_to_s4_08_a_call_is_read() {
+fn s4_06_to_s4_08_a_call_is_decoded() {
     for (given, agent) in [
         (json!({}), "general-purpose"),
         (json!({"subagent_type": null}), "general-purpose"),
@@ -172,7 +172,7 @@ fn s4_15_s4_16_s4_27_a_completed_task() {
 }
 
 #[test]
-fn s4_16_the_cost_is_told_where_all_of_it_is_known() {
+fn s4_16_the_cost_is_given_only_if_all_of_it_is_known() {
     let mut outcome = completed("Found 8 files");
     outcome.usage.cost = Money::from_nanos(12_500_000);
     outcome.usage.priced_tokens = outcome.usage.total_tokens();
@@ -186,7 +186,7 @@ fn s4_16_the_cost_is_told_where_all_of_it_is_known() {
 }
 
 #[test]
-fn c_23_a_limit_is_told_before_the_summary() {
+fn c_23_a_limit_is_reported_before_the_summary() {
     for (outcome, why) in [
         (limited(Limit::Turns, "half"), "the turn limit was reached before the work was done"),
         (limited(Limit::Deadline, "half"), "timed out after 300000ms"),
@@ -217,7 +217,7 @@ fn s4_15_a_failure_has_the_text_so_far_and_an_error() {
 }
 
 #[test]
-fn s4_08_a_rejected_call_has_an_error_alone() {
+fn s4_08_a_rejected_call_has_only_an_error() {
     for code in REJECTIONS {
         let error = if code == "depth" { "maximum sub-agent depth exceeded" } else { &format!("what {code} means") };
         let value = Child::Session.encode(&call("{}"), Err(&failure(code)));

@@ -46,7 +46,7 @@ fn s2_29_the_description_has_its_six_elements() {
 }
 
 #[test]
-fn s2_07_s2_08_s2_38_s2_67_what_the_dialect_decides() {
+fn s2_07_s2_08_s2_38_s2_67_defaults_of_the_dialect() {
     let defaults = Delegate.defaults();
     assert_eq!((defaults.max_depth, defaults.at_max_depth), (2, AtMaxDepth::Refuses), "S2-32, S2-38, S2-65, C-10");
     assert_eq!(defaults.max_tokens, Some(50_000), "S2-50, S2-67");
@@ -60,7 +60,7 @@ fn s2_07_s2_08_s2_38_s2_67_what_the_dialect_decides() {
 }
 
 #[test]
-fn s2_02_s2_03_a_call_is_read() {
+fn s2_02_s2_03_a_call_is_decoded() {
     let task = "  Review all tool\nimplementations in tools.go and refactor them.\n";
     let arguments = json!({"task": task, "model": "claude-3-5-haiku-20241022", "colour": null});
     let expected = TaskRequest {
@@ -121,7 +121,7 @@ fn s2_11_s2_12_s2_22_s2_35_a_completed_task() {
 }
 
 #[test]
-fn s2_15_s2_16_s2_17_s2_34_what_ran_and_failed_is_a_result_that_says_so() {
+fn s2_15_s2_16_s2_17_s2_34_a_task_that_ran_and_failed_is_a_result_that_says_so() {
     let ended = FAILURES.map(|code| failed(failure(code), "half")).into_iter();
     let ended = ended.chain(LIMITS.map(|limit| limited(limit, "half")));
     let ended = ended.chain([limited(Limit::Deadline, "half"), limited(Limit::Stalled, "half"), cancelled("half")]);
@@ -146,7 +146,7 @@ fn s2_15_s2_16_s2_17_s2_34_what_ran_and_failed_is_a_result_that_says_so() {
 }
 
 #[test]
-fn s2_13_a_failure_without_a_word_tells_what_was_done() {
+fn s2_13_a_failure_without_text_lists_the_actions() {
     let summary = "The sub-agent left no report. Tool calls that it made: Grep (1), Read (3). Files modified: 0.";
     check(&encode(&failed(failure("empty_answer"), "")), &[("S2-13", "/summary", json!(summary))]);
     let idle = TaskOutcome { tool_summary: Vec::new(), ..failed(failure("model_auth"), " ") };
@@ -155,7 +155,7 @@ fn s2_13_a_failure_without_a_word_tells_what_was_done() {
 }
 
 #[test]
-fn s2_30_to_s2_33_what_never_began_is_an_error_of_the_tool() {
+fn s2_30_to_s2_33_a_task_that_never_began_is_a_tool_error() {
     for code in REJECTIONS {
         let failure = failure(code);
         let error = match code {

@@ -55,7 +55,7 @@ fn s0_49_s0_60_the_description_guides_the_choice() {
 }
 
 #[test]
-fn s0_08_s0_14_s0_42_s0_55_s0_56_what_the_dialect_decides() {
+fn s0_08_s0_14_s0_42_s0_55_s0_56_defaults_of_the_dialect() {
     let defaults = Envelope.defaults();
     assert_eq!(defaults.only_tools, Some(&["LS", "TodoWrite", "Glob", "Grep", "Read"][..]), "S0-56, S0-57");
     assert_eq!(defaults.denied_tools, ["Task", "Write", "Edit", "MultiEdit", "Bash"], "S0-08, S0-55");
@@ -76,7 +76,7 @@ fn s0_08_s0_14_s0_42_s0_55_s0_56_what_the_dialect_decides() {
 }
 
 #[test]
-fn s0_40_s0_43_s0_44_calls_are_read_whatever_the_case_of_the_type() {
+fn s0_40_s0_43_s0_44_calls_are_decoded_with_types_in_any_case() {
     for (given, agent) in [
         ("general", "general-purpose"),
         ("General", "general-purpose"),
@@ -179,7 +179,7 @@ fn s0_25_to_s0_38_a_completed_task() {
 }
 
 #[test]
-fn s0_31_s0_33_s0_36_names_time_and_place_are_those_of_this_dialect() {
+fn s0_31_s0_33_s0_36_names_time_and_place_follow_this_dialect() {
     let mut outcome = completed("x");
     outcome.agent = "general-purpose".to_owned();
     outcome.usage.duration_ms = 0;
@@ -220,7 +220,7 @@ fn c_23_a_limit_leaves_a_partial_result() {
 }
 
 #[test]
-fn p_12_time_that_runs_out_is_a_timeout_and_keeps_what_was_written() {
+fn p_12_running_out_of_time_is_a_timeout_that_keeps_the_text() {
     for (outcome, ms) in [
         (limited(Limit::Deadline, "so far"), 300_000),
         (limited(Limit::Stalled, "so far"), 1234),
@@ -243,7 +243,7 @@ fn p_12_time_that_runs_out_is_a_timeout_and_keeps_what_was_written() {
 }
 
 #[test]
-fn s0_67_a_task_that_breaks_is_an_error_never_a_success() {
+fn s0_67_a_task_that_fails_is_an_error_and_never_a_success() {
     for code in FAILURES {
         let expected = if ["timeout", "stalled"].contains(&code) { "TIMEOUT" } else { "INTERNAL_ERROR" };
         for text in ["", "half a sentence"] {
@@ -303,7 +303,7 @@ fn s0_59_s0_64_to_s0_66_a_rejected_call_has_its_code() {
 }
 
 #[test]
-fn p_07_arguments_that_nobody_can_read_are_given_back_as_text() {
+fn p_07_unreadable_arguments_are_returned_as_text() {
     for arguments in ["{\"prompt\": ", "[1]", "", r#"{"a":1,"a":2}"#] {
         let failure = Envelope.decode(arguments).expect_err("refused");
         let value = Envelope.encode(&call(arguments), Err(&failure));
@@ -318,7 +318,7 @@ fn p_07_arguments_that_nobody_can_read_are_given_back_as_text() {
 }
 
 #[test]
-fn p_09_p_10_a_result_that_was_cut_is_partial_and_leaves_a_preview() {
+fn p_09_p_10_a_cut_result_is_partial_and_has_a_preview() {
     let value = encode(&truncated("one\ntwo\n[cut]"));
     check(
         &value,
@@ -350,7 +350,7 @@ fn p_09_p_10_a_result_that_was_cut_is_partial_and_leaves_a_preview() {
 }
 
 #[test]
-fn p_13_another_route_than_the_one_meant_is_a_fallback() {
+fn p_13_another_route_than_the_intended_one_is_a_fallback() {
     let main = ModelChoice { route: "main".to_owned(), id: "m".to_owned() };
     let notice = "`light` is served by m (route main): no route `light` is set";
     let served = TaskOutcome { model: main, notices: vec![notice.to_owned()], ..completed("x") };
@@ -372,7 +372,7 @@ fn p_13_another_route_than_the_one_meant_is_a_fallback() {
 }
 
 #[test]
-fn p_13_a_model_of_the_agents_own_is_no_fallback() {
+fn p_13_an_agents_own_model_is_no_fallback() {
     let own = ModelChoice { route: "local".to_owned(), id: "m".to_owned() };
     let outcome = TaskOutcome { model: own, ..completed("x") };
     let unasked = r#"{"description":"d","prompt":"p","subagent_type":"explore"}"#;
@@ -387,7 +387,7 @@ fn p_13_a_model_of_the_agents_own_is_no_fallback() {
 }
 
 #[test]
-fn s0_30_s0_32_s0_35_p_13_where_no_route_is_set_up_the_one_that_was_meant_is_served() {
+fn s0_30_s0_32_s0_35_p_13_without_any_route_the_intended_one_counts_as_served() {
     let offline = ModelChoice { route: "offline".to_owned(), id: "offline-rules".to_owned() };
     let of_type = |agent: &str| TaskOutcome { agent: agent.to_owned(), model: offline.clone(), ..completed("x") };
     let with = |fields: &str| format!(r#"{{"description":"d","prompt":"p",{fields}}}"#);
@@ -425,7 +425,7 @@ fn s0_37_the_arguments_keep_every_digit() {
 }
 
 #[test]
-fn c_23_a_limit_that_left_no_words_is_partial_too() {
+fn c_23_a_limit_without_any_text_is_partial_too() {
     let value = encode(&failed(failure("limit_turns"), ""));
     check(
         &value,
@@ -438,7 +438,7 @@ fn c_23_a_limit_that_left_no_words_is_partial_too() {
 }
 
 #[test]
-fn p_12_a_model_that_went_silent_is_told_with_its_cause() {
+fn p_12_a_model_that_went_silent_is_reported_with_the_cause() {
     let value = encode(&failed(failure("stalled"), ""));
     let message = json!("timed out after 1234ms: what stalled means");
     check(&value, &[("P-12", "/error/code", json!("TIMEOUT")), ("S0-67", "/error/message", message)]);

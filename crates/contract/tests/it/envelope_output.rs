@@ -1,4 +1,4 @@
-//! What the `envelope` contract makes of the outputs of other tools.
+//! Outputs of other tools in the `envelope` contract.
 
 use std::time::Duration;
 
@@ -39,7 +39,7 @@ fn p_01_p_07_p_14_a_payload_is_the_data_of_a_success() {
 }
 
 #[test]
-fn p_02_p_04_p_09_what_is_not_all_is_partial_and_says_why_and_what_to_do() {
+fn p_02_p_04_p_09_an_incomplete_output_is_partial_with_reason_and_advice() {
     let notes = vec!["1 of 7 entries shown".to_owned(), "2 entries left out as asked".to_owned()];
     let whole = encode(&listed(Payload { notes: notes.clone(), ..Payload::default() }));
     assert_eq!(whole["status"], "success");
@@ -82,7 +82,7 @@ fn p_05_p_08_p_15_every_fault_has_its_code_and_a_next_step() {
 }
 
 #[test]
-fn p_10_a_long_output_is_cut_to_a_preview_and_the_whole_is_on_disk() {
+fn p_10_a_long_output_is_cut_to_a_preview_and_kept_on_disk() {
     let text = (1..=3000).map(|number| format!("line {number}")).collect::<Vec<_>>().join("\n");
     let output = ToolOutput::done(text.clone(), "3000 lines");
     assert!(Envelope.must_spill(&output));
@@ -129,13 +129,13 @@ fn p_14_a_list_is_measured_by_its_items() {
 }
 
 #[test]
-fn a_tool_without_names_of_its_own_gives_its_text() {
+fn a_tool_without_keys_of_its_own_returns_its_text() {
     let value = encode(&ToolOutput::done("anything", ""));
     assert_eq!((&value["data"], &value["text"]), (&json!({"output": "anything"}), &json!("Done.")));
 }
 
 #[test]
-fn in_every_other_contract_outputs_are_as_the_tools_say_them() {
+fn in_every_other_contract_outputs_are_the_tools_own_text() {
     for name in CONTRACTS.iter().filter(|&&name| name != "envelope") {
         let contract = contract(name).expect("a contract");
         let output = ToolOutput::done("x\n".repeat(100_000), "x");
@@ -145,7 +145,7 @@ fn in_every_other_contract_outputs_are_as_the_tools_say_them() {
 }
 
 #[test]
-fn p_04_what_to_do_next_fits_the_tool() {
+fn p_04_the_next_step_fits_the_tool() {
     let told = |tool, fault| {
         let output = ToolOutput::failure("no.").because(fault);
         let told = Envelope.encode_output(&OutputCall { tool, ..call(ARGUMENTS) }, &output);
@@ -168,7 +168,7 @@ fn p_04_what_to_do_next_fits_the_tool() {
 }
 
 #[test]
-fn p_04_p_10_a_cut_output_says_first_what_its_tool_has_left_out() {
+fn p_04_p_10_a_cut_output_reports_its_tools_omissions_first() {
     let content = "word \n".repeat(3000);
     let data = Map::from_iter([
         ("url".to_owned(), json!("http://host/")),
@@ -192,7 +192,7 @@ fn p_04_p_10_a_cut_output_says_first_what_its_tool_has_left_out() {
 }
 
 #[test]
-fn p_07_long_arguments_are_named_by_their_length() {
+fn p_07_long_arguments_are_replaced_by_their_length() {
     let given = json!({"file_path": "a", "content": "x".repeat(20_000), "n": 2.5}).to_string();
     let told = Envelope.encode_output(&call(&given), &listed(Payload::default()));
     let value: Value = serde_json::from_str(&told).expect("JSON");
@@ -205,7 +205,7 @@ fn p_07_long_arguments_are_named_by_their_length() {
 }
 
 #[test]
-fn p_05_a_message_does_not_end_where_it_would_go_on() {
+fn p_05_a_message_does_not_end_in_a_colon() {
     let output = ToolOutput::failure("`a` was not changed. Since then:\n-one\n+two").because(Fault::Conflict);
     assert_eq!(encode(&output)["error"]["message"], "`a` was not changed. Since then");
 }

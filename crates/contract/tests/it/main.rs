@@ -1,4 +1,4 @@
-//! The dialects of the Task tool: what they accept, what they answer. Statement ids stand in names and messages.
+//! Dialects of the Task tool: accepted input and answers. Test names and messages contain statement ids.
 
 #![expect(clippy::expect_used, reason = "a test that cannot go on fails where it stands")]
 

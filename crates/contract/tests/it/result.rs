@@ -60,7 +60,7 @@ fn s1_01_the_description_lists_the_configured_subagents() {
 }
 
 #[test]
-fn s1_12_s1_19_s1_20_s1_23_s1_39_what_the_dialect_decides() {
+fn s1_12_s1_19_s1_20_s1_23_s1_39_defaults_of_the_dialect() {
     let defaults = ToolResult.defaults();
     assert_eq!(defaults.report_cap, ReportCap::None, "S1-12");
     assert!(defaults.refuses_circles, "S1-19, S1-44");
@@ -73,7 +73,7 @@ fn s1_12_s1_19_s1_20_s1_23_s1_39_what_the_dialect_decides() {
 }
 
 #[test]
-fn s1_22_a_call_is_read_as_it_stands() {
+fn s1_22_a_call_is_decoded_literally() {
     let request = ToolResult.decode(r#"{"description":"d","prompt":" p\n","subagent_type":"Code Reviewer"}"#);
     let expected = TaskRequest {
         title: "d".to_owned(),
@@ -162,7 +162,7 @@ fn s1_14_to_s1_21_the_six_errors_word_for_word() {
 }
 
 #[test]
-fn s1_18_a_timeout_says_after_how_long() {
+fn s1_18_a_timeout_names_its_time() {
     for (outcome, ms) in [
         (failed(timeout(), ""), 500),
         (limited(Limit::Deadline, "so far"), 300_000),
@@ -181,7 +181,7 @@ fn s1_18_a_timeout_says_after_how_long() {
 }
 
 #[test]
-fn s1_17_a_way_to_a_model_that_never_worked_is_no_subagent() {
+fn s1_17_a_route_that_never_worked_is_a_failed_initialization() {
     for code in ["model_auth", "model_not_found", "model_unreachable", "model_setup"] {
         let mut outcome = failed(failure(code), "");
         check(&encode(&outcome), &[("S1-14", "/shortResult", json!(format!("Task failed: what {code} means")))]);
@@ -198,7 +198,7 @@ fn s1_17_a_way_to_a_model_that_never_worked_is_no_subagent() {
 }
 
 #[test]
-fn c_23_a_limit_is_a_failed_task_that_keeps_what_it_had() {
+fn c_23_a_limit_is_a_failed_task_that_keeps_its_text() {
     for limit in LIMITS {
         let value = encode(&limited(limit, "so far"));
         check(&value, &[("C-23", "/success", json!(false)), ("S1-11", "/content", json!(""))]);
@@ -209,7 +209,7 @@ fn c_23_a_limit_is_a_failed_task_that_keeps_what_it_had() {
 }
 
 #[test]
-fn s1_14_a_task_that_broke_is_told_in_brief() {
+fn s1_14_a_failed_task_has_a_brief_error() {
     for code in FAILURES.into_iter().filter(|code| !["timeout", "stalled"].contains(code)) {
         let message = format!("what {code} means");
         let expected = json!({

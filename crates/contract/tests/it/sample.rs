@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use sortie_contract::{AgentLine, Call, Contract};
 use sortie_protocol::{Failure, FailureCode, Launched, Limit, Status, TaskId, TaskOutcome};
 
-/// The id of calls that started nothing.
+/// Id of calls that started nothing.
 pub(crate) const SPARE_ID: &str = "agent-zzzzzzzzzzzz";
 
 pub(crate) fn agents() -> Vec<AgentLine> {
@@ -34,7 +34,7 @@ pub(crate) fn completed(text: &str) -> TaskOutcome {
     serde_json::from_value(outcome).expect("an outcome")
 }
 
-/// The same task, at work in the background.
+/// The task of [`completed`], at work in the background.
 pub(crate) fn launched() -> Launched {
     let TaskOutcome { task_id, agent, model, .. } = completed("");
     let output_file = Some("/state/reports/x-output.log".to_owned());
@@ -59,7 +59,7 @@ pub(crate) fn truncated(text: &str) -> TaskOutcome {
     TaskOutcome { truncated: true, full_text_path: Some("/state/reports/x.md".to_owned()), ..completed(text) }
 }
 
-/// Another task has done the same before.
+/// A cached outcome of an identical task.
 pub(crate) fn again(text: &str) -> TaskOutcome {
     let TaskOutcome { task_id, .. } = completed("");
     let notice = format!("answered from {task_id}, which did the same on the same files at noon");
@@ -84,7 +84,7 @@ pub(crate) fn failure(code: &str) -> Failure {
     }
 }
 
-/// Every code that a call can be rejected with, and that a task which ran can fail with.
+/// Codes of rejected calls, and of tasks that ran and failed.
 pub(crate) const REJECTIONS: [&str; 22] = [
     "invalid_arguments",
     "unsupported",
@@ -129,7 +129,7 @@ pub(crate) const FAILURES: [&str; 17] = [
     "model_setup",
 ];
 
-/// The limits that end a task without its time being up.
+/// Limits other than time that end a task.
 pub(crate) const LIMITS: [Limit; 6] =
     [Limit::Turns, Limit::Tokens, Limit::Cost, Limit::Context, Limit::Output, Limit::Loop];
 
@@ -141,7 +141,7 @@ pub(crate) fn check(value: &Value, table: &[(&str, &str, Value)]) {
     }
 }
 
-/// Each row: a statement, arguments, and what is wrong with them.
+/// Each row: a statement, arguments, and the error in them.
 #[track_caller]
 pub(crate) fn check_refused(contract: &dyn Contract, table: &[(&str, &str, &str)]) {
     for (id, arguments, expected) in table {

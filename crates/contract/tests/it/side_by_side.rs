@@ -1,4 +1,4 @@
-//! The same answers in all contracts, as one file to read.
+//! Equal answers in all contracts, in one file for reading.
 
 use expect_test::expect_file;
 use serde_json::Value;
@@ -43,7 +43,7 @@ fn cases() -> Vec<Case> {
     cases
 }
 
-/// The same call in each contract's words.
+/// One call in each contract's format.
 fn arguments(contract: &str) -> &'static str {
     match contract {
         "delegate" => r#"{"task":"Where is it used?"}"#,

@@ -27,7 +27,7 @@ fn check_refused(arguments: &str, expected: &Expect) {
 }
 
 #[test]
-fn a_request_needs_a_description_and_a_prompt_and_has_defaults_for_the_rest() {
+fn a_request_requires_only_description_and_prompt() {
     let request = Sortie.decode(r#"{"description": "Find it", "prompt": "  Where?\n"}"#);
     let expected = TaskRequest {
         title: "Find it".to_owned(),
@@ -40,7 +40,7 @@ fn a_request_needs_a_description_and_a_prompt_and_has_defaults_for_the_rest() {
 }
 
 #[test]
-fn a_full_request_is_read_whole() {
+fn a_full_request_is_decoded_completely() {
     let arguments = json!({
         "description": "d", "prompt": "p", "subagent_type": "explore", "model": "light", "colour": "red",
         "run_in_background": false, "isolation": "none", "resume": "agent-aaaaaaaaaaaa",
@@ -149,7 +149,7 @@ fn the_model_gets_a_head_line_and_the_report_between_marks() {
 }
 
 #[test]
-fn an_empty_schema_asks_for_nothing() {
+fn an_empty_schema_requests_nothing() {
     for schema in ["{}", "null", "false"] {
         let request = Sortie.decode(&format!(r#"{{"description": "d", "prompt": "p", "output_schema": {schema}}}"#));
         assert_eq!(request.map(|request| request.output_schema), Ok(None), "{schema}");
@@ -157,7 +157,7 @@ fn an_empty_schema_asks_for_nothing() {
 }
 
 #[test]
-fn the_model_gets_a_value_in_the_place_of_the_words_that_it_was_written_in() {
+fn the_model_gets_a_value_in_place_of_its_original_text() {
     let structured = Some(json!({"line": 3, "path": "src/a.rs"}));
     let outcome = TaskOutcome { structured, ..outcome("Here:\n```json\n{\"path\": \"src/a.rs\",\n\"line\": 3}\n```") };
     expect![[r#"
@@ -166,10 +166,10 @@ fn the_model_gets_a_value_in_the_place_of_the_words_that_it_was_written_in() {
         {"line":3,"path":"src/a.rs"}
         [end m]"#]]
     .assert_eq(&for_model(&outcome, "m"));
-    // One that was too long comes in pages, as it was written.
+    // A value that is too long comes in pages, as it was written.
     let cut = TaskOutcome { truncated: true, text: "Here:\n[… cut]".to_owned(), ..outcome.clone() };
     assert!(for_model(&cut, "m").ends_with("[report m]\nHere:\n[… cut]\n[end m]"));
-    // Written out in full it would be longer than its report was allowed to be.
+    // Written out in full, it would exceed its report's limit.
     let grown = TaskOutcome { text: "1e300".to_owned(), structured: Some(json!(1e300)), ..outcome.clone() };
     assert!(for_model(&grown, "m").contains("\n1e"), "{}", for_model(&grown, "m"));
     let value = Sortie.encode(&call("{}"), Ok(&outcome));
@@ -256,7 +256,7 @@ fn everything_the_schema_offers_is_understood() {
 }
 
 #[test]
-fn what_the_dialect_decides() {
+fn the_dialect_has_its_own_defaults() {
     let defaults = Sortie.defaults();
     assert_eq!((defaults.max_depth, defaults.at_max_depth), (2, AtMaxDepth::Hidden));
     assert_eq!((defaults.max_concurrent, defaults.max_tokens, defaults.max_turns), (20, None, 30));
@@ -266,7 +266,7 @@ fn what_the_dialect_decides() {
 }
 
 #[test]
-fn a_call_fails_where_no_report_came() {
+fn a_call_without_a_report_fails() {
     for (answer, fails) in [
         (Ok(completed("x")), false),
         (Ok(limited(Limit::Deadline, "x")), false),

@@ -54,7 +54,7 @@ fn s3_43_agents_from_files_widen_the_types() {
 }
 
 #[test]
-fn s3_43_a_type_is_described_as_the_agent_that_serves_for_it() {
+fn s3_43_a_type_has_the_description_of_the_agent_that_serves() {
     let line = |name: &str, description: &str| AgentLine { name: name.to_owned(), description: description.to_owned() };
     let lines = [line("Explore", "Looks where I say"), line("general", "Does what no other does")];
     let description = Typed.description(&lines);
@@ -103,7 +103,7 @@ Guidelines:
 }
 
 #[test]
-fn s3_11_s3_15_to_s3_21_s3_27_what_the_dialect_decides() {
+fn s3_11_s3_15_to_s3_21_s3_27_defaults_of_the_dialect() {
     let defaults = Typed.defaults();
     let read = ["Read", "Glob", "Grep", "LS", "WebFetch"];
     let plan = ["Read", "Glob", "Grep", "LS", "WebFetch", "TodoWrite"];
@@ -128,7 +128,7 @@ fn s3_11_s3_15_to_s3_21_s3_27_what_the_dialect_decides() {
 }
 
 #[test]
-fn s3_02_to_s3_08_a_call_is_read() {
+fn s3_02_to_s3_08_a_call_is_decoded() {
     let full = json!({
         "description": "d", "prompt": " p ", "subagent_type": "Explore", "model": "opus", "max_turns": 2,
         "run_in_background": false, "resume": "agent-aaaaaaaaaaaa", "colour": "red",
@@ -194,7 +194,7 @@ fn s3_09_s3_10_a_completed_task() {
 }
 
 #[test]
-fn a_call_that_a_hook_was_against_has_the_id_that_the_hook_was_told() {
+fn a_call_rejected_by_a_hook_has_the_id_that_the_hook_saw() {
     let told = "agent-hhhhhhhhhhhh";
     let id = |failure: Failure| Typed.encode(&call("{}"), Err(&failure))["agentId"].clone();
     assert_eq!(id(Failure::new(FailureCode::Vetoed, "not on Sundays").about([told])), told);
@@ -202,7 +202,7 @@ fn a_call_that_a_hook_was_against_has_the_id_that_the_hook_was_told() {
 }
 
 #[test]
-fn a_start_that_a_hook_was_against_says_that_its_id_is_nobodys_and_a_task_that_it_keeps_from_going_on_does_not() {
+fn only_a_start_rejected_by_a_hook_says_that_its_id_belongs_to_nobody() {
     let vetoed = Failure::new(FailureCode::Vetoed, "not on Sundays").about([AGENT_ID]);
     let error = |arguments: &str| Typed.encode(&call(arguments), Err(&vetoed))["error"].clone();
     let background = arguments("run_in_background", json!(true));
@@ -226,7 +226,7 @@ fn s3_14_s3_32_a_task_in_the_background_is_an_id_and_an_output_file() {
 }
 
 #[test]
-fn s3_41_a_task_that_cannot_go_on_says_so() {
+fn s3_41_a_task_that_cannot_be_resumed_says_so() {
     let failure = Failure::new(FailureCode::NoSuchTask, "there is no task `agent-nobody`");
     let arguments = arguments("resume", json!("agent-nobody"));
     let error = "Resume failed: there is no task `agent-nobody`";
@@ -235,7 +235,7 @@ fn s3_41_a_task_that_cannot_go_on_says_so() {
 }
 
 #[test]
-fn s3_09_c_23_what_did_not_finish_keeps_its_text_and_its_id() {
+fn s3_09_c_23_an_unfinished_task_keeps_its_text_and_id() {
     let mut ended: Vec<TaskOutcome> = LIMITS.into_iter().map(|limit| limited(limit, "half")).collect();
     ended.extend(FAILURES.map(|code| failed(failure(code), "half")));
     ended.extend([limited(Limit::Deadline, "half"), limited(Limit::Stalled, "half"), cancelled("half")]);
@@ -284,7 +284,7 @@ fn s3_04_an_agent_whose_file_is_broken_is_rejected_with_the_place_and_the_reason
 }
 
 #[test]
-fn s3_08_turns_that_were_asked_for_and_not_given_are_told_where_they_are_missed() {
+fn s3_08_a_lowered_turn_limit_is_reported_if_the_turns_run_out() {
     let fewer = "30 turns were asked for; `poet` has 2".to_owned();
     let notices = vec!["unknown key `colour` was ignored".to_owned(), fewer];
     let outcome = TaskOutcome { notices: notices.clone(), ..limited(Limit::Turns, "half") };

@@ -1,4 +1,4 @@
-//! What an answer says: complete, partial for one or more reasons, or an error. Always with a next step unless
+//! Contents of an answer: complete, partial for one or more reasons, or an error. Always with a next step unless
 //! complete.
 
 use serde_json::{Map, Value, json};
@@ -13,10 +13,10 @@ use crate::outcome::ending::{Ending, own_calls};
 use crate::outcome::given_again::given_again;
 use crate::{Answer, Call, Contract as _};
 
-/// What to do about a result that was cut.
+/// Advice for a truncated result.
 const ASK_FOR_THE_REST: &str = "try Task again for the part that is missing";
 
-/// The answer to a call.
+/// Builds the answer to a call.
 pub(super) fn object<'a>(call: &Call<'a>, answer: Answer<'_>) -> Object<'a> {
     match answer {
         Ok(outcome) => reported(call, outcome),
@@ -24,7 +24,7 @@ pub(super) fn object<'a>(call: &Call<'a>, answer: Answer<'_>) -> Object<'a> {
     }
 }
 
-/// The answer to a call that started a task.
+/// Builds the answer to a call that started a task.
 fn reported<'a>(call: &Call<'a>, outcome: &TaskOutcome) -> Object<'a> {
     let stats = json!({
         "time_ms": outcome.usage.duration_ms.max(1),
@@ -37,14 +37,14 @@ fn reported<'a>(call: &Call<'a>, outcome: &TaskOutcome) -> Object<'a> {
     }
 }
 
-/// The answer to a call that started nothing.
+/// Builds the answer to a call that started nothing.
 fn rejected<'a>(call: &Call<'a>, failure: &Failure) -> Object<'a> {
     let error = Error { code: code(Cause::of(failure)), message: failure.message.clone() };
     let text = format!("Task was not started: {}. {}", sentence(&error.message), next_step(error.code));
     error_object(call, error, text, json!({"time_ms": 1, "tool_calls": 0}))
 }
 
-/// Why the task brought nothing that counts as a result; a limit other than time leaves one.
+/// Returns the reason why a task brought no usable result; a limit other than time leaves one.
 pub(super) fn error(outcome: &TaskOutcome) -> Option<Error> {
     let ending = Ending::of(outcome);
     let code = match ending {
@@ -84,8 +84,8 @@ fn delivered<'a>(call: &Call<'a>, outcome: &TaskOutcome, stats: Value) -> Object
     }
 }
 
-/// The head line, the reasons why it is partial with what to do about each, whether it is given again, and the result
-/// where it is whole.
+/// Writes the head line, the reasons why the result is partial with advice for each, a note if it is cached, and the
+/// result if it is complete.
 fn text(call: &Call<'_>, outcome: &TaskOutcome, ending: Ending<'_>, fallback: Option<&Fallback>) -> String {
     let subject = subject(call, outcome);
     let mut text = match ending.shortfall() {

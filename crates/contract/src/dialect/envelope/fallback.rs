@@ -1,4 +1,4 @@
-//! Which of the two routes served, and whether it is another than the one that was meant.
+//! The route that served, of the two, and whether it was the intended one.
 
 use sortie_protocol::TaskOutcome;
 
@@ -11,8 +11,8 @@ pub(super) struct Fallback {
     pub(super) why: String,
 }
 
-/// The one of the two that served. Where neither did, because none is set up or the agent's file names another route,
-/// what served stands for the one that was meant.
+/// Returns which of the two served. If neither did, because none is set or the agent's file names another route, the
+/// model that served counts as the intended one.
 pub(super) fn served(call: &Call<'_>, outcome: &TaskOutcome) -> String {
     let route = &outcome.model.route;
     if MODELS.contains(&route.as_str()) {
@@ -21,8 +21,8 @@ pub(super) fn served(call: &Call<'_>, outcome: &TaskOutcome) -> String {
     named(call).or_else(|| by_type(outcome)).unwrap_or_else(|| MAIN.to_owned())
 }
 
-/// A route that the call names has to serve. One that only its type names gives way to the agent's own model; there the
-/// notice of whoever chose the model tells the one from the other.
+/// Detects a fallback. A route named in the call must serve. One named only by the type gives way to the agent's own
+/// model; the engine's notice tells the two apart.
 pub(super) fn find(call: &Call<'_>, outcome: &TaskOutcome) -> Option<Fallback> {
     let (named, to) = (named(call), served(call, outcome));
     let is_named = named.is_some();

@@ -1,5 +1,5 @@
-//! The protocol's object: what every result is made of, with the arguments digit by digit as they were given, or
-//! without their long texts.
+//! The protocol's object: the fields of every result, with the arguments digit by digit as given, or without their long
+//! texts.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use super::shortened;
 use crate::json;
 
-/// A result. The fields stand in the order of their names, as those of a [`Value`] do.
+/// A result. The fields are in the order of their names, like those of a [`Value`].
 #[derive(Debug, Serialize)]
 pub(super) struct Object<'a> {
     pub(super) context: Context<'a>,
@@ -22,7 +22,7 @@ pub(super) struct Object<'a> {
     pub(super) text: String,
 }
 
-/// An error as the protocol has it.
+/// An error in the protocol's form.
 #[derive(Debug, Serialize)]
 pub(super) struct Error {
     pub(super) code: &'static str,
@@ -35,12 +35,12 @@ pub(super) struct Context<'a> {
     params_input: Parameters<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) path_resolved: Option<&'a str>,
-    /// Set where the result must not be cut any further.
+    /// Set if the result must not be cut any further.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) truncation_skip: bool,
 }
 
-/// The arguments as given; as a string where they are not an object that could be read.
+/// The arguments as given; a string if they are not a readable object.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 enum Parameters<'a> {
@@ -53,7 +53,7 @@ impl<'a> Context<'a> {
         Self { cwd, params_input: Parameters::of(arguments), path_resolved: None, truncation_skip: false }
     }
 
-    /// With long texts among the arguments shortened.
+    /// Shortens long texts among the arguments.
     pub(super) fn shortened(cwd: &'a str, arguments: &'a str) -> Self {
         let params_input = match Parameters::of(arguments) {
             Parameters::Object(object) => {
@@ -78,7 +78,7 @@ impl Object<'_> {
         serde_json::to_value(self).unwrap_or_default()
     }
 
-    /// As text. A [`Value`] would keep no more digits of a number than a machine's own numbers have.
+    /// Returns the text. A [`Value`] would keep no more digits of a number than machine numbers have.
     pub(super) fn into_text(self) -> String {
         serde_json::to_string(&self).unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! What the other tools answer: the same object as the Task tool's, with each tool's own payload as its data.
+//! Outputs of the other tools: the same object as the Task tool's, with each tool's own payload as its data.
 
 use serde_json::{Map, Value, json};
 use sortie_protocol::{Fault, Payload, ToolOutput};
@@ -9,16 +9,16 @@ use super::truncation::Cut;
 use super::{MAX_BYTES, MAX_LINES};
 use crate::OutputCall;
 
-/// The payload of a tool that has no names of its own for it.
+/// Key for the payload of a tool without names of its own.
 const OUTPUT: &str = "output";
 
 /// The tool whose arguments are addresses, not paths.
 const WEB: &str = "WebFetch";
 
-/// What to do about an output that is not whole.
+/// Advice for an incomplete output.
 const NARROWER: &str = "try again with a narrower request";
 
-/// The answer to a call of any tool but Task.
+/// Encodes the output of any tool but Task.
 pub(super) fn encode<'a>(call: &OutputCall<'a>, output: &'a ToolOutput) -> Object<'a> {
     let stats = json!({"time_ms": u64::try_from(call.elapsed.as_millis()).unwrap_or(u64::MAX).max(1)});
     let mut context = Context::shortened(call.cwd, call.arguments);
@@ -42,7 +42,7 @@ pub(super) fn encode<'a>(call: &OutputCall<'a>, output: &'a ToolOutput) -> Objec
         let (text, path) = (output.for_model.as_str(), call.full_text_path);
         let cut = Cut::of_text(text);
         let status = "partial";
-        // What the tool itself has left out comes first: the figures of the cut know nothing of it.
+        // The tool's own omissions come first: the figures of the cut do not include them.
         let text_said = format!("{} {}", noted(said, payload), cut.note(path, NARROWER));
         let data = short_fields(payload).chain(cut.fields(text, path)).collect();
         return Object { status, data, text: text_said, error: None, stats, context };
@@ -52,7 +52,7 @@ pub(super) fn encode<'a>(call: &OutputCall<'a>, output: &'a ToolOutput) -> Objec
     Object { status, data: data(output), text: text(said, payload), error: None, stats, context }
 }
 
-/// Whether the data would be longer than a result may be. A page never is: its reader chose how long it is.
+/// True if the data would exceed the limit of a result. A page never does: its reader chose its length.
 pub(super) fn is_too_long(output: &ToolOutput) -> bool {
     let is_page = output.payload.as_ref().is_some_and(|payload| payload.is_page);
     if output.failed || output.verbatim || is_page {
@@ -62,7 +62,7 @@ pub(super) fn is_too_long(output: &ToolOutput) -> bool {
     lines(&data) > MAX_LINES || data.to_string().len() > MAX_BYTES
 }
 
-/// What of a payload is said in a word: it stays beside the preview.
+/// Returns the short fields of a payload, which stay next to the preview.
 fn short_fields(payload: Option<&Payload>) -> impl Iterator<Item = (String, Value)> {
     const MAX_FIELD_BYTES: usize = 4096;
     let is_short = |value: &Value| match value {
@@ -81,7 +81,7 @@ fn data(output: &ToolOutput) -> Map<String, Value> {
     }
 }
 
-/// How many lines a value takes: each item of a list has at least one.
+/// Counts the lines of a value: each item of a list has at least one.
 fn lines(value: &Value) -> usize {
     match value {
         Value::String(text) => text.lines().count(),
@@ -91,14 +91,14 @@ fn lines(value: &Value) -> usize {
     }
 }
 
-/// What came out, what there is to know beside it, and, where it is not all, why and what to do.
+/// Writes the output, remarks about it, and, if it is incomplete, the reason and advice.
 fn text(said: &str, payload: Option<&Payload>) -> String {
     let noted = noted(said, payload);
     let is_partial = payload.is_some_and(|payload| payload.is_partial && !payload.notes.is_empty());
     if is_partial { format!("{noted} Use what is here, or {NARROWER}.") } else { noted }
 }
 
-/// What came out, what there is to know beside it, and, where it is not all, why.
+/// Writes the output, remarks about it, and, if it is incomplete, the reason.
 fn noted(said: &str, payload: Option<&Payload>) -> String {
     let notes = payload.map(|payload| payload.notes.join("; ")).filter(|notes| !notes.is_empty());
     match (notes, payload.is_some_and(|payload| payload.is_partial)) {

@@ -1,11 +1,11 @@
-//! Arguments without their long texts: whoever made the call knows them, and would pay for them once more.
+//! Arguments without their long texts: the caller knows them, and would pay for them again.
 
-/// Longer texts are shortened.
+/// Longest text that is not shortened.
 const MAX_CHARS: usize = 1000;
-/// How much is left of them.
+/// Length that is kept of a shortened text.
 const KEPT_CHARS: usize = 200;
 
-/// The same text, or its start with a mark that says how long it is.
+/// Returns a text unchanged, or its start with a mark that gives its length.
 pub(super) fn text(text: &str) -> String {
     let n_chars = text.chars().count();
     if n_chars <= MAX_CHARS {
@@ -15,8 +15,8 @@ pub(super) fn text(text: &str) -> String {
     format!("{start}… [shortened: {n_chars} characters in all]")
 }
 
-/// The same JSON with each long text in it shortened, at any depth, and every other byte as it is written. What is not
-/// JSON comes back as it is.
+/// Shortens each long text in JSON, at any depth, and keeps every other byte. Text that is not JSON is returned
+/// unchanged.
 pub(super) fn json(json: &str) -> String {
     let mut shortened = String::with_capacity(json.len().min(4 * MAX_CHARS));
     let mut rest = json;
@@ -30,7 +30,7 @@ pub(super) fn json(json: &str) -> String {
     shortened + rest
 }
 
-/// How long the text literal is that begins here.
+/// Returns the length of the string literal that starts here.
 fn literal_bytes(json: &str) -> Option<usize> {
     let mut is_escaped = false;
     for (at, byte) in json.bytes().enumerate().skip(1) {
@@ -43,7 +43,7 @@ fn literal_bytes(json: &str) -> Option<usize> {
 }
 
 fn short_literal(literal: &str) -> Option<String> {
-    // Most are short, whatever their letters mean.
+    // Most are short even with all their escapes.
     let long: String = (literal.len() > MAX_CHARS).then(|| serde_json::from_str(literal).ok())??;
     serde_json::to_string(&text(&long)).ok()
 }
@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn long_texts_are_shortened_at_any_depth_and_all_else_stays_as_it_is_written() {
+    fn long_texts_are_shortened_at_any_depth_and_all_else_is_unchanged() {
         let long = "ä\"\\\n".repeat(300);
         let given = json!({"path": "a", "edits": [{"old": long, "new": "x".repeat(1000)}], "n": 1}).to_string();
         let short: Value = serde_json::from_str(&json(&given)).expect("JSON");

@@ -1,19 +1,19 @@
-//! A result that was too long: what is left of it, how much there was, and where the whole is.
+//! A result that was too long: the part that is left, its original size, and the place of the full text.
 
 use serde_json::{Map, Value, json};
 use sortie_protocol::{TaskOutcome, Truncation};
 
 use super::{MAX_BYTES, MAX_LINES};
 
-/// How much of a report was kept.
+/// Sizes of a report before and after the cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Cut {
-    /// Known only to whoever cut it.
+    /// Not always known.
     original: Option<Size>,
     kept: Size,
 }
 
-/// How long a text is. A text without a line end has one line.
+/// Size of a text. A text without a line end has one line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Size {
     lines: usize,
@@ -27,7 +27,8 @@ impl Size {
 }
 
 impl Cut {
-    /// `None` for a report that is whole. The one place that knows where an outcome keeps the figures.
+    /// Reads the figures of an outcome; `None` for a complete report. Only this function knows where an outcome keeps
+    /// them.
     pub(super) fn of(outcome: &TaskOutcome) -> Option<Self> {
         let Some(truncation) = outcome.truncation.filter(|_| outcome.truncated) else {
             return outcome.truncated.then(|| Self { original: None, kept: Size::of(&outcome.text) });
@@ -37,20 +38,20 @@ impl Cut {
         Some(Self { original, kept: Size { lines: kept_lines, bytes: kept_bytes } })
     }
 
-    /// What is kept of a text that was not cut before.
+    /// Cuts a text that was not cut before.
     pub(super) fn of_text(text: &str) -> Self {
         let end_of_lines = text.match_indices('\n').nth(MAX_LINES - 1).map_or(text.len(), |(at, _)| at);
         let kept = &text[..text.floor_char_boundary(end_of_lines.min(MAX_BYTES))];
         Self { original: Some(Size::of(text)), kept: Size::of(kept) }
     }
 
-    /// What stands in `data` in place of `text`, which is kept whole at `path`.
+    /// Returns the fields of `data` in place of `text`, whose full version is at `path`.
     pub(super) fn fields(&self, text: &str, path: Option<&str>) -> Map<String, Value> {
         let mut truncation = Map::from_iter([
             ("direction".to_owned(), json!("head")),
             ("max_lines".to_owned(), json!(MAX_LINES)),
             ("max_bytes".to_owned(), json!(MAX_BYTES)),
-            // Lines from both ends are kept by another direction only.
+            // Only another direction keeps lines from both ends.
             ("head_tail_lines".to_owned(), Value::Null),
             ("kept_lines".to_owned(), json!(self.kept.lines)),
             ("kept_bytes".to_owned(), json!(self.kept.bytes)),
@@ -69,15 +70,15 @@ impl Cut {
         ])
     }
 
-    /// What was kept, without the mark behind it.
+    /// Returns the kept part, without the mark after it.
     fn preview<'a>(&self, text: &'a str) -> &'a str {
         text.get(..self.kept.bytes).unwrap_or(text)
     }
 
-    /// What the text says of it. `otherwise` is what can be done if the preview is not enough.
+    /// Describes the cut. `otherwise` is advice if the preview is not enough.
     pub(super) fn note(&self, path: Option<&str>, otherwise: &str) -> String {
         let rest = match path {
-            // It lies where no tool of the model reaches.
+            // The path is out of reach for the model's tools.
             Some(path) => format!("The result before the cut is kept for people in {path}."),
             None => "The result before the cut could not be kept.".to_owned(),
         };
@@ -99,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn p_10_a_cut_result_says_how_much_there_was_and_where_it_is() {
+    fn p_10_a_cut_result_gives_its_original_size_and_place() {
         let outcome = TaskOutcome {
             text: "one\ntwo".to_owned(),
             structured: None,
