@@ -1,11 +1,11 @@
-//! Gates hold replies back until a test lets them through, so that no test has to guess how long something takes.
+//! Gates: they hold replies until a test releases them, so that no test has to guess how long something takes.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::Semaphore;
 
-/// A gate that a script names with `held_by`. Closed at first.
+/// A gate that a script names with `held_by`. Initially closed.
 #[derive(Debug, Clone)]
 pub struct Gate {
     permits: Arc<Semaphore>,
@@ -16,12 +16,12 @@ impl Gate {
         Self { permits: Arc::new(Semaphore::new(0)) }
     }
 
-    /// Lets `count` replies through, those that wait first.
+    /// Lets `count` replies through, those waiting first.
     pub fn release(&self, count: usize) {
         self.permits.add_permits(count);
     }
 
-    /// Lets everything through from now on.
+    /// Opens the gate for good.
     pub fn open(&self) {
         self.permits.close();
     }

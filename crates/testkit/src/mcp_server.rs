@@ -1,5 +1,5 @@
-//! An MCP server over standard input and output that does on purpose what servers must not do. A test binary plays it
-//! when it is started with a [role](ROLE); it knows no more of the protocol than clients need.
+//! An MCP server over standard input and output that misbehaves on purpose. A test binary plays it when started with a
+//! [role](ROLE); it implements only as much of the protocol as clients need.
 
 use std::io::{self, BufRead as _, Write as _};
 use std::path::Path;
@@ -7,33 +7,33 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// The variable that says how the server behaves:
+/// Environment variable with the server's behaviour:
 ///
-/// - `mute`: it answers nothing at all;
-/// - `broken`: it complains and ends at once;
-/// - `noisy`: it writes what is no message between its messages, and to its standard error;
-/// - `crowd`: it has a thousand tools;
-/// - `odd`: its tools and what they answer are not what the protocol says;
-/// - `forgetful`: it does not answer the first question for its tools after they have changed;
-/// - `toolless`: it says that it has no tools;
-/// - `curious`: it asks things of those who call its tools;
-/// - `patient`: it answers nothing until there is a file `go` beside its marks;
-/// - anything else: it works, and its tools say what they do.
+/// - `mute`: never answers;
+/// - `broken`: complains and exits at once;
+/// - `noisy`: writes noise between its messages, and to its standard error;
+/// - `crowd`: has a thousand tools;
+/// - `odd`: its tools and their answers violate the protocol;
+/// - `forgetful`: does not answer the first tool list request after a change;
+/// - `toolless`: declares that it has no tools;
+/// - `curious`: sends requests to the callers of its tools;
+/// - `patient`: answers nothing until there is a file `go` next to its marks;
+/// - anything else: works normally, and its tools describe their behaviour.
 pub const ROLE: &str = "SORTIE_TEST_MCP_SERVER";
 
-/// Whether this process is to play the server.
+/// Returns the role if this process is to play the server.
 pub fn role() -> Option<String> {
     std::env::var(ROLE).ok()
 }
 
-/// How the test binary `program` is started as the server: its arguments. `test` calls [`serve`] where there is a role.
+/// Returns the arguments that start the test binary as the server. `test` calls [`serve`] if there is a role.
 pub fn arguments(test: &str) -> Vec<String> {
     ["--exact", test, "--nocapture", "--test-threads=1"].map(str::to_owned).to_vec()
 }
 
-/// Plays the server until nobody speaks to it any more.
+/// Plays the server until its input ends.
 pub fn serve(role: &str) {
-    // The harness has begun a line.
+    // The test harness has begun a line.
     say("");
     leave_mark(&format!("started-{}", std::process::id()));
     if role == "broken" {
@@ -48,7 +48,7 @@ pub fn serve(role: &str) {
         }
         let Ok(message) = serde_json::from_str::<Value>(&line) else { continue };
         while role == "patient" && !has_mark("go") {
-            // Sleeps on purpose: another process tells nobody that it has left a file.
+            // Sleeps on purpose: another process does not announce that it has written a file.
             std::thread::sleep(Duration::from_millis(5));
         }
         server.hear(&message);
@@ -57,9 +57,9 @@ pub fn serve(role: &str) {
 
 struct Server<'a> {
     role: &'a str,
-    /// How often its tools have changed.
+    /// Number of changes to its tools.
     changes: u32,
-    /// Whether it has left a question for its tools without an answer.
+    /// True once it has left a tool list request unanswered.
     has_forgotten: bool,
 }
 
@@ -95,7 +95,7 @@ impl Server<'_> {
         }
     }
 
-    /// In pages of a hundred.
+    /// Lists the tools in pages of a hundred.
     fn list(&self, params: &Value) -> Value {
         if self.role == "crowd" {
             let page: usize = params["cursor"].as_str().and_then(|cursor| cursor.parse().ok()).unwrap_or(0);
@@ -142,7 +142,7 @@ impl Server<'_> {
             }
             "hang" => leave_mark("hangs"),
             "long" => tell(message, &"0123456789abcde\n".repeat(10_000)),
-            // Without an end to the line, as long as anybody listens.
+            // Without a line end, for as long as anybody reads.
             "flood" => {
                 while io::stdout().write_all(&[b'x'; 1 << 13]).is_ok() {}
                 end(0);
@@ -181,12 +181,12 @@ impl Server<'_> {
                 leave_mark("toils");
                 for step in (1..).take_while(|_| !has_mark("go")) {
                     come_along(message, step);
-                    // Sleeps on purpose: another process tells nobody that it has left a file.
+                    // Sleeps on purpose: another process does not announce that it has written a file.
                     std::thread::sleep(Duration::from_millis(20));
                 }
                 tell(message, "toiled");
             }
-            // Nothing is read any more, and nobody is told.
+            // Stops reading, without notice.
             "deafen" => {
                 tell(message, "what?");
                 loop {
@@ -228,7 +228,7 @@ fn answer(message: &Value, result: &Value) {
     say(&json!({ "jsonrpc": "2.0", "id": message["id"], "result": result }).to_string());
 }
 
-/// Says that a call comes along.
+/// Reports progress of a call.
 fn come_along(message: &Value, step: u32) {
     let params = json!({ "progressToken": message["params"]["_meta"]["progressToken"], "progress": step });
     say(&json!({ "jsonrpc": "2.0", "method": "notifications/progress", "params": params }).to_string());
@@ -244,7 +244,7 @@ fn ask(id: u32) {
 
 fn say(line: &str) {
     let mut stdout = io::stdout().lock();
-    // Whoever does not listen any more has closed the input, too.
+    // A client that no longer reads has closed the input, too.
     writeln!(stdout, "{line}").and_then(|()| stdout.flush()).ok();
 }
 
@@ -257,7 +257,7 @@ fn complain(line: &str) {
     writeln!(io::stderr(), "{line}").ok();
 }
 
-/// Leaves an empty file where the test looks for one.
+/// Creates an empty file where the test expects one.
 fn leave_mark(name: &str) {
     if let Some(directory) = std::env::var_os("MARKS") {
         std::fs::write(Path::new(&directory).join(name), "").ok();

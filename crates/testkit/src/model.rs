@@ -1,7 +1,7 @@
-//! A model in memory that follows a script: no sockets, no wires, and time only as tokio's clock tells it.
+//! A model in memory that follows a script: no sockets, no wires, and only tokio's clock.
 //!
-//! It holds callers to the rules that all providers have (see `pairing`), records what it was asked, counts calls in
-//! flight, and tells its faults as the typed errors that a wire would make of them.
+//! It enforces the rules common to all providers (see `pairing`), records its requests, counts calls in flight, and
+//! turns its faults into the typed errors that a wire would make of them.
 
 mod delivery;
 mod models;
@@ -23,7 +23,7 @@ pub use models::ScriptedModels;
 
 type ReplyFunction = dyn Fn(&ModelRequest<'_>) -> ScriptedReply + Send + Sync;
 
-/// The wire name on reasoning that this model made.
+/// Wire name of reasoning from this model.
 pub const WIRE: &str = "scripted";
 
 /// Implements [`Model`] from a script or a function.
@@ -32,7 +32,7 @@ pub struct ScriptedModel {
     max_retries: u32,
     gates: Gates,
     traffic: TrafficCounter,
-    /// Absent when it was told not to record.
+    /// Absent if recording is off.
     seen: Option<Mutex<Vec<Seen>>>,
 }
 
@@ -46,7 +46,7 @@ impl ScriptedModel {
         Self::from_source(Source::Script(Playback::new(script)))
     }
 
-    /// Asks `answer` for each reply; for scripts that depend on more than a rule can say, and for many calls.
+    /// Calls `answer` for each reply; for scripts beyond the power of rules, and for many calls.
     pub fn answering(answer: impl Fn(&ModelRequest<'_>) -> ScriptedReply + Send + Sync + 'static) -> Self {
         Self::from_source(Source::Function(Box::new(answer)))
     }
@@ -61,24 +61,24 @@ impl ScriptedModel {
         }
     }
 
-    /// Keeps no requests, for runs whose requests would not fit in memory.
+    /// Turns recording off, for runs whose requests would not fit in memory.
     #[must_use]
     pub fn without_recording(self) -> Self {
         Self { seen: None, ..self }
     }
 
-    /// Tries again after a fault that a wire would retry, and announces it as a wire does.
+    /// Retries after faults that a wire would retry, and announces it as a wire does.
     #[must_use]
     pub fn retrying(self, max_retries: u32) -> Self {
         Self { max_retries, ..self }
     }
 
-    /// The requests so far, in the order of their beginning. Empty when it does not record.
+    /// Returns the requests so far, in order of arrival. Empty if recording is off.
     pub fn seen(&self) -> Vec<Seen> {
         self.seen.as_ref().map(|seen| seen.lock().unwrap_or_else(PoisonError::into_inner).clone()).unwrap_or_default()
     }
 
-    /// The gate that a script names with `held_by`.
+    /// Returns the gate that a script names with `held_by`.
     pub fn gate(&self, name: &str) -> Gate {
         self.gates.gate(name)
     }

@@ -1,12 +1,12 @@
-//! The rule that every provider has: each call is answered by exactly one output, in the message after it.
+//! Rule of every provider: each call is answered by exactly one output, in the next message.
 //!
-//! The in-memory model checks it on every request, so that a broken history fails a test without a server.
+//! The in-memory model checks it on every request, so a broken history fails a test without a server.
 
 use std::collections::HashSet;
 
 use sortie_protocol::{CallId, Message, Part};
 
-/// Says what is wrong with a history, if anything is.
+/// Returns the fault of a history, if there is one.
 pub(crate) fn check(messages: &[Message]) -> Result<(), String> {
     if !matches!(messages.first(), Some(Message::User { .. })) {
         return Err("the first message is not the user's".to_owned());

@@ -1,4 +1,4 @@
-//! Splitting text without splitting characters.
+//! Splitting of text without splitting characters.
 
 /// Splits so that each piece has at most `bytes` bytes, or is a single longer character.
 pub(crate) fn pieces(text: &str, bytes: usize) -> impl Iterator<Item = &str> {

@@ -1,6 +1,6 @@
-//! Events as text for snapshots: one line each, the same in every run.
+//! Events as text for snapshots: one line each, reproducible.
 //!
-//! Task ids become `task-1`, `task-2` in order of appearance, wherever they stand; times and durations are left out.
+//! Task ids become `task-1`, `task-2` in order of appearance, everywhere; times and durations are left out.
 
 use sortie_protocol::{Event, Fact, Reply, Sender, StopReason, TaskId, TaskOutcome};
 
@@ -46,7 +46,7 @@ fn render_fact(fact: &Fact) -> String {
             let once = if *idempotent { "" } else { " (once)" };
             format!("{kind} {}: {} {}{once}", call.id, call.tool, call.arguments)
         }
-        // Its pid and start time are different in every run.
+        // Its pid and start time differ from run to run.
         Fact::ProcessStarted { call, .. } => format!("{kind} {call}"),
         Fact::CallProgressed { call, text } => format!("{kind} {call}: {text:?}"),
         Fact::ApprovalAsked { call, rule } => format!("{kind} {call}: {rule}"),
@@ -125,14 +125,14 @@ fn render_outcome(outcome: &TaskOutcome) -> String {
     line
 }
 
-/// Stable names for the ids that have appeared.
+/// Stable names for the ids seen so far.
 #[derive(Default)]
 struct Names {
     known: Vec<TaskId>,
 }
 
 impl Names {
-    /// Replaces every task id in a line, also those inside of quoted text.
+    /// Replaces every task id in a line, even inside quoted text.
     fn rename(&mut self, line: &str) -> String {
         const PREFIX: &str = "agent-";
         const LETTERS: usize = 12;

@@ -1,7 +1,7 @@
-//! What a scripted model says, and when: one type for the in-memory model and for the HTTP server.
+//! Scripted replies and their conditions: one type for the in-memory model and for the HTTP server.
 //!
 //! A script is plain data, built in Rust or read from JSON. The first rule that matches a request serves it.
-//! It keeps no count of what was served; that is [`Playback`]'s.
+//! [`Playback`] counts how often each has served.
 
 mod asked;
 mod composition;
@@ -25,33 +25,33 @@ pub struct Script {
     pub rules: Vec<Rule>,
 }
 
-/// A reply and the requests that it is meant for.
+/// A reply and a condition on its requests.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
     #[serde(default)]
     pub when: When,
-    /// How often it may serve; then it is passed over. Absent: for ever.
+    /// Number of times that it may serve; then it is skipped. Absent: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub times: Option<u32>,
     pub reply: ScriptedReply,
 }
 
-/// One answer of the model, and how it travels. Built with [`reply`].
+/// One reply of the model, and its delivery. Built with [`reply`].
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ScriptedReply {
-    /// Time from the request's arrival to the first byte of the answer.
+    /// Time from the request's arrival to the first byte of the reply.
     #[serde(skip_serializing_if = "is_zero")]
     pub delay_ms: u64,
-    /// The name of a gate that holds the answer back until a test lets it through.
+    /// Name of a gate that holds the reply until a test releases it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gate: Option<String>,
     pub parts: Vec<ScriptedPart>,
     /// Absent: `calls` if there is a call, else `end`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop: Option<StopReason>,
-    /// Absent: a quarter of the bytes that went each way.
+    /// Absent: a quarter of the bytes sent each way.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
     /// Bytes of the body in each network chunk. Absent: the whole body at once.
@@ -61,7 +61,7 @@ pub struct ScriptedReply {
     pub fault: Option<Fault>,
 }
 
-/// A piece of an answer.
+/// A piece of a reply.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ScriptedPart {
@@ -77,36 +77,36 @@ pub enum ScriptedPart {
 pub struct ScriptedCall<Arguments> {
     pub tool: String,
     pub arguments: Arguments,
-    /// Absent: made from the turn and the call's place in it.
+    /// Absent: derived from the turn and the call's position in it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
 }
 
-/// What goes wrong with an answer. Bytes are counted in the body, framing excluded.
+/// Fault in a reply. Bytes are counted in the body, without framing.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fault {
     /// An HTTP error in the provider's own shape.
     Status(StatusFault),
-    /// The connection breaks after so many bytes.
+    /// The connection breaks after this many bytes.
     CutAfter(usize),
-    /// The response ends in good order after so many bytes, the rest is never sent.
+    /// The response ends properly after this many bytes, and the rest is never sent.
     EndAfter(usize),
-    /// After so many bytes nothing more comes, and the connection stays open.
+    /// Nothing follows after this many bytes, and the connection stays open.
     StallAfter(usize),
     /// Comments, pings and blank deltas for ever, never content.
     KeepAlivesOnly,
-    /// Nothing at all comes back, not even a status.
+    /// No response at all, not even a status.
     Silence,
-    /// Half of the answer, then something that is not JSON.
+    /// Half of the reply, then something that is not JSON.
     Garbage,
-    /// Half of the answer, then the provider's overload error inside the stream.
+    /// Half of the reply, then the provider's overload error inside the stream.
     OverloadedMidStream,
-    /// A valid answer without content.
+    /// A valid reply without content.
     Empty,
-    /// The output cap hits in the middle of the last call's arguments.
+    /// The output cap cuts the last call's arguments.
     TruncatedArguments,
-    /// The answer comes whole, a few bytes at a time with a pause after each.
+    /// The reply arrives complete, a few bytes at a time with pauses.
     SlowDrip { ms: u64 },
 }
 
@@ -114,10 +114,10 @@ pub enum Fault {
 #[serde(deny_unknown_fields)]
 pub struct StatusFault {
     pub code: u16,
-    /// The `retry-after` header as it is sent: seconds or a date.
+    /// Value of the `retry-after` header: seconds or a date.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after: Option<String>,
-    /// Absent: the provider's usual words for that status.
+    /// Absent: the provider's usual message for the status.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
 }
@@ -127,12 +127,12 @@ impl Script {
         Self::default()
     }
 
-    /// The same reply to everything.
+    /// Gives one reply to every request.
     pub fn always(reply: ScriptedReply) -> Self {
         Self::new().otherwise(reply)
     }
 
-    /// One reply after the other, whatever is asked; then nothing matches any more.
+    /// Gives these replies one after the other, to any requests; then nothing matches any more.
     pub fn in_order(replies: impl IntoIterator<Item = ScriptedReply>) -> Self {
         replies.into_iter().fold(Self::new(), |script, reply| script.once(when::any(), reply))
     }
@@ -155,7 +155,7 @@ impl Script {
         self.with(Rule { when, times: Some(times), reply })
     }
 
-    /// Serves `reply` to all that no rule before this one took.
+    /// Serves `reply` to all requests that no earlier rule served.
     #[must_use]
     pub fn otherwise(self, reply: ScriptedReply) -> Self {
         self.on(when::any(), reply)

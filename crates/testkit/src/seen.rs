@@ -1,18 +1,18 @@
-//! A request that a scripted model got, as owned data with a stable rendering for snapshots.
+//! A request received by a scripted model, as owned data with a stable rendering for snapshots.
 
 use std::fmt;
 
 use sortie_llm::{ModelRequest, ToolChoice};
 use sortie_protocol::{CallOutput, Message, Part, ToolSpec};
 
-/// All that a model was told in one call.
+/// Complete input of one model call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Seen {
     pub model: String,
     pub system: String,
     /// Names, in the order in which they were offered.
     pub tools: Vec<String>,
-    /// What the model read of them.
+    /// The tools' full specifications.
     pub specs: Vec<ToolSpec>,
     pub messages: Vec<Message>,
     pub tool_choice: ToolChoice,
@@ -31,7 +31,7 @@ impl From<&ModelRequest<'_>> for Seen {
     }
 }
 
-/// One line for each of model, system prompt, tools and message part; texts are quoted, so nothing breaks a line.
+/// One line for each of model, system prompt, tools and message part; texts are quoted, so that nothing breaks a line.
 impl fmt::Display for Seen {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "model: {}", self.model)?;

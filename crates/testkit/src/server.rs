@@ -1,6 +1,6 @@
-//! A scripted HTTP server on the loopback that speaks the providers' wires, streaming and not.
+//! A scripted HTTP server on loopback that speaks the providers' wires, streaming and not.
 //!
-//! It answers by a [`Script`], refuses what the real providers refuse, and controls every byte that it sends, so that
+//! It replies by a [`Script`], rejects what the real providers reject, and controls every byte that it sends, so that
 //! faults are exact. It runs on a thread of its own: a test's runtime, paused clock or blocking call cannot disturb it.
 
 mod anthropic;
@@ -40,47 +40,47 @@ pub struct ScriptedServer {
     thread: Option<JoinHandle<()>>,
 }
 
-/// Told of a server's events.
+/// Callback for a server's events.
 pub type Watch = Box<dyn Fn(ServerEvent<'_>) + Send + Sync>;
 
-/// How a server differs from the ordinary one.
+/// Options of a server.
 #[derive(Default)]
 pub struct ServerOptions {
-    /// The port; 0 takes a free one.
+    /// The port; 0 picks a free one.
     pub port: u16,
-    /// The key that requests must bring. Absent: any key will do, and none too.
+    /// The key that requests must carry. Absent: any key or none.
     pub key: Option<String>,
-    /// Keeps no requests, for servers that run long.
+    /// Turns recording off, for servers that run long.
     pub forget_requests: bool,
-    /// Is told of every request and every reply, on the server's thread: it must be quick.
+    /// Receives every request and every reply, on the server's thread: it must be quick.
     pub watch: Option<Watch>,
 }
 
-/// Something that a server noticed.
+/// An event at the server.
 #[derive(Debug, Clone, Copy)]
 pub enum ServerEvent<'a> {
-    /// A request was read whole and is about to be checked.
+    /// A request was read completely and is about to be checked.
     Arrived { request: &'a RecordedRequest, model: &'a str, turn: u32 },
-    /// The last byte of the answer is out.
+    /// The last byte of the reply was sent.
     Answered { connection: u64, status: u16 },
 }
 
-/// A request as it arrived.
+/// A request as received.
 #[derive(Debug, Clone)]
 pub struct RecordedRequest {
     /// The path, its query included.
     pub target: String,
-    /// Names in lower case, in the order in which they came.
+    /// Names in lower case, in order of arrival.
     pub headers: Vec<(String, String)>,
     pub raw: Vec<u8>,
-    /// `raw`, parsed; null where it is not JSON.
+    /// `raw`, parsed; null if it is not JSON.
     pub body: Value,
     pub arrival: Instant,
-    /// Counts from 1; requests with one number came over one connection.
+    /// Number of its connection, from 1.
     pub connection: u64,
 }
 
-/// What all connections of a server share.
+/// State shared by all connections of a server.
 struct Shared {
     playback: Playback,
     options: ServerOptions,
@@ -129,12 +129,12 @@ impl ScriptedServer {
         self.address
     }
 
-    /// All requests so far, in the order of their arrival, refused ones included.
+    /// Returns all requests so far, in order of arrival, rejected ones included.
     pub fn requests(&self) -> Vec<Arc<RecordedRequest>> {
         self.shared.requests.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// How many connections are open now.
+    /// Number of connections open now.
     pub fn open_connections(&self) -> u64 {
         self.traffic().open_connections
     }
@@ -148,7 +148,7 @@ impl ScriptedServer {
         self.shared.traffic.reaches(wanted).await
     }
 
-    /// The gate that a script names with `held_by`.
+    /// Returns the gate that a script names with `held_by`.
     pub fn gate(&self, name: &str) -> Gate {
         self.shared.gates.gate(name)
     }
@@ -158,7 +158,7 @@ impl Drop for ScriptedServer {
     fn drop(&mut self) {
         drop(self.stop.take());
         if let Some(thread) = self.thread.take() {
-            // A panic on the server's thread has been printed by that thread already.
+            // That thread has already printed its panic.
             drop(thread.join());
         }
     }
@@ -187,7 +187,7 @@ impl Shared {
 async fn accept(listener: std::net::TcpListener, shared: Arc<Shared>) {
     let Ok(listener) = TcpListener::from_std(listener) else { return };
     let mut connection = 0;
-    // An error of `accept` concerns the connection that was about to be made, not the listener.
+    // An error of `accept` concerns a new connection, not the listener.
     loop {
         if let Ok((stream, _)) = listener.accept().await {
             connection += 1;

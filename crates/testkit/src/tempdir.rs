@@ -1,4 +1,4 @@
-//! Workspaces that exist for one test.
+//! Temporary workspaces, one per test.
 
 use std::fs;
 use std::io;
@@ -6,7 +6,7 @@ use std::path::{Component, Path};
 
 use tempfile::TempDir;
 
-/// Makes a temporary directory with these files in it; it goes away when the value is dropped.
+/// Makes a temporary directory with these files; it is removed when the value is dropped.
 ///
 /// A path that ends in `/` makes an empty directory. Paths that lead outside are refused.
 pub fn workspace<P, T>(files: impl IntoIterator<Item = (P, T)>) -> io::Result<TempDir>

@@ -2,30 +2,30 @@
 
 use tokio::sync::watch;
 
-/// What has gone through a scripted model or server so far.
+/// Traffic of a scripted model or server so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Traffic {
-    /// Calls that began.
+    /// Calls begun.
     pub calls: u64,
-    /// Calls that neither ended nor were abandoned.
+    /// Calls that were neither answered nor abandoned.
     pub in_flight: u64,
-    /// The most that were ever in flight at once.
+    /// Most calls ever in flight at once.
     pub max_in_flight: u64,
-    /// Calls that the caller broke off before the answer was out.
+    /// Calls that the caller aborted before the reply was sent.
     pub abandoned: u64,
-    /// Connections that are open now. Always 0 for a model in memory.
+    /// Connections open now. Always 0 for a model in memory.
     pub open_connections: u64,
-    /// Connections that were ever accepted. Always 0 for a model in memory.
+    /// Connections ever accepted. Always 0 for a model in memory.
     pub connections: u64,
 }
 
-/// Keeps the counts and tells those who wait for them.
+/// Keeps the counts and notifies those who wait for them.
 #[derive(Debug)]
 pub(crate) struct TrafficCounter {
     counts: watch::Sender<Traffic>,
 }
 
-/// One call, from its beginning to its end; dropped without [`CallInFlight::answered`], it was abandoned.
+/// One call, from its start to its end; if dropped without [`CallInFlight::answered`], it was abandoned.
 #[derive(Debug)]
 pub(crate) struct CallInFlight<'a> {
     counter: &'a TrafficCounter,
@@ -47,7 +47,7 @@ impl TrafficCounter {
         *self.counts.borrow()
     }
 
-    /// Waits until the counts are as wanted, and says what they then were.
+    /// Waits until the counts are as wanted, and returns them.
     pub(crate) async fn reaches(&self, wanted: impl FnMut(&Traffic) -> bool) -> Traffic {
         let mut counts = self.counts.subscribe();
         // The sender lives as long as `self`, so the channel cannot be closed while this waits.

@@ -50,7 +50,7 @@ fn finish(result: Result<(), String>) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
-            // Without a stderr there is nobody to tell; the exit code still does.
+            // Without a stderr, the exit code still reports the error.
             drop(writeln!(io::stderr(), "scripted-server: {message}"));
             ExitCode::from(2)
         }
@@ -100,7 +100,7 @@ fn read_script(arguments: &Arguments) -> Result<Script, String> {
     }
 }
 
-/// Writes each event as one line, at once, so that a reader sees it while the server runs.
+/// Writes each event as one line, immediately, for readers during the run.
 fn log_to(path: &PathBuf, bodies: bool) -> Result<Watch, String> {
     let file = File::create(path).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
     let file = Mutex::new(file);

@@ -1,4 +1,4 @@
-//! How an in-memory reply reaches its caller: streamed and whole, or as the error that its fault stands for.
+//! Delivery of an in-memory reply: streamed and complete, or as the error that its fault stands for.
 
 use std::future::pending;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use crate::script::{Fault, ScriptedReply, StatusFault};
 
 type Observer<'a> = &'a mut (dyn FnMut(ModelEvent<'_>) + Send);
 
-/// Bytes of text that a slow reply brings at a time.
+/// Bytes of text per piece of a slow reply.
 const DRIP_BYTES: usize = 16;
 
 pub(super) async fn deliver(
@@ -21,7 +21,7 @@ pub(super) async fn deliver(
 ) -> Result<Reply, ModelError> {
     let whole = reply.text();
     let half = whole.len() / 2;
-    // A usage that the script states is said as Anthropic says it: the input at the beginning, the output at the end.
+    // Scripted usage is reported like Anthropic's: the input at the start, the output at the end.
     let used = scripted.usage.map(|usage| Usage { output_tokens: 0, ..usage });
     let streams = !matches!(scripted.fault, Some(Fault::Silence | Fault::Status(_)));
     if let Some(used) = used.filter(|_| streams) {
@@ -73,7 +73,7 @@ async fn stream(parts: &[Part], chunk: Option<usize>, pace: Duration, observe: O
     }
 }
 
-/// Streams the beginning of the text and makes the error that follows it.
+/// Streams the start of the text and returns the error that follows.
 fn break_off(observe: Observer<'_>, kind: ErrorKind, whole: &str, bytes: usize, message: &str) -> ModelError {
     let partial = &whole[..whole.floor_char_boundary(bytes)];
     if !partial.is_empty() {

@@ -1,4 +1,4 @@
-//! The set of models that a test can reach: one scripted model, under any name the test allows.
+//! The models that a test can reach: one scripted model, under any name that the test allows.
 
 use std::sync::Arc;
 
@@ -10,10 +10,10 @@ use crate::script::Script;
 
 /// The route of every choice.
 const ROUTE: &str = "main";
-/// The id of the model when none was asked for.
+/// Id of the model if none was requested.
 const MODEL: &str = "scripted";
 
-/// Implements [`Models`]: every choice leads to the same [`ScriptedModel`].
+/// Implements [`Models`]: every choice leads to one [`ScriptedModel`].
 #[derive(Clone)]
 pub struct ScriptedModels {
     model: Arc<ScriptedModel>,
@@ -30,20 +30,20 @@ impl ScriptedModels {
         Self { model, also_known: Vec::new(), terms: Terms::default() }
     }
 
-    /// Accepts one more model id beside `scripted`.
+    /// Accepts another model id besides `scripted`.
     #[must_use]
     pub fn also_known_as(mut self, id: impl Into<String>) -> Self {
         self.also_known.push(id.into());
         self
     }
 
-    /// With what is known of the model before it is asked.
+    /// Sets the known facts about the model.
     #[must_use]
     pub fn on_terms(self, terms: Terms) -> Self {
         Self { terms, ..self }
     }
 
-    /// The model behind every choice.
+    /// Returns the model behind every choice.
     pub fn model(&self) -> &Arc<ScriptedModel> {
         &self.model
     }

@@ -1,9 +1,9 @@
-//! A request as the rules of a script see it, whatever wire it came over.
+//! A request as seen by the rules of a script, independent of its wire.
 
 use sortie_llm::ModelRequest;
 use sortie_protocol::{Message, Part};
 
-/// What the conditions of a script look at. Texts are borrowed; several stand where a message has several blocks.
+/// Input for the conditions of a script. Texts are borrowed; a message with several blocks has several.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Asked<'a> {
     pub model: &'a str,
@@ -14,7 +14,7 @@ pub struct Asked<'a> {
 }
 
 impl<'a> Asked<'a> {
-    /// The first word of the prompt, as which an agent can speak of itself.
+    /// First word of the prompt, which an agent can use as its own name.
     pub(crate) fn me(&self) -> &'a str {
         self.prompt.iter().find_map(|text| text.split_whitespace().next()).unwrap_or_default()
     }
@@ -34,7 +34,7 @@ impl<'a> From<&ModelRequest<'a>> for Asked<'a> {
     }
 }
 
-/// How many replies of the model stand in the history.
+/// Number of the model's replies in the history.
 pub(crate) fn turn_of(messages: &[Message]) -> u32 {
     messages.iter().filter(|message| matches!(message, Message::Assistant { .. })).count() as u32
 }

@@ -1,4 +1,4 @@
-//! From a scripted reply to the whole [`Reply`] that it means: ids, stop reason and usage filled in.
+//! From a scripted reply to the complete [`Reply`]: ids, stop reason and usage filled in.
 
 use sortie_protocol::{CallId, Part, Reasoning, Reply, StopReason, ToolCall, Usage};
 
@@ -6,23 +6,23 @@ use super::{Fault, ScriptedPart, ScriptedReply};
 
 const LAST_TASK: &str = "<last task>";
 
-/// Where and to whom a reply is given.
+/// Circumstances of a reply.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Composition<'a> {
     pub(crate) model: &'a str,
     pub(crate) turn: u32,
     /// Size of the request, for the usage.
     pub(crate) input_bytes: usize,
-    /// What the ids of calls begin with: `call` or `toolu`.
+    /// Prefix of call ids: `call` or `toolu`.
     pub(crate) id_prefix: &'a str,
     pub(crate) reasoning: fn(&str) -> Reasoning,
-    /// The tasks that the request tells of, each time that it does.
+    /// Ids of all tasks mentioned in the request, with repetitions.
     pub(crate) tasks: &'a [String],
-    /// The first word of the prompt.
+    /// First word of the prompt.
     pub(crate) me: &'a str,
 }
 
-/// Fills in what the script left open. The faults that are only odd content are applied here, all others are not.
+/// Fills in the gaps of the script. Faults that only change the content are applied here, all others are not.
 pub(crate) fn compose(scripted: &ScriptedReply, composition: Composition<'_>) -> Reply {
     let mut parts = Vec::with_capacity(scripted.parts.len());
     if scripted.fault != Some(Fault::Empty) {
@@ -58,8 +58,8 @@ fn compose_part(part: &ScriptedPart, place: usize, composition: Composition<'_>)
     }
 }
 
-/// Puts the first task that the request tells of where the script says `<task 1>`, and so on, and the one that it tells
-/// of last where that says `<last task>`.
+/// Replaces `<task 1>` by the first task that the request mentions, and so on, and `<last task>` by the one mentioned
+/// last.
 fn with_tasks(arguments: String, tasks: &[String]) -> String {
     let mut named: Vec<&String> = Vec::new();
     for task in tasks {
@@ -72,7 +72,7 @@ fn with_tasks(arguments: String, tasks: &[String]) -> String {
     tasks.last().into_iter().fold(text, |text, task| text.replace(LAST_TASK, task))
 }
 
-/// The ids of tasks in a request, each time that it has one; none where the reply does not speak of any.
+/// Returns the task ids in a request, with repetitions; none if the reply does not refer to any.
 pub(crate) fn tasks_for(scripted: &ScriptedReply, request: impl FnOnce() -> String) -> Vec<String> {
     let speaks_of_tasks = |arguments: &str| arguments.contains("<task ") || arguments.contains(LAST_TASK);
     let speaks_of_tasks = scripted.parts.iter().any(|part| match part {
@@ -113,7 +113,7 @@ fn usage_of(parts: &[Part], input_bytes: usize) -> Usage {
     Usage { input_tokens: tokens(input_bytes), output_tokens: tokens(output_bytes), turns: 1, ..Usage::default() }
 }
 
-/// A rough count that never says that something was nothing.
+/// A rough count, at least one.
 fn tokens(bytes: usize) -> u64 {
     bytes.div_ceil(4) as u64
 }

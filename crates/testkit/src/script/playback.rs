@@ -1,4 +1,4 @@
-//! A script being played: which rule serves a request, and how often each has served.
+//! Playback of a script: picks the rule for a request, and counts how often each has served.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -10,7 +10,7 @@ pub struct Playback {
     rules: Vec<(Rule, AtomicU32)>,
 }
 
-/// The script has nothing to say to a request.
+/// No rule of the script matches a request.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "no rule of the script matches a request to model `{model}` at turn {turn} (prompt {prompt:?}, last {last:?}); \
@@ -28,7 +28,7 @@ impl Playback {
         Self { rules: script.rules.into_iter().map(|rule| (rule, AtomicU32::new(0))).collect() }
     }
 
-    /// The reply of the first rule that matches and may still serve; the rule has then served once more.
+    /// Returns the reply of the first matching rule that may still serve, and counts it.
     pub fn choose(&self, asked: &Asked<'_>) -> Result<&ScriptedReply, NoRule> {
         self.rules
             .iter()

@@ -1,29 +1,29 @@
-//! Constructors of scripted replies, so that a test reads as a sentence:
-//! `reply::calls([reply::call("Read", json!({"path": "a.rs"}))]).after_ms(50)`.
+//! Constructors of scripted replies, so that a test reads as a sentence: `reply::calls([reply::call("Read",
+//! json!({"path": "a.rs"}))]).after_ms(50)`.
 
 use serde_json::Value;
 use sortie_protocol::{StopReason, Usage};
 
 use super::{Fault, ScriptedCall, ScriptedPart, ScriptedReply, StatusFault};
 
-/// An answer in words, among which `<me>` and `<turn>` stand for what they do in [`call`].
+/// A reply with text, in which `<me>` and `<turn>` mean the same as in [`call`].
 pub fn text(text: impl Into<String>) -> ScriptedReply {
     ScriptedReply::default().text(text)
 }
 
-/// An answer that begins with reasoning.
+/// A reply that begins with reasoning.
 pub fn reasoning(text: impl Into<String>) -> ScriptedReply {
     ScriptedReply::default().reasoning(text)
 }
 
-/// An answer that wants tools run, all at once.
+/// A reply with tool calls, all at once.
 pub fn calls(calls: impl IntoIterator<Item = ScriptedPart>) -> ScriptedReply {
     ScriptedReply::default().calls(calls)
 }
 
-/// One call, for [`calls`]. In its arguments `<task 1>` stands for the first task that the request tells of, `<task 2>`
-/// for the second, `<last task>` for the one that it tells of last: a script knows no ids. `<me>` is the first word of
-/// the prompt, `<turn>` how many replies the request already holds.
+/// One call, for [`calls`]. A script knows no ids, so its arguments may have placeholders. `<task 1>` is the first task
+/// that the request mentions, `<task 2>` the second, `<last task>` the one mentioned last. `<me>` is the first word of
+/// the prompt, `<turn>` the number of replies already in the request.
 pub fn call(tool: impl Into<String>, arguments: Value) -> ScriptedPart {
     ScriptedPart::Call(ScriptedCall { tool: tool.into(), arguments, id: None })
 }
@@ -33,17 +33,17 @@ pub fn raw_call(tool: impl Into<String>, arguments: impl Into<String>) -> Script
     ScriptedPart::RawCall(ScriptedCall { tool: tool.into(), arguments: arguments.into(), id: None })
 }
 
-/// Nothing but a fault.
+/// A reply that is only a fault.
 pub fn fault(fault: Fault) -> ScriptedReply {
     ScriptedReply::default().fault(fault)
 }
 
-/// An HTTP error with the provider's usual words.
+/// An HTTP error with the provider's usual message.
 pub fn status(code: u16) -> ScriptedReply {
     fault(Fault::status(code))
 }
 
-/// An answer that never comes: to see that a call can be broken off.
+/// A reply that never comes, to test that a call can be aborted.
 pub fn never() -> ScriptedReply {
     fault(Fault::Silence)
 }
@@ -76,7 +76,7 @@ impl ScriptedReply {
         Self { delay_ms, ..self }
     }
 
-    /// Holds the answer until the gate of that name lets it through.
+    /// Holds the reply until the gate of this name releases it.
     #[must_use]
     pub fn held_by(self, gate: impl Into<String>) -> Self {
         Self { gate: Some(gate.into()), ..self }
@@ -104,7 +104,7 @@ impl ScriptedReply {
 }
 
 impl Fault {
-    /// An HTTP error with the provider's usual words.
+    /// An HTTP error with the provider's usual message.
     pub fn status(code: u16) -> Self {
         Self::Status(StatusFault { code, ..StatusFault::default() })
     }

@@ -1,4 +1,4 @@
-//! Which requests a rule is meant for.
+//! Conditions on the requests of a rule.
 //!
 //! The free functions begin a condition and the methods narrow it: `when::prompt_contains("login").turn(0)`.
 
@@ -6,22 +6,22 @@ use serde::{Deserialize, Serialize};
 
 use super::Asked;
 
-/// A condition on a request: all that is set must hold.
+/// A condition on a request: all fields that are set must match.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct When {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub system_contains: Option<String>,
-    /// Looks at the first user message.
+    /// Text in the first user message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prompt_contains: Option<String>,
-    /// Looks at the last message of any kind; all outputs of one turn are one message.
+    /// Text in the last message of any kind; all outputs of one turn are one message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_contains: Option<String>,
-    /// How many replies of the model the request already holds.
+    /// Number of the model's replies already in the request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turn: Option<u32>,
-    /// The model id, whole.
+    /// The complete model id.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
 }

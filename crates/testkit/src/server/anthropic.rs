@@ -106,7 +106,7 @@ impl Dialect for Anthropic {
     }
 }
 
-/// A server-sent event; its name stands in the document too.
+/// A server-sent event; its name is in the document too.
 fn event(name: &str, fields: &Value) -> String {
     let mut document = json!({ "type": name });
     if let (Some(document), Some(fields)) = (document.as_object_mut(), fields.as_object()) {
@@ -167,7 +167,7 @@ fn whole_block(part: &Part) -> Value {
             json!({ "type": "thinking", "thinking": text, "signature": signature(text) })
         }
         Part::Call(call) => {
-            // Without a stream the provider only ever sends objects.
+            // Without streaming, the provider only ever sends objects.
             let input: Value = serde_json::from_str(&call.arguments).unwrap_or_else(|_| json!({}));
             json!({ "type": "tool_use", "id": call.id, "name": call.tool, "input": input })
         }
@@ -195,7 +195,7 @@ fn content(message: &Value) -> Vec<&str> {
     texts(&message["content"])
 }
 
-/// The texts in a string or in content blocks, those inside of tool results included.
+/// Returns the texts in a string or in content blocks, those inside tool results included.
 fn texts(content: &Value) -> Vec<&str> {
     match content {
         Value::String(text) => vec![text],

@@ -1,4 +1,4 @@
-//! One TCP connection: buffered reading, plain writing, and noticing that the client has gone.
+//! One TCP connection: buffered reading, plain writing, and detection of a client that is gone.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -11,7 +11,7 @@ const READ_BYTES: usize = 16 * 1024;
 
 pub(super) struct Connection {
     stream: TcpStream,
-    /// Bytes that arrived and were not taken yet.
+    /// Received bytes that were not taken yet.
     inbox: Vec<u8>,
 }
 
@@ -21,29 +21,29 @@ impl Connection {
         Ok(Self { stream, inbox: Vec::with_capacity(READ_BYTES) })
     }
 
-    /// What has arrived and was not taken.
+    /// Returns the received bytes that were not taken yet.
     pub(super) fn arrived(&self) -> &[u8] {
         &self.inbox
     }
 
-    /// Takes the first `bytes` of what has arrived, which must be there.
+    /// Takes the first `bytes` of the received bytes, which must exist.
     pub(super) fn take(&mut self, bytes: usize) -> Vec<u8> {
         let rest = self.inbox.split_off(bytes);
         std::mem::replace(&mut self.inbox, rest)
     }
 
-    /// Waits for more to arrive. `false`: the client has closed its side.
+    /// Waits for more bytes. `false`: the client has closed its side.
     pub(super) async fn read_more(&mut self) -> io::Result<bool> {
         self.inbox.reserve(READ_BYTES);
         Ok(self.stream.read_buf(&mut self.inbox).await? > 0)
     }
 
-    /// Sends in one write, as far as the kernel takes it.
+    /// Sends in one write, as far as the kernel accepts it.
     pub(super) async fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.stream.write_all(bytes).await
     }
 
-    /// Waits for `future`, but not beyond the moment at which the client hangs up.
+    /// Waits for `future`, but no longer than until the client disconnects.
     pub(super) async fn unless_closed<T>(&mut self, future: impl Future<Output = T>) -> io::Result<T> {
         tokio::select! {
             done = future => Ok(done),
@@ -51,7 +51,7 @@ impl Connection {
         }
     }
 
-    /// Waits until the client hangs up.
+    /// Waits until the client disconnects.
     pub(super) async fn closed(&mut self) -> io::Result<Infallible> {
         while self.read_more().await? {}
         Err(io::ErrorKind::ConnectionAborted.into())

@@ -1,4 +1,4 @@
-//! Sending a response byte by byte as the script wants it: in chunks, slowly, cut, stalled, or never ending.
+//! Sending of a response byte by byte as scripted: in chunks, slowly, cut, stalled, or never ending.
 
 use std::io;
 use std::io::Write as _;
@@ -10,29 +10,29 @@ use super::connection::Connection;
 use super::http::reason;
 use crate::script::{Fault, ScriptedReply};
 
-/// What becomes of the connection after an answer.
+/// Fate of the connection after a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Flow {
     KeepOpen,
     Close,
 }
 
-/// A response, complete and unsent.
+/// A complete response, not yet sent.
 #[derive(Debug)]
 pub(super) struct Response {
     pub(super) status: u16,
     content_type: &'static str,
     headers: Vec<(&'static str, String)>,
     body: Vec<u8>,
-    /// Sent in HTTP chunks, as a stream is; otherwise the length is announced.
+    /// Sent in HTTP chunks, like a stream; otherwise the length is announced.
     chunked: bool,
-    /// Sent after the body, over and over, until the client hangs up.
+    /// Sent after the body, repeatedly, until the client disconnects.
     cycle: Vec<String>,
 }
 
-/// How the body of a response is sent.
+/// Plan for sending the body of a response.
 struct Plan {
-    /// How many bytes of the body go out.
+    /// Number of bytes of the body to send.
     bytes: usize,
     chunk: Option<usize>,
     pace: Duration,
@@ -60,7 +60,7 @@ impl Response {
         Self { chunked: true, ..Self::new(200, "text/event-stream; charset=utf-8", body) }
     }
 
-    /// What a broken proxy sends instead of an answer.
+    /// Output of a broken proxy in place of a response.
     pub(super) fn garbage() -> Self {
         Self::new(200, "application/json", b"<html><body>it works</body></html>".to_vec())
     }
@@ -71,7 +71,7 @@ impl Response {
         self
     }
 
-    /// Adds signs of life that follow the body, over and over.
+    /// Adds signs of life that repeat after the body.
     #[must_use]
     pub(super) fn repeating(self, cycle: Vec<String>) -> Self {
         Self { cycle, ..self }
@@ -109,7 +109,7 @@ impl Response {
     }
 }
 
-/// Sends a response the way that its script wants.
+/// Sends a response as its script wants.
 pub(super) async fn deliver(
     connection: &mut Connection,
     response: Response,
@@ -141,7 +141,7 @@ fn plan(response: &Response, scripted: &ScriptedReply) -> Plan {
 async fn send_as(connection: &mut Connection, response: &Response, plan: &Plan) -> io::Result<Flow> {
     let orderly = plan.ending == Ending::Orderly;
     let body = &response.body[..plan.bytes];
-    // An orderly end after fewer bytes announces what it sends; a break or a stall announces the whole.
+    // A proper end after fewer bytes announces only those; a break or a stall announces the whole.
     let mut buffer = response.head(if orderly { body.len() } else { response.body.len() })?;
     match plan.chunk {
         None => response.frame(&mut buffer, body)?,
@@ -167,7 +167,7 @@ async fn send_as(connection: &mut Connection, response: &Response, plan: &Plan) 
     }
 }
 
-/// Lets what was sent go out on its own before the next piece follows.
+/// Lets the data sent so far go out before the next piece.
 async fn pause(pace: Duration) {
     if pace.is_zero() {
         tokio::task::yield_now().await;
@@ -176,7 +176,7 @@ async fn pause(pace: Duration) {
     }
 }
 
-/// Keeps the connection open, with signs of life where there are any, until the client hangs up.
+/// Keeps the connection open, with signs of life if there are any, until the client disconnects.
 async fn stall(connection: &mut Connection, response: &Response) -> io::Result<Flow> {
     const PACE: Duration = Duration::from_millis(20);
     let mut buffer = Vec::new();

@@ -1,4 +1,4 @@
-//! What a provider's wire is to the server: how to check, read, answer and refuse. One file implements it each.
+//! Port to a provider's wire: how to check, read, answer and reject requests. One file each implements it.
 
 use std::fmt::Display;
 
@@ -9,61 +9,61 @@ use super::RecordedRequest;
 use crate::script::Asked;
 
 pub(super) trait Dialect: Send + Sync {
-    /// What ids of calls begin with.
+    /// Prefix of call ids.
     fn id_prefix(&self) -> &'static str;
 
-    /// Refuses what the real provider refuses.
+    /// Rejects what the real provider rejects.
     fn check(&self, request: &RecordedRequest, key: Option<&str>) -> Result<(), Rejection>;
 
-    /// Reads a request as far as it can be read; what is missing is empty.
+    /// Reads a request as far as possible; missing parts are empty.
     fn asked<'a>(&self, request: &'a RecordedRequest) -> Asked<'a>;
 
-    /// Whether a request wants its answer as a stream.
+    /// True if a request wants its reply as a stream.
     fn streams(&self, request: &RecordedRequest) -> bool {
         request.body["stream"] == true
     }
 
-    /// The whole answer as server-sent events.
+    /// Encodes the whole reply as server-sent events.
     fn events(&self, answer: &Answer<'_>) -> Vec<String>;
 
-    /// The whole answer as one JSON document.
+    /// Encodes the whole reply as one JSON document.
     fn document(&self, answer: &Answer<'_>) -> Value;
 
-    /// Signs of life that carry no content: what opens a stream, and what may then be repeated for ever.
+    /// Signs of life without content: the events that open a stream, and those that may then repeat for ever.
     fn keep_alives(&self, answer: &Answer<'_>) -> (Vec<String>, Vec<String>);
 
-    /// The provider's error for an HTTP status, in its usual words.
+    /// Returns the provider's error for an HTTP status, with its usual message.
     fn usual_error(&self, status: u16) -> Rejection;
 
-    /// An error as a JSON document.
+    /// Encodes an error as a JSON document.
     fn error_document(&self, rejection: &Rejection, request_id: &str) -> Value;
 
-    /// An error inside a stream that has begun.
+    /// Encodes an error inside a stream that has begun.
     fn error_event(&self, rejection: &Rejection) -> String;
 
-    /// The status of an overloaded provider.
+    /// Status of an overloaded provider.
     fn overloaded_status(&self) -> u16;
 
-    /// Whether a wait that is asked for stands in the header `retry-after`; else in the error.
+    /// True if a requested wait is in the header `retry-after`; else it is in the error.
     fn tells_wait_in_header(&self) -> bool {
         true
     }
 
-    /// The name of the header that identifies a response.
+    /// Name of the header that identifies a response.
     fn request_id_header(&self) -> &'static str;
 }
 
-/// A reply and what its encoding depends on.
+/// A reply and everything that its encoding depends on.
 pub(super) struct Answer<'a> {
     pub(super) reply: &'a Reply,
     /// The request that it answers, checked.
     pub(super) body: &'a Value,
     pub(super) streams: bool,
-    /// Makes ids of responses distinct.
+    /// Makes the ids of responses distinct.
     pub(super) serial: u64,
 }
 
-/// A refusal, in the terms that providers have.
+/// A rejection, in the providers' terms.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Rejection {
     pub(super) status: u16,
@@ -79,7 +79,7 @@ impl Rejection {
         Self { status, kind, message: message.into(), param: None, code: None, retry_after: None }
     }
 
-    /// 400, the answer to nearly every mistake.
+    /// Status 400, the response to nearly every mistake.
     pub(super) fn invalid(message: impl Into<String>) -> Self {
         Self::new(400, "invalid_request_error", message)
     }

@@ -1,4 +1,4 @@
-//! One request and its answer, again and again on each connection.
+//! One request and its response, repeated on each connection.
 
 use std::io;
 use std::sync::{Arc, PoisonError};
@@ -19,7 +19,7 @@ use super::openai_responses::OpenAiResponses;
 use super::{RecordedRequest, ServerEvent, Shared};
 use crate::script::{Asked, Composition, Fault, ScriptedReply, compose, tasks_for};
 
-/// What a request may be posted to.
+/// Paths that accept a request.
 const ENDPOINTS: &[&str] =
     &["/v1/messages", "/v1/chat/completions", "/v1/responses", "/v1beta/models/MODEL:streamGenerateContent"];
 
@@ -33,7 +33,7 @@ pub(super) async fn serve(stream: TcpStream, shared: Arc<Shared>, number: u64) {
             Ok(None) => return,
             Err(error) => {
                 let refusal = Response::document(400, &json!({ "error": { "message": error.to_string() } }));
-                // The client may be gone already; there is nobody left to tell.
+                // The client may be gone already, so nobody reads it.
                 drop(refusal.send(&mut connection).await);
                 return;
             }
@@ -41,7 +41,7 @@ pub(super) async fn serve(stream: TcpStream, shared: Arc<Shared>, number: u64) {
         let keep_open = !request.wants_close();
         match exchange(&mut connection, request, &shared, number).await {
             Ok(Flow::KeepOpen) if keep_open => {}
-            // An error here is the client's hanging up.
+            // An error here means that the client disconnected.
             Ok(_) | Err(_) => return,
         }
     }
@@ -91,7 +91,7 @@ fn dialect_of(path: &str) -> Option<&'static dyn Dialect> {
     }
 }
 
-/// Checks a request, finds its reply in the script and sends it. Says the status that went out.
+/// Checks a request, finds its reply in the script and sends it. Returns the status sent.
 async fn respond(
     connection: &mut Connection,
     dialect: &'static dyn Dialect,
@@ -121,7 +121,7 @@ async fn respond(
     Ok((status, flow))
 }
 
-/// Holds the answer back as long as the script says; delays count from the arrival, not from the parsing.
+/// Holds the reply as long as scripted; delays count from the arrival, not from the parsing.
 async fn wait(
     connection: &mut Connection,
     scripted: &ScriptedReply,
@@ -185,7 +185,7 @@ fn response(dialect: &dyn Dialect, answer: &Answer<'_>, fault: Option<&Fault>) -
     response.header(dialect.request_id_header(), request_id(answer.serial))
 }
 
-/// The first half of a stream, and then its last event.
+/// Returns the first half of a stream, and then its last event.
 fn half_then(mut events: Vec<String>, last: String) -> Vec<String> {
     events.truncate(events.len() / 2);
     events.push(last);

@@ -1,6 +1,6 @@
 //! Google Gemini: its events, documents and errors.
 //!
-//! The model stands in the path of a request. Models from Gemini 3 on sign and number their calls, earlier ones do not.
+//! The model is part of a request's path. Models from Gemini 3 on sign and number their calls, earlier ones do not.
 
 use serde_json::{Map, Value, json};
 use sortie_protocol::{Part, StopReason, ToolCall, Usage};
@@ -15,13 +15,13 @@ const DOCUMENT: &str = "generateContent";
 
 pub(super) struct Gemini;
 
-/// Whether a path leads to a model of this wire.
+/// True if a path leads to a model of this wire.
 pub(super) fn is_endpoint(path: &str) -> bool {
     let path = ["/v1beta", "/v1"].iter().find_map(|version| path.strip_prefix(version)).unwrap_or(path);
     path.starts_with("/models/") && matches!(model_and_method(path), Some((_, STREAM | DOCUMENT)))
 }
 
-/// Whether a model signs its calls and takes none back without a signature.
+/// True if a model signs its calls and accepts none back without a signature.
 pub(super) fn signs(model: &str) -> bool {
     let version = model.strip_prefix("gemini-").and_then(|rest| rest.split(['-', '.']).next());
     version.and_then(|major| major.parse::<u32>().ok()).is_some_and(|major| major >= 3)
@@ -164,7 +164,7 @@ fn response(answer: &Answer<'_>, parts: &[Value], finish_reason: Option<&str>) -
     })
 }
 
-/// A part as the events of a stream have it, or whole. A call that is no object is not given out at all.
+/// Encodes a part as stream events, or whole. A call that is no object is dropped.
 fn pieces(part: &Part, answer: &Answer<'_>) -> Vec<Value> {
     let split = |text: &str| -> Vec<String> {
         if answer.streams { fragments(text).map(str::to_owned).collect() } else { vec![text.to_owned()] }
@@ -202,7 +202,7 @@ fn arguments(call: &ToolCall) -> Option<Map<String, Value>> {
     serde_json::from_str(&call.arguments).ok()
 }
 
-/// Of parallel calls only the first is signed.
+/// Signs only the first of parallel calls.
 fn sign_first_call(parts: impl Iterator<Item = Value>, answer: &Answer<'_>) -> Vec<Value> {
     let mut parts: Vec<Value> = parts.collect();
     if signs(&answer.reply.model)
@@ -224,7 +224,7 @@ fn finish_reason(answer: &Answer<'_>) -> &'static str {
     }
 }
 
-/// Thoughts are counted apart from the answer.
+/// Thoughts are counted separately from the answer.
 fn usage(answer: &Answer<'_>) -> Value {
     let usage: &Usage = &answer.reply.usage;
     let thinks = answer.reply.parts.iter().any(|part| matches!(part, Part::Reasoning(_)));
@@ -238,7 +238,7 @@ fn usage(answer: &Answer<'_>) -> Value {
     })
 }
 
-/// The texts of a content, those inside of outputs included.
+/// Returns the texts of a content, those inside outputs included.
 fn texts(content: &Value) -> Vec<&str> {
     let parts = content["parts"].as_array().map(Vec::as_slice).unwrap_or_default();
     parts.iter().flat_map(part_texts).collect()

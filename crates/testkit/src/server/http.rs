@@ -1,4 +1,4 @@
-//! As much HTTP/1.1 as model clients speak: one request at a time, bodies by length or in chunks.
+//! The part of HTTP/1.1 that model clients use: one request at a time, bodies by length or in chunks.
 //!
 //! Written by hand, because a library would not let a fault choose where the bytes break.
 
@@ -6,7 +6,7 @@ use std::io;
 
 use super::connection::Connection;
 
-/// No model client sends a longer body; what does is a mistake.
+/// Longest body. No model client sends a longer one.
 const MAX_BODY: usize = 64 * 1024 * 1024;
 const MAX_HEAD: usize = 64 * 1024;
 
@@ -116,7 +116,7 @@ async fn take_line(connection: &mut Connection) -> io::Result<String> {
     String::from_utf8(line).map_err(|_| broken("a line is not UTF-8"))
 }
 
-/// Waits until `mark` has arrived and says where it begins. `None`: the client closed before that.
+/// Waits for `mark` and returns its position. `None`: the client closed before that.
 async fn find(connection: &mut Connection, mark: &[u8], at_most: usize) -> io::Result<Option<usize>> {
     loop {
         if let Some(at) = connection.arrived().windows(mark.len()).position(|window| window == mark) {
@@ -135,7 +135,7 @@ fn broken(what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, format!("not a valid HTTP request: {what}"))
 }
 
-/// The reason phrase of a status line. Unknown codes have none, which HTTP allows.
+/// Returns the reason phrase of a status line. Unknown codes have none, which HTTP allows.
 pub(super) fn reason(status: u16) -> &'static str {
     match status {
         200 => "OK",

@@ -10,7 +10,7 @@ use crate::script::Asked;
 
 pub(super) struct OpenAi;
 
-/// The time of creation in every answer: fixed, so that answers are the same in every run.
+/// Creation time in every reply: fixed, so that replies are reproducible.
 const CREATED: u64 = 1_767_225_600;
 
 impl Dialect for OpenAi {
@@ -138,7 +138,7 @@ impl Dialect for OpenAi {
     }
 }
 
-/// The calls of a reply, their arguments interleaved as some servers of this wire send them.
+/// Encodes the calls of a reply with interleaved arguments, as some servers of this wire send them.
 fn call_deltas(calls: &[&ToolCall]) -> Vec<Value> {
     let mut deltas: Vec<Value> = calls
         .iter()
@@ -220,7 +220,7 @@ fn reasoning_text(part: &Part) -> Option<&str> {
     }
 }
 
-/// The texts of a message, whether its content is a string or parts.
+/// Returns the texts of a message, whose content is a string or parts.
 fn texts(message: &Value) -> Vec<&str> {
     match &message["content"] {
         Value::String(text) => vec![text],

@@ -14,7 +14,7 @@ use crate::script::Asked;
 
 pub(super) struct OpenAiResponses;
 
-/// The time of creation in every answer: fixed, so that answers are the same in every run.
+/// Creation time in every reply: fixed, so that replies are reproducible.
 const CREATED: u64 = 1_767_225_600;
 
 impl Dialect for OpenAiResponses {
@@ -80,7 +80,7 @@ impl Dialect for OpenAiResponses {
     }
 }
 
-/// Events in the making; each has the number of its place.
+/// A growing list of events, each numbered by its position.
 #[derive(Default)]
 struct Stream {
     events: Vec<String>,
@@ -93,7 +93,7 @@ impl Stream {
         self.events.push(format!("event: {name}\ndata: {fields}\n\n"));
     }
 
-    /// An event about a piece of an item.
+    /// Adds an event about a piece of an item.
     fn piece(&mut self, name: &str, item: &Value, index: usize, fields: &[(&str, Value)]) {
         let mut event = json!({ "item_id": item["id"], "output_index": index });
         for (key, value) in fields {
@@ -102,7 +102,7 @@ impl Stream {
         self.push(name, event);
     }
 
-    /// All events of one item.
+    /// Adds all events of one item.
     fn item(&mut self, index: usize, item: &Value) {
         let added = items::begun(item);
         self.push("response.output_item.added", json!({ "output_index": index, "item": added }));
@@ -162,7 +162,7 @@ fn opening(answer: &Answer<'_>) -> Stream {
     stream
 }
 
-/// The response at its end.
+/// Returns the final response.
 fn whole(answer: &Answer<'_>) -> Value {
     let reason = match answer.reply.stop {
         StopReason::End | StopReason::Calls => None,

@@ -1,6 +1,6 @@
-//! What Anthropic Messages refuses: headers, fields, tools and tool choice; messages are in `messages`.
+//! Rejections of Anthropic Messages: headers, fields, tools and tool choice; messages are in `messages`.
 //!
-//! The words follow the provider's own, so that a person who reads a failing test can search for them.
+//! The wording follows the provider's own, so that a person who reads a failing test can search for it.
 
 mod files;
 mod messages;
@@ -13,9 +13,9 @@ use super::strict::{Object, bearer, is_of_old_draft, is_tool_name, repeated, unk
 
 type Checked = Result<(), Rejection>;
 
-/// The versions of the API that the provider serves.
+/// Versions of the API that the provider serves.
 const VERSIONS: &[&str] = &["2023-06-01", WITHOUT_SAMPLING];
-/// The version that took the sampling parameters away.
+/// The version that removed the sampling parameters.
 const WITHOUT_SAMPLING: &str = "2026-10-21";
 const SAMPLING: &[&str] = &["temperature", "top_k", "top_p"];
 const TOP_LEVEL: &[&str] = &[
@@ -154,7 +154,7 @@ fn check_tool(place: &str, tool: &Object) -> Checked {
     check_cache_mark(place, tool)
 }
 
-/// What a schema that is an object must not have besides.
+/// Rejects keywords next to the top-level object type of a schema.
 fn check_schema(place: &str, schema: &Value) -> Checked {
     if ["oneOf", "allOf", "anyOf"].iter().any(|key| schema.get(key).is_some()) {
         return invalid(format!("{place}: input_schema does not support oneOf, allOf, or anyOf at the top level"));
@@ -218,7 +218,7 @@ fn check_cache_mark(place: &str, block: &Object) -> Checked {
     }
 }
 
-/// Refuses unknown fields and the absence of required ones. `place` is empty at the top.
+/// Rejects unknown fields and missing required ones. `place` is empty at the top.
 fn check_fields(place: &str, object: &Object, known: &[&str], required: &[&str]) -> Checked {
     let at = |field: &str| if place.is_empty() { field.to_owned() } else { format!("{place}.{field}") };
     if let Some(field) = required.iter().find(|field| !object.contains_key(**field)) {

@@ -1,6 +1,6 @@
-//! What Google Gemini refuses: key, fields, tools and tool choice; the conversation is in `contents`.
+//! Rejections of Google Gemini: key, fields, tools and tool choice; the conversation is in `contents`.
 //!
-//! The words follow the provider's own, so that a person who reads a failing test can search for them.
+//! The wording follows the provider's own, so that a person who reads a failing test can search for it.
 
 mod contents;
 mod part;
@@ -47,7 +47,7 @@ const GENERATION_CONFIG: &[&str] = &[
 ];
 const FUNCTION: &[&str] =
     &["name", "description", "behavior", "parameters", "parametersJsonSchema", "response", "responseJsonSchema"];
-/// As much of a schema as `parameters` takes; `parametersJsonSchema` takes all of it.
+/// The part of JSON schema that `parameters` accepts; `parametersJsonSchema` accepts all of it.
 const SCHEMA: &[&str] = &[
     "type",
     "format",
@@ -91,7 +91,7 @@ pub(super) fn check_headers(request: &RecordedRequest, key: Option<&str>) -> Che
     }
 }
 
-/// Checks a body. A model that `signs` wants its calls back as it gave them: numbered and signed.
+/// Checks a body. A model that `signs` requires its calls back unchanged: numbered and signed.
 pub(super) fn check_body(body: &Value, signs: bool) -> Checked {
     let body = spelling::in_camel_case(body);
     let Some(body) = body.as_object() else {
@@ -132,7 +132,7 @@ fn check_generation_config(config: &Value) -> Checked {
     check_known(&place, object(&place, thinking)?, &["includeThoughts", "thinkingBudget", "thinkingLevel"])
 }
 
-/// Says whether there is a function to call.
+/// True if there is a function to call.
 fn check_tools(tools: Option<&Value>) -> Result<bool, Rejection> {
     let Some(tools) = tools else { return Ok(false) };
     let mut names = Vec::new();
@@ -205,13 +205,13 @@ fn check_name<'a>(place: &str, name: Option<&'a Value>) -> Result<&'a str, Rejec
     )))
 }
 
-/// The signature that belongs to a part: it must come back on that part, unchanged.
+/// Returns the signature of a part, which must come back on that part, unchanged.
 pub(super) fn signature(part: &Value) -> String {
     let call = &part["functionCall"];
     strict::signature(&format!("{}{}{}", part["text"], call["name"], call["args"]))
 }
 
-/// Refuses fields that the provider does not know. `place` is empty at the top.
+/// Rejects fields unknown to the provider. `place` is empty at the top.
 fn check_known(place: &str, object: &Object, known: &[&str]) -> Checked {
     let Some(field) = unknown_field(object, known) else { return Ok(()) };
     let at = if place.is_empty() { String::new() } else { format!(" at '{place}'") };
@@ -222,7 +222,7 @@ fn object<'a>(place: &str, value: &'a Value) -> Result<&'a Object, Rejection> {
     value.as_object().ok_or_else(|| invalid(format!("Invalid value at '{place}', {value}: an object is expected")))
 }
 
-/// A list, which may be absent.
+/// Reads a list, which may be absent.
 fn array<'a>(place: &str, value: Option<&'a Value>) -> Result<&'a [Value], Rejection> {
     match value {
         None => Ok(&[]),

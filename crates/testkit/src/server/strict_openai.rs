@@ -1,7 +1,7 @@
-//! What OpenAI Chat Completions refuses: key, fields, tools and tool choice; messages are in `messages`.
+//! Rejections of OpenAI Chat Completions: key, fields, tools and tool choice; messages are in `messages`.
 //!
-//! The words follow the provider's own, so that a person who reads a failing test can search for them. Its other wire
-//! has the same words for the same mistakes.
+//! The wording follows the provider's own, so that a person who reads a failing test can search for it. The provider's
+//! other wire has the same messages for the same mistakes.
 
 mod messages;
 
@@ -106,7 +106,7 @@ fn check_tools(tools: Option<&Value>) -> Checked {
     tools.iter().enumerate().try_for_each(|(index, tool)| check_tool(&format!("tools[{index}]"), tool))
 }
 
-/// From gpt-5.5 on, models that reason take tools on the provider's other wire alone.
+/// From gpt-5.5 on, reasoning models accept tools only on the provider's other wire.
 fn check_served_with_tools(body: &Object) -> Checked {
     let model = body.get("model").and_then(Value::as_str).unwrap_or_default();
     let reasons = body.get("reasoning_effort").is_none_or(|effort| effort != "none");
@@ -120,7 +120,7 @@ fn check_served_with_tools(body: &Object) -> Checked {
     Err(Rejection::invalid(message).param("reasoning_effort"))
 }
 
-/// The version in an id like `gpt-5.6-sol`.
+/// Returns the version in an id like `gpt-5.6-sol`.
 fn version(model: &str) -> Option<(u32, u32)> {
     let version = model.strip_prefix("gpt-")?.split('-').next()?;
     let (major, minor) = version.split_once('.').unwrap_or((version, "0"));
@@ -172,7 +172,7 @@ pub(super) fn check_length(place: &str, text: &str, longest: usize) -> Checked {
     Err(Rejection::invalid(message).param(place).code("string_above_max_length"))
 }
 
-/// A function may have no parameters at all; where it has some, they are an object.
+/// A function may lack parameters; if it has some, they must be an object.
 pub(super) fn check_schema(place: &str, function: &Object) -> Checked {
     let Some(schema) = function.get("parameters") else { return Ok(()) };
     let kind = schema.get("type").and_then(Value::as_str);
@@ -208,7 +208,7 @@ fn check_tool_choice(body: &Object) -> Checked {
     }
 }
 
-/// Refuses fields that the provider does not know.
+/// Rejects fields unknown to the provider.
 pub(super) fn check_known(place: &str, object: &Object, known: &[&str]) -> Checked {
     match unknown_field(object, known) {
         Some(field) => {

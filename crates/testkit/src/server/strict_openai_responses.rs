@@ -1,7 +1,7 @@
-//! What OpenAI Responses refuses: fields, tools, tool choice, wishes; the conversation is in `input`.
+//! Rejections of OpenAI Responses: fields, tools, tool choice, options; the conversation is in `input`.
 //!
-//! The words follow the provider's own, so that a person who reads a failing test can search for them. What would need
-//! a memory of earlier responses is not served.
+//! The wording follows the provider's own, so that a person who reads a failing test can search for it. Requests that
+//! refer to earlier responses are not served.
 
 mod content;
 mod input;
@@ -78,7 +78,7 @@ pub(super) fn check_body(body: &Value) -> Checked {
     input::check(body, reasons(model))
 }
 
-/// Whether a model reasons. Of an id that is not OpenAI's own everything is believed.
+/// True if a model reasons. Ids that are not OpenAI's own are trusted.
 fn reasons(model: &str) -> bool {
     let is_older = ["gpt-3", "gpt-4", "chatgpt-"].iter().any(|family| model.starts_with(family));
     let only_chats = model.starts_with("gpt-5") && model.contains("-chat");

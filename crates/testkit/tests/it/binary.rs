@@ -7,7 +7,7 @@ use std::process::{Child, Command, Output, Stdio};
 use serde_json::Value;
 use sortie_testkit::{Script, workspace};
 
-/// A running program, ended with the test.
+/// A running program, killed with the test.
 struct Running(Child);
 
 impl Drop for Running {
@@ -26,7 +26,7 @@ fn run(arguments: &[&str]) -> Output {
 }
 
 #[test]
-fn the_program_says_its_url_answers_by_its_script_and_logs_each_request() {
+fn the_program_prints_its_url_answers_by_its_script_and_logs_requests() {
     let script = r#"{"rules": [{"reply": {"parts": [{"text": "from a file"}]}}]}"#;
     let directory = workspace([("script.json", script)]).unwrap();
     let log = directory.path().join("log.jsonl");
@@ -41,7 +41,7 @@ fn the_program_says_its_url_answers_by_its_script_and_logs_each_request() {
     let mut client = crate::client::Client::to(address);
     client.post_openai(&crate::client::openai_request("hello"));
     assert_eq!(client.receive().json()["choices"][0]["message"]["content"], "from a file");
-    // The log of an answer is written before the next request is read.
+    // The log of a response is written before the next request is read.
     client.post_openai(&crate::client::openai_request("again"));
     client.receive();
 
@@ -73,7 +73,7 @@ fn help_shows_an_example_on_stdout() {
 }
 
 #[test]
-fn wrong_usage_is_told_on_stderr_with_exit_code_2() {
+fn wrong_usage_is_reported_on_stderr_with_exit_code_2() {
     let gated = r#"{"rules": [{"reply": {}}, {"reply": {"gate": "door"}}]}"#;
     let directory = workspace([("bad.json", "{"), ("gated.json", gated)]).unwrap();
     let file = |name: &str| directory.path().join(name).display().to_string();

@@ -1,4 +1,4 @@
-//! A client that shows every byte of an answer, in order: what a library would hide is what these tests look at.
+//! A client that shows every byte of a response, in order: these tests look at details that a library would hide.
 
 use std::io::{Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
@@ -9,19 +9,19 @@ use sortie_testkit::ScriptedServer;
 /// One connection to a scripted server.
 pub(crate) struct Client {
     stream: TcpStream,
-    /// Arrived and not yet taken.
+    /// Received bytes, not yet taken.
     inbox: Vec<u8>,
 }
 
-/// An answer, its framing taken off.
+/// A response without its framing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Response {
     pub(crate) status: u16,
     pub(crate) head: String,
     pub(crate) body: String,
-    /// The sizes of the HTTP chunks; empty where the length was announced.
+    /// Sizes of the HTTP chunks; empty if the length was announced.
     pub(crate) chunks: Vec<usize>,
-    /// Whether the answer came to its proper end.
+    /// True if the response ended properly.
     pub(crate) whole: bool,
 }
 
@@ -44,7 +44,7 @@ impl Client {
         Self { stream: TcpStream::connect(address).unwrap(), inbox: Vec::new() }
     }
 
-    /// Sends bytes as they are.
+    /// Sends raw bytes.
     pub(crate) fn send(&mut self, bytes: &[u8]) {
         self.stream.write_all(bytes).unwrap();
     }
@@ -66,7 +66,7 @@ impl Client {
         self.post("/v1/chat/completions", &[], body);
     }
 
-    /// On this wire the path says which model is asked, and whether to stream.
+    /// Posts a request whose path names the model and the streaming mode.
     pub(crate) fn post_gemini(&mut self, request: &Value) {
         let mut body = request.clone();
         let mut take = |field: &str| body.as_object_mut().and_then(|body| body.remove(field)).unwrap_or_default();
@@ -90,7 +90,7 @@ impl Client {
         }
     }
 
-    /// Reads one answer, however it ends.
+    /// Reads one response, however it ends.
     pub(crate) fn receive(&mut self) -> Response {
         let head = self.take_through("\r\n\r\n").expect("an answer has a head");
         let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a head has a status");
@@ -122,7 +122,7 @@ impl Client {
         false
     }
 
-    /// Reads until `text` has arrived, and takes what came up to its end. `None`: the server hung up before.
+    /// Reads until `text` arrives, and takes everything up to its end. `None`: the server disconnected before.
     pub(crate) fn take_through(&mut self, text: &str) -> Option<String> {
         loop {
             if let Some(at) = self.inbox.windows(text.len()).position(|window| window == text.as_bytes()) {
@@ -134,7 +134,7 @@ impl Client {
         }
     }
 
-    /// Takes so many bytes, or fewer where the server hung up before.
+    /// Takes this many bytes, or fewer if the server disconnected before.
     fn take(&mut self, bytes: usize) -> Vec<u8> {
         while self.inbox.len() < bytes && self.read_more() {}
         let rest = self.inbox.split_off(bytes.min(self.inbox.len()));
@@ -148,7 +148,7 @@ impl Client {
         count > 0
     }
 
-    /// Whether the server has closed the connection, or does so now.
+    /// True if the server has closed the connection, or does so now.
     pub(crate) fn is_closed_by_server(&mut self) -> bool {
         !self.read_more()
     }
@@ -174,7 +174,7 @@ pub(crate) fn openai_responses_request(prompt: &str) -> Value {
     json!({ "model": "scripted", "store": false, "input": [{ "role": "user", "content": prompt }] })
 }
 
-/// The same request, streaming.
+/// Makes a request streaming.
 pub(crate) fn streaming(mut request: Value) -> Value {
     request["stream"] = Value::from(true);
     request

@@ -1,8 +1,8 @@
-//! Changing one thing in a JSON document, named by its pointer.
+//! Changes to a single place in a JSON document, named by its pointer.
 
 use serde_json::Value;
 
-/// Sets a value; the last step of the pointer is made if need be.
+/// Sets a value; the last step of the pointer is created if needed.
 pub(crate) fn with(mut document: Value, pointer: &str, value: Value) -> Value {
     let (parent, last) = parent(&mut document, pointer);
     match parent {
@@ -12,7 +12,7 @@ pub(crate) fn with(mut document: Value, pointer: &str, value: Value) -> Value {
     document
 }
 
-/// Takes a value away, which must be there.
+/// Removes a value, which must exist.
 pub(crate) fn without(mut document: Value, pointer: &str) -> Value {
     let (parent, last) = parent(&mut document, pointer);
     match parent {

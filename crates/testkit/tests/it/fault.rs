@@ -33,7 +33,7 @@ fn has_end_mark(wire: Wire, response: &Response) -> bool {
 }
 
 #[test]
-fn an_answer_without_a_fault_comes_whole_in_one_chunk() {
+fn a_reply_without_a_fault_arrives_whole_in_one_chunk() {
     for wire in Wire::ALL {
         let response = stream(wire, answer());
         assert!(response.whole && has_end_mark(wire, &response), "{wire:?}");
@@ -42,7 +42,7 @@ fn an_answer_without_a_fault_comes_whole_in_one_chunk() {
 }
 
 #[test]
-fn chunks_have_the_size_that_the_script_wants() {
+fn chunks_have_the_scripted_size() {
     for wire in Wire::ALL {
         let whole = stream(wire, answer()).body;
         let response = stream(wire, answer().in_chunks_of(7));
@@ -53,7 +53,7 @@ fn chunks_have_the_size_that_the_script_wants() {
 }
 
 #[test]
-fn a_cut_sends_exactly_so_many_bytes_and_breaks_the_connection() {
+fn a_cut_sends_the_exact_number_of_bytes_and_breaks_the_connection() {
     for wire in Wire::ALL {
         let whole = stream(wire, answer()).body;
         for bytes in [0, 1, whole.len() / 2, whole.len()] {
@@ -93,7 +93,7 @@ async fn a_stall_keeps_the_connection_until_the_client_leaves() {
 }
 
 #[test]
-fn keep_alives_go_on_without_ever_bringing_content() {
+fn keep_alives_continue_without_any_content() {
     for wire in Wire::ALL {
         let server = ScriptedServer::start(Script::always(answer().fault(Fault::KeepAlivesOnly))).unwrap();
         let mut client = Client::connect(&server);

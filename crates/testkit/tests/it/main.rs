@@ -1,4 +1,4 @@
-//! The test kit's own tests: a kit that is wrong makes every other test wrong.
+//! The test kit's own tests: a wrong kit makes every other test wrong.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on must fail")]
 

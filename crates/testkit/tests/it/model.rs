@@ -1,4 +1,4 @@
-//! The model in memory: what it answers, records and counts.
+//! The model in memory: its replies, records and counts.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,7 +24,7 @@ pub(crate) fn request(messages: &[Message]) -> ModelRequest<'_> {
     }
 }
 
-/// Calls a model and writes down the events on the way.
+/// Calls a model and records the events on the way.
 pub(crate) async fn call(model: &ScriptedModel, messages: &[Message]) -> (Result<Reply, ModelError>, Vec<String>) {
     let mut events = Vec::new();
     let mut observe = |event: ModelEvent<'_>| {
@@ -52,7 +52,7 @@ fn output(id: &str, text: &str) -> CallOutput {
 }
 
 #[tokio::test]
-async fn a_reply_streams_its_parts_and_then_stands_whole() {
+async fn a_reply_streams_its_parts_and_is_then_returned_whole() {
     let model = ScriptedModel::new(Script::always(
         reply::reasoning("hm")
             .text("Both.")
@@ -69,7 +69,7 @@ async fn a_reply_streams_its_parts_and_then_stands_whole() {
 }
 
 #[tokio::test]
-async fn a_call_names_tasks_that_the_request_tells_of() {
+async fn a_call_can_name_tasks_mentioned_in_the_request() {
     let arguments = json!({"task_ids": ["<task 2>", "<task 1>", "<task 3>"]});
     let model = ScriptedModel::new(Script::always(reply::calls([reply::call("TaskOutput", arguments)])));
     let told = "agent-short, agent-bbbbbbbbbbbb, agent-aaaaaaaaaaaa and agent-bbbbbbbbbbbb";
@@ -80,7 +80,7 @@ async fn a_call_names_tasks_that_the_request_tells_of() {
 }
 
 #[tokio::test]
-async fn one_rule_speaks_for_many_agents() {
+async fn one_rule_can_serve_many_agents() {
     let calls = [reply::call("SendMessage", json!({"to": "<last task>", "message": "I am <me>."}))];
     let model = ScriptedModel::new(Script::always(reply::text("<me> is here, turn <turn>.").calls(calls)));
     let told = "w07 knows agent-bbbbbbbbbbbb, agent-aaaaaaaaaaaa and agent-bbbbbbbbbbbb";
@@ -92,7 +92,7 @@ async fn one_rule_speaks_for_many_agents() {
 }
 
 #[tokio::test]
-async fn what_the_model_saw_renders_one_line_for_each_part() {
+async fn a_request_renders_as_one_line_per_part() {
     let model = ScriptedModel::new(Script::always(reply::text("ok")));
     let failed = CallOutput { call: "call_0_2".into(), output: ToolOutput::failure("no such file") };
     let messages = [
@@ -151,7 +151,7 @@ async fn a_gate_holds_replies_until_it_releases_them() {
 }
 
 #[tokio::test]
-async fn a_call_that_is_broken_off_counts_as_abandoned() {
+async fn an_aborted_call_counts_as_abandoned() {
     let model = Arc::new(ScriptedModel::new(Script::always(reply::never())));
     let running = {
         let model = Arc::clone(&model);
@@ -164,7 +164,7 @@ async fn a_call_that_is_broken_off_counts_as_abandoned() {
 }
 
 #[tokio::test]
-async fn a_history_that_no_provider_accepts_is_refused() {
+async fn a_history_that_no_provider_accepts_is_rejected() {
     let called = || Message::Assistant { parts: vec![assistant_call("a"), assistant_call("b")] };
     let answered = || Message::Outputs { outputs: vec![output("a", ""), output("b", "")] };
     let said = || Message::Assistant { parts: vec![Part::Text { text: "Yes.".to_owned() }] };
@@ -200,7 +200,7 @@ async fn a_history_that_no_provider_accepts_is_refused() {
 }
 
 #[tokio::test]
-async fn a_function_can_answer_without_anything_being_recorded() {
+async fn a_function_can_answer_without_recording() {
     let model = ScriptedModel::answering(|request| reply::text(format!("{} messages", request.messages.len())))
         .without_recording();
     let (reply, _) = call(&model, &[Message::user("a"), Message::user("b")]).await;
@@ -209,7 +209,7 @@ async fn a_function_can_answer_without_anything_being_recorded() {
 }
 
 #[tokio::test]
-async fn a_request_that_no_rule_wants_fails_and_says_so() {
+async fn a_request_without_a_matching_rule_fails_and_says_so() {
     let model = ScriptedModel::new(Script::new().on(when::turn(1), reply::text("never")));
     let error = call(&model, &[Message::user("Who?")]).await.0.unwrap_err();
     assert_eq!(error.kind, ErrorKind::BadRequest);

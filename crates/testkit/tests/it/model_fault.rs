@@ -19,7 +19,7 @@ fn always(reply: ScriptedReply) -> ScriptedModel {
 }
 
 #[tokio::test]
-async fn a_broken_stream_is_an_error_that_holds_what_had_arrived() {
+async fn a_broken_stream_is_an_error_with_the_text_so_far() {
     let text = "naïve text";
     for (fault, kind, partial) in [
         (Fault::CutAfter(0), ErrorKind::Cut, ""),
@@ -83,7 +83,7 @@ async fn a_slow_answer_comes_piece_by_piece_and_whole() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_retrying_model_announces_each_new_try_and_waits_as_asked() {
+async fn a_retrying_model_announces_each_retry_and_waits_as_asked() {
     let script = Script::in_order([
         reply::fault(Fault::rate_limited("7")),
         reply::text("half a").fault(Fault::CutAfter(4)),
@@ -99,7 +99,7 @@ async fn a_retrying_model_announces_each_new_try_and_waits_as_asked() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_retrying_model_gives_up_at_its_bound_and_on_what_cannot_get_better() {
+async fn a_retrying_model_gives_up_at_its_bound_and_on_permanent_errors() {
     let (result, events) = call(&always(reply::status(500)).retrying(2), &prompt()).await;
     assert_eq!((result.unwrap_err().kind, events.len()), (ErrorKind::Server, 2));
     let (result, events) = call(&always(reply::status(401)).retrying(2), &prompt()).await;

@@ -12,7 +12,7 @@ fn id(letter: u8) -> TaskId {
     TaskId::from_random([letter; 12])
 }
 
-/// A task's log being written: numbers and times are filled in.
+/// Builds a task's log, with numbers and times filled in.
 struct Log {
     task: TaskId,
     depth: u32,

@@ -1,4 +1,4 @@
-//! Which rule of a script serves a request.
+//! Matching of requests with the rules of a script.
 
 use serde_json::json;
 use sortie_protocol::StopReason;
@@ -16,7 +16,7 @@ fn asked() -> Asked<'static> {
     }
 }
 
-/// The text of the reply that a script gives.
+/// Returns the text of the reply that a script gives.
 fn served(playback: &Playback, asked: &Asked<'_>) -> String {
     match playback.choose(asked) {
         Ok(ScriptedReply { parts, .. }) => match parts.as_slice() {
@@ -58,7 +58,7 @@ fn every_condition_must_hold() {
 }
 
 #[test]
-fn a_rule_is_passed_over_when_it_has_served_as_often_as_it_may() {
+fn a_rule_is_skipped_once_it_has_served_its_number_of_times() {
     let script = Script::new()
         .times(2, when::any(), reply::text("early"))
         .once(when::any(), reply::text("then"))
@@ -76,7 +76,7 @@ fn a_rule_that_does_not_match_has_not_served() {
 }
 
 #[test]
-fn a_request_that_no_rule_wants_is_described() {
+fn a_request_without_a_matching_rule_is_described() {
     let error = Playback::new(Script::new()).choose(&asked()).unwrap_err();
     let message = error.to_string();
     for part in ["`large`", "turn 2", "Find the door.", "a.rs:1: door | b.rs:2: window"] {
@@ -85,7 +85,7 @@ fn a_request_that_no_rule_wants_is_described() {
 }
 
 #[test]
-fn a_script_reads_back_from_the_json_that_it_is_written_as() {
+fn a_script_reads_back_from_its_own_json() {
     let call = ScriptedCall { tool: "Read".to_owned(), arguments: json!({ "path": "a" }), id: Some("x".to_owned()) };
     let status = StatusFault { code: 400, retry_after: None, message: Some("no".to_owned()) };
     let faults = [

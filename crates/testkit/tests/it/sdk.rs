@@ -1,4 +1,4 @@
-//! The official Python SDKs talk to the scripted server: the proof that its wires are the providers' own.
+//! The official Python SDKs talk to the scripted server, which proves that its wires are the providers' own.
 
 use std::path::Path;
 use std::process::Command;
@@ -29,7 +29,7 @@ fn script() -> Script {
         .on(when::last_contains("content of src/b.rs"), reply::text("They differ.").usage(usage))
 }
 
-/// What a program prints that talks to the server with an official SDK.
+/// Returns the output of a program that talks to the server with an official SDK.
 fn said_by(program: &str) -> String {
     let python = std::env::var_os("SORTIE_TEST_PYTHON").expect(
         "SORTIE_TEST_PYTHON is not set: it names a Python that has the SDKs; run `cargo xtask test`, which makes one",
@@ -90,7 +90,7 @@ fn the_official_python_sdks_understand_the_server_and_raise_their_typed_errors()
 }
 
 #[test]
-fn the_official_python_sdk_of_gemini_does_too() {
+fn the_official_python_sdk_of_gemini_understands_the_server_too() {
     expect![[r#"
         stop: STOP several chunks: True usage: True
         thought: Both files are needed.

@@ -1,4 +1,4 @@
-//! The server as a server: connections, bodies, counting, and its end.
+//! The server as such: connections, bodies, counts, and its end.
 
 use std::net::TcpStream;
 use std::sync::Arc;
@@ -68,7 +68,7 @@ fn a_request_body_may_come_in_chunks_and_after_a_handshake() {
 }
 
 #[test]
-fn what_is_not_http_is_refused_and_the_connection_closed() {
+fn input_that_is_not_http_is_refused_and_the_connection_closed() {
     for bytes in [
         "nonsense\r\n\r\n",
         "POST / HTTP/2\r\n\r\n",
@@ -121,7 +121,7 @@ fn the_path_of_gemini_names_the_model_and_its_method() {
 }
 
 #[test]
-fn a_client_that_asks_for_it_is_hung_up_on() {
+fn a_client_that_asks_to_close_is_disconnected() {
     let server = serving("here");
     let mut client = Client::connect(&server);
     client.post("/v1/chat/completions", &[("connection", "close")], &openai_request("x"));
@@ -182,7 +182,7 @@ fn dropping_the_server_closes_its_port_and_its_connections() {
 }
 
 #[test]
-fn a_request_that_no_rule_wants_is_refused_and_described() {
+fn a_request_without_a_matching_rule_is_refused_and_described() {
     let server = ScriptedServer::start(Script::new().on(when::turn(9), reply::text("never"))).unwrap();
     let response = ask(&server, Wire::Anthropic, &anthropic_request("Who?"));
     assert_eq!(response.status, 400);

@@ -1,4 +1,4 @@
-//! Each thing that Anthropic refuses, shown by a request that does it and is otherwise valid.
+//! Everything that Anthropic rejects, each shown by an otherwise valid request.
 
 use serde_json::{Value, json};
 use sortie_testkit::{Script, ScriptedServer, ServerOptions, reply};
@@ -10,7 +10,7 @@ fn serving() -> ScriptedServer {
     ScriptedServer::start(Script::always(reply::text("ok"))).unwrap()
 }
 
-/// A valid request with everything in it that a rule looks at.
+/// A valid request with everything that the rules look at.
 fn valid() -> Value {
     json!({
         "model": "scripted",
@@ -175,7 +175,7 @@ fn malformed_blocks_are_refused() {
 }
 
 #[test]
-fn a_failed_result_is_all_text() {
+fn a_failed_result_may_only_have_text() {
     let source = json!({ "type": "base64", "media_type": "image/png", "data": "aGVsbG8=" });
     let content = json!([{ "type": "text", "text": "Half." }, { "type": "image", "source": source }]);
     check(
@@ -227,7 +227,7 @@ fn cache_marks_are_checked_and_counted() {
 }
 
 #[test]
-fn thinking_is_taken_back_only_as_it_was_given() {
+fn thinking_is_accepted_back_only_unchanged() {
     let server = ScriptedServer::start(Script::always(reply::reasoning("Let me see.").text("ok"))).unwrap();
     let given = ask(&server, Wire::Anthropic, &anthropic_request("x")).json()["content"].clone();
     let replay = |content: &Value| {

@@ -1,4 +1,4 @@
-//! Each thing that Gemini refuses, shown by a request that does it and is otherwise valid.
+//! Everything that Gemini rejects, each shown by an otherwise valid request.
 
 use serde_json::{Value, json};
 use sortie_testkit::{Script, ScriptedServer, ServerOptions, reply};
@@ -10,11 +10,11 @@ fn serving() -> ScriptedServer {
     ScriptedServer::start(Script::always(reply::text("ok"))).unwrap()
 }
 
-/// What the scripted server signs parts with.
+/// The scripted server's signature of parts.
 const SIGNED_CALL: &str = "c2lnbmVk4e4a70d0cd490fb6";
 const SIGNED_TEXT: &str = "c2lnbmVk3f72cf91a46beece";
 
-/// A valid request with everything in it that a rule looks at, to a model that signs.
+/// A valid request with everything that the rules look at, to a model that signs.
 fn valid() -> Value {
     json!({
         "model": "gemini-3-pro-preview",
@@ -81,7 +81,7 @@ fn valid_requests_are_served() {
 }
 
 #[test]
-fn every_field_has_two_spellings_but_not_what_is_the_callers_own() {
+fn every_field_has_two_spellings_except_the_callers_own() {
     let mut request = valid();
     request["system_instruction"] = request["systemInstruction"].take();
     request.as_object_mut().unwrap().remove("systemInstruction");

@@ -1,4 +1,4 @@
-//! Each thing that OpenAI refuses, shown by a request that does it and is otherwise valid.
+//! Everything that OpenAI rejects, each shown by an otherwise valid request.
 
 use serde_json::{Value, json};
 use sortie_testkit::{Script, ScriptedServer, ServerOptions, reply};
@@ -10,7 +10,7 @@ fn serving() -> ScriptedServer {
     ScriptedServer::start(Script::always(reply::text("ok"))).unwrap()
 }
 
-/// A valid request with everything in it that a rule looks at.
+/// A valid request with everything that the rules look at.
 fn valid() -> Value {
     json!({
         "model": "scripted",
@@ -112,7 +112,7 @@ fn malformed_tools_are_refused() {
 }
 
 #[test]
-fn tools_are_refused_for_models_that_take_them_on_the_other_wire_alone() {
+fn tools_are_refused_for_models_that_take_them_only_on_the_other_wire() {
     let complaint = "Function tools with reasoning_effort are not supported";
     for model in ["gpt-5.5", "gpt-5.6-sol", "gpt-5.10", "gpt-6", "gpt-6.1-terra", "gpt-12-pro"] {
         let request = with("/model", json!(model));
@@ -128,7 +128,7 @@ fn tools_are_refused_for_models_that_take_them_on_the_other_wire_alone() {
 }
 
 #[test]
-fn a_call_id_is_refused_when_it_is_too_long_wherever_it_stands() {
+fn a_too_long_call_id_is_refused_everywhere() {
     let long = json!("x".repeat(41));
     let complaint = "string too long. Expected a string with maximum length 40, but got a string with length 41";
     check(&with("/messages/2/tool_calls/0/id", long.clone()), complaint);
@@ -139,7 +139,7 @@ fn a_call_id_is_refused_when_it_is_too_long_wherever_it_stands() {
 }
 
 #[test]
-fn the_reasoning_of_compatible_servers_is_taken_back() {
+fn the_reasoning_of_compatible_servers_is_accepted_back() {
     for (pointer, value) in [
         ("/messages/2/reasoning", json!("Two.")),
         ("/messages/2/reasoning_details", json!([{ "type": "reasoning.text", "text": "Two." }])),

@@ -1,4 +1,4 @@
-//! Each thing that OpenAI refuses on its Responses wire, shown by a request that does it and is otherwise valid.
+//! Everything that OpenAI rejects on its Responses wire, each shown by an otherwise valid request.
 
 use serde_json::{Value, json};
 use sortie_testkit::{Script, ScriptedServer, ServerOptions, reply};
@@ -13,7 +13,7 @@ fn serving() -> ScriptedServer {
     ScriptedServer::start(Script::always(reply::text("ok"))).unwrap()
 }
 
-/// A valid request with everything in it that a rule looks at.
+/// A valid request with everything that the rules look at.
 fn valid() -> Value {
     json!({
         "model": "gpt-5",
@@ -198,7 +198,7 @@ fn calls_and_outputs_must_be_paired() {
 }
 
 #[test]
-fn reasoning_is_taken_back_only_whole_and_before_what_it_led_to() {
+fn reasoning_is_accepted_back_only_whole_and_before_its_result() {
     check(&without("/input/1/id"), "Missing required parameter: 'input[1].id'.");
     check(&with("/input/1/id", json!("x_1")), "Expected an ID that begins with 'rs'.");
     check(&without("/input/1/summary"), "Missing required parameter: 'input[1].summary'.");

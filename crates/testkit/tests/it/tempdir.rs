@@ -15,7 +15,7 @@ fn a_workspace_holds_its_files_and_goes_away_with_its_value() {
 }
 
 #[test]
-fn a_file_outside_of_the_workspace_is_refused() {
+fn a_file_outside_the_workspace_is_refused() {
     for path in ["../escaped", "/escaped", "a/../../escaped"] {
         assert!(workspace([(path, "")]).is_err(), "{path}");
     }

@@ -1,4 +1,4 @@
-//! The wires as they are sent, and that a script sees the same conversation through each of them.
+//! The wires as sent; a script sees one conversation identically through each of them.
 
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
@@ -254,7 +254,7 @@ fn an_openai_document_has_the_fields_of_the_provider() {
 }
 
 #[test]
-fn an_openai_stream_tells_its_usage_only_when_asked() {
+fn an_openai_stream_reports_its_usage_only_on_request() {
     let server = ScriptedServer::start(Script::always(answer())).unwrap();
     assert!(!ask(&server, Wire::OpenAi, &streaming(openai_request("x"))).body.contains("usage"));
 }
@@ -339,7 +339,7 @@ fn a_gemini_document_has_the_fields_of_the_provider() {
 }
 
 #[test]
-fn every_stop_reason_has_its_word_on_each_wire() {
+fn every_stop_reason_has_its_name_on_each_wire() {
     for (stop, anthropic, openai, gemini) in [
         (StopReason::End, "end_turn", "stop", "STOP"),
         (StopReason::Calls, "tool_use", "tool_calls", "STOP"),
@@ -353,7 +353,7 @@ fn every_stop_reason_has_its_word_on_each_wire() {
     }
 }
 
-/// The same conversation on every wire: two calls, and their outputs last.
+/// One conversation on every wire: two calls, and their outputs last.
 fn conversation(wire: Wire) -> Value {
     match wire {
         Wire::Anthropic => json!({

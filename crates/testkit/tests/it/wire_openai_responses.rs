@@ -1,4 +1,4 @@
-//! The Responses wire as it is sent.
+//! The Responses wire as sent.
 
 use expect_test::expect;
 use serde_json::json;
@@ -174,7 +174,7 @@ fn a_document_has_the_fields_of_the_provider() {
 }
 
 #[test]
-fn every_stop_reason_has_its_words() {
+fn every_stop_reason_has_its_name() {
     for (stop, status, reason) in [
         (StopReason::End, "completed", json!(null)),
         (StopReason::Calls, "completed", json!(null)),
@@ -190,7 +190,7 @@ fn every_stop_reason_has_its_words() {
 }
 
 #[test]
-fn texts_that_follow_each_other_are_one_message() {
+fn consecutive_texts_are_one_message() {
     let server = ScriptedServer::start(Script::always(reply::text("One. ").text("Two."))).unwrap();
     let response = ask(&server, Wire::OpenAiResponses, &openai_responses_request("x")).json();
     assert_eq!(response["output"].as_array().unwrap().len(), 1);

@@ -1,4 +1,4 @@
-//! Items, the elements of which this wire's conversations and replies are made.
+//! Items, the elements of this wire's conversations and replies.
 
 use serde_json::{Value, json};
 use sortie_protocol::{Part, StopReason};
@@ -7,7 +7,7 @@ use crate::script::Asked;
 use crate::server::dialect::Answer;
 use crate::server::strict::signature;
 
-/// The items of a reply. Texts that follow each other are one message, as a model writes it.
+/// Encodes the items of a reply. Consecutive texts are one message, as a model writes it.
 pub(super) fn output_items(answer: &Answer<'_>) -> Vec<Value> {
     let mut items: Vec<Value> = Vec::new();
     for part in &answer.reply.parts {
@@ -52,20 +52,20 @@ fn sealed(id: &str, text: &str) -> Value {
     json!({ "id": id, "type": "reasoning", "summary": [summary], "encrypted_content": signature(text) })
 }
 
-/// An item as it stands before its pieces come.
+/// Returns an item in its initial form, before its pieces.
 pub(super) fn begun(item: &Value) -> Value {
     let mut begun = item.clone();
     match item["type"].as_str() {
         Some("message") => begun["content"] = json!([]),
         Some("function_call") => begun["arguments"] = json!(""),
-        // What is sealed is only whole at the end.
+        // Sealed content is complete only at the end.
         _ => return json!({ "id": item["id"], "type": "reasoning", "summary": [], "encrypted_content": "" }),
     }
     begun["status"] = Value::from("in_progress");
     begun
 }
 
-/// Reads a request as far as it can be read.
+/// Reads a request as far as possible.
 pub(super) fn asked(body: &Value) -> Asked<'_> {
     let items = body["input"].as_array().map(Vec::as_slice).unwrap_or_default();
     let is_output = |item: &&Value| item["type"] == "function_call_output";
@@ -85,7 +85,7 @@ pub(super) fn asked(body: &Value) -> Asked<'_> {
     }
 }
 
-/// How many replies stand in the conversation: a reply is all that the model wrote without a break.
+/// Counts the replies in the conversation: a reply is an unbroken run of items from the model.
 fn turns(items: &[Value]) -> u32 {
     let mut turns = 0;
     let mut in_reply = false;
@@ -97,12 +97,12 @@ fn turns(items: &[Value]) -> u32 {
     turns
 }
 
-/// Whether the model wrote an item.
+/// True if the model wrote an item.
 fn is_written(item: &Value) -> bool {
     item["role"] == "assistant" || item["type"] == "function_call" || item["type"] == "reasoning"
 }
 
-/// The texts of a message or of an output, whether they are a string or parts.
+/// Returns the texts of a message or of an output, as a string or parts.
 fn texts(item: &Value) -> Vec<&str> {
     let field = if item["type"] == "function_call_output" { "output" } else { "content" };
     match &item[field] {

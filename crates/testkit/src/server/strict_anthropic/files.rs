@@ -1,4 +1,4 @@
-//! What Anthropic refuses in images and documents. Only bytes in the request itself are served here.
+//! Rejections of Anthropic for images and documents. Only bytes in the request itself are served here.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! What Anthropic refuses in messages: roles, blocks, and results that do not belong to a call.
+//! Rejections of Anthropic for messages: roles, blocks, and results without a call.
 
 use serde_json::Value;
 
@@ -161,7 +161,7 @@ fn check_thinking(place: &str, at: &str, block: &Object) -> Checked {
     if genuine { Ok(()) } else { invalid(format!("{place}: Invalid `signature` in `thinking` block")) }
 }
 
-/// Checks the results in one message against the calls in the message before it, and the other way round.
+/// Checks the results in one message against the calls in the message before it, and vice versa.
 fn check_pairs(messages: &[Value], index: usize) -> Checked {
     let called = calls(&messages[index]);
     let answered = messages.get(index + 1).map(leading_results).unwrap_or_default();
@@ -205,7 +205,7 @@ fn results(message: &Value) -> Vec<&str> {
     blocks(message).iter().filter_map(result_id).collect()
 }
 
-/// Results count as the answer to calls only where nothing stands before them.
+/// Results answer calls only if nothing precedes them.
 fn leading_results(message: &Value) -> Vec<&str> {
     blocks(message).iter().map_while(result_id).collect()
 }

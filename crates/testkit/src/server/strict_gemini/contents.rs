@@ -1,5 +1,5 @@
-//! What Gemini refuses in a conversation: roles, empty contents, outputs that do not belong to the calls before them,
-//! and calls that have lost their signature.
+//! Rejections of Gemini for a conversation: roles, empty contents, outputs that do not match the calls before them, and
+//! calls without their signature.
 
 use serde_json::Value;
 
@@ -38,7 +38,7 @@ fn check_content(place: &str, content: &Value, signs: bool) -> Checked {
         .try_for_each(|(index, value)| part::check(&format!("{place}.parts[{index}]"), role, value, signs))
 }
 
-/// Calls follow what a user said, and the outputs of all of them, in their order, follow the calls.
+/// Calls follow a user message, and the outputs of all of them follow the calls in order.
 fn check_pair(before: &Value, after: &Value) -> Checked {
     let (called, answered) = (data(before, "functionCall"), data(after, "functionResponse"));
     if called.is_empty() && !answered.is_empty() {
@@ -67,7 +67,7 @@ fn check_pair(before: &Value, after: &Value) -> Checked {
     Ok(())
 }
 
-/// Since the last words of the user, the first call of each reply must be signed.
+/// After the last user message, the first call of each reply must be signed.
 fn check_signed(contents: &[Value]) -> Checked {
     let is_spoken = |content: &Value| is_user(content) && data(content, "functionResponse").is_empty();
     let turn = contents.iter().rposition(is_spoken).unwrap_or_default();

@@ -1,11 +1,11 @@
-//! What Gemini refuses in one part of a content.
+//! Rejections of Gemini for one part of a content.
 
 use serde_json::Value;
 
 use super::{Checked, array, check_known, check_name, invalid, object, signature};
 use crate::server::strict::{Object, is_base64};
 
-/// The fields of a part of which exactly one is set.
+/// Fields of a part, exactly one of which is set.
 const DATA: &[&str] = &[
     "text",
     "inlineData",
@@ -18,7 +18,7 @@ const DATA: &[&str] = &[
     "toolResponse",
 ];
 const BESIDE_DATA: &[&str] = &["thought", "thoughtSignature", "videoMetadata", "mediaResolution", "partMetadata"];
-/// What stands for the signature of a call that the model did not write.
+/// Placeholder signature for a call that the model did not write.
 const NO_SIGNATURE: &str = "skip_thought_signature_validator";
 const MEDIA: &[&str] = &["image/png", "image/jpeg", "image/webp", "image/heic", "image/heif", "application/pdf"];
 const MEDIA_OF_OUTPUTS: &[&str] = &["image/png", "image/jpeg", "image/webp", "application/pdf"];
@@ -121,7 +121,7 @@ fn check_blob(place: &str, blob: &Value, fields: &[&str], media_types: &[&str]) 
     if !media_types.contains(&text("mimeType")) {
         return Err(invalid(format!("Unsupported MIME type: {}", text("mimeType"))));
     }
-    // The alphabet for URLs is taken too.
+    // The URL-safe alphabet is accepted too.
     let data = text("data").replace('-', "+").replace('_', "/");
     if data.is_empty() || !is_base64(&data) {
         return Err(invalid(format!("Invalid value at '{place}.data' (TYPE_BYTES), Base64 decoding failed")));

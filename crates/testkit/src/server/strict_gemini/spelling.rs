@@ -1,4 +1,4 @@
-//! Google's JSON has two spellings of every field, `mimeType` and `mime_type`; the official SDK mixes them.
+//! Spelling of fields. Google's JSON has two of each, `mimeType` and `mime_type`; the official SDK mixes them.
 
 use serde_json::{Map, Value};
 
@@ -7,7 +7,7 @@ const FREE: &[&str] = &["args", "response", "parametersJsonSchema", "responseJso
 /// The field whose keys are the caller's own.
 const NAMED_BY_CALLER: &str = "properties";
 
-/// The same with every field in camel case.
+/// Converts every field to camel case.
 pub(super) fn in_camel_case(value: &Value) -> Value {
     match value {
         Value::Array(values) => values.iter().map(in_camel_case).collect(),

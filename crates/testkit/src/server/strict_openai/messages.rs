@@ -1,7 +1,7 @@
-//! What OpenAI refuses in messages: roles, content, and tool messages that answer no call.
+//! Rejections of OpenAI for messages: roles, content, and tool messages that answer no call.
 //!
-//! A few fields are let through that it refuses: those in which other servers of this wire send reasoning, which they
-//! want back. Without them no test could show that they are sent back.
+//! A few fields are accepted that the provider rejects: other servers of this wire send reasoning in them and want it
+//! back. Without these fields no test could show that they are sent back.
 
 use serde_json::Value;
 
@@ -11,9 +11,9 @@ use super::{
 use crate::server::dialect::Rejection;
 use crate::server::strict::{Object, repeated};
 
-/// Reasoning of an assistant message, under the names that vLLM and `OpenRouter` have for it.
+/// Reasoning of an assistant message, under the names used by vLLM and `OpenRouter`.
 const OPAQUE: [&str; 3] = ["reasoning_content", "reasoning", "reasoning_details"];
-/// The signature of a call, of Gemini.
+/// The signature of a call by Gemini.
 const OPAQUE_OF_CALL: &str = "extra_content";
 
 pub(super) fn check(messages: Option<&Value>) -> Checked {
@@ -64,7 +64,7 @@ fn check_content(place: &str, message: &Object) -> Checked {
                     check_string(&format!("{place}.text"), part.get("text")).map(|_| ())
                 }
                 "image_url" => check_known(&place, part, &["type", "image_url"]),
-                // Of Mistral, which gives its reasoning as content.
+                // From Mistral, which sends its reasoning as content.
                 "thinking" if message["role"] == "assistant" => Ok(()),
                 kind => Err(wrong_value(&format!("{place}.type"), kind, "'text' and 'image_url'")),
             }
@@ -113,7 +113,7 @@ fn check_call(place: &str, call: &Value) -> Checked {
     check_string(&format!("{place}.arguments"), function.get("arguments")).map(|_| ())
 }
 
-/// Each call is answered by a tool message before anything else is said, and no tool message answers nothing.
+/// Each call must be answered by a tool message before any other message, and every tool message must answer a call.
 fn check_pairs(messages: &[Value]) -> Checked {
     let mut unanswered: Vec<&str> = Vec::new();
     for (index, message) in messages.iter().enumerate() {

@@ -1,4 +1,5 @@
-//! What OpenAI Responses refuses in the contents of messages and outputs. Only files in the request itself are served.
+//! Rejections of OpenAI Responses for the contents of messages and outputs. Only files in the request itself are
+//! served.
 
 use serde_json::Value;
 
@@ -9,16 +10,16 @@ use crate::server::strict::{Object, is_base64};
 const IMAGES: &[&str] = &["image/jpeg", "image/png", "image/gif", "image/webp"];
 const DOCUMENTS: &[&str] = &["application/pdf"];
 
-/// Which contents a place takes.
+/// Kind of contents that a place accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
-    /// What is said or shown to the model.
+    /// Text or files for the model.
     Input,
-    /// What the model wrote.
+    /// Content written by the model.
     Output,
 }
 
-/// A string, or parts of the kinds that belong on that side.
+/// Accepts a string, or parts of the kinds that belong on that side.
 pub(super) fn check(place: &str, content: &Value, side: Side) -> Checked {
     match content {
         Value::String(_) => Ok(()),
@@ -73,7 +74,7 @@ fn check_file(place: &str, part: &Object) -> Checked {
     Err(Rejection::invalid(message).param(place).code("unsupported_file"))
 }
 
-/// Whether a URL holds a file of one of these kinds; an error where it holds none at all.
+/// True if a URL holds a file of one of these kinds; an error if it holds no file at all.
 fn is_data_url(place: &str, url: &str, media_types: &[&str]) -> Result<bool, Rejection> {
     let parts = url.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,"));
     let (media_type, _) = parts.filter(|(_, data)| !data.is_empty() && is_base64(data)).ok_or_else(|| {

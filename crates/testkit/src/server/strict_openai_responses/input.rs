@@ -1,5 +1,4 @@
-//! What OpenAI Responses refuses in a conversation: items, their ids, calls without outputs, reasoning that stands
-//! alone.
+//! Rejections of OpenAI Responses for a conversation: items, their ids, calls without outputs, reasoning on its own.
 
 use serde_json::Value;
 
@@ -121,7 +120,7 @@ fn check_reasoning(place: &str, item: &Object, is_kept: bool) -> Checked {
     }
 }
 
-/// The server's own id of an item, where it is sent back.
+/// Checks the server's own id of an item, if it is sent back.
 fn check_item_id(place: &str, item: &Object, prefix: &str) -> Checked {
     let Some(id) = item.get("id").filter(|id| !id.is_null()) else { return Ok(()) };
     let place = format!("{place}.id");
@@ -142,7 +141,7 @@ fn check_call_id(place: &str, item: &Object) -> Checked {
     }
 }
 
-/// Reasoning is only taken by a model that reasons, and directly before what it led to.
+/// Reasoning is accepted only by reasoning models, and directly before the items that it led to.
 fn check_reasoning_places(items: &[Value], model_reasons: bool) -> Checked {
     for (index, item) in items.iter().enumerate().filter(|(_, item)| item["type"] == "reasoning") {
         if !model_reasons {
@@ -160,7 +159,7 @@ fn check_reasoning_places(items: &[Value], model_reasons: bool) -> Checked {
     Ok(())
 }
 
-/// Each call has its output somewhere behind it, and no output stands without its call.
+/// Each call must have its output somewhere after it, and each output its call.
 fn check_pairs(items: &[Value]) -> Checked {
     let mut unanswered: Vec<&str> = Vec::new();
     for item in items {
