@@ -1,12 +1,12 @@
-//! A place at which the process may be killed.
+//! Place at which the process may be killed.
 
-/// Passes. Outside of a build with `--cfg sortie_crash` that is all.
+/// Does nothing, except in a build with `--cfg sortie_crash`.
 #[cfg(not(sortie_crash))]
 #[inline]
 pub const fn point(_name: &str) {}
 
-/// Passes, unless `CRASH_OF_SORTIE` is `name:N` and this is the Nth passing of that name: then the process is killed by
-/// the signal that it can neither catch nor tidy up after.
+/// Kills the process if `CRASH_OF_SORTIE` is `name:N` and this is the Nth passing of that name. The signal can be
+/// neither caught nor cleaned up after.
 #[cfg(sortie_crash)]
 pub fn point(name: &str) {
     use std::sync::LazyLock;
@@ -22,7 +22,7 @@ pub fn point(name: &str) {
     let Some((chosen, passing)) = &*CHOSEN else { return };
     if chosen == name && PASSED.fetch_add(1, Ordering::Relaxed) + 1 == *passing {
         rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL).ok();
-        // The signal may reach another thread first. Nothing may happen behind this point.
+        // The signal may reach another thread first. Nothing may happen after this point.
         loop {
             std::thread::park();
         }
@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_point_that_nobody_has_chosen_is_passed() {
+    fn a_point_that_is_not_chosen_is_passed() {
         point("no point has this name");
     }
 }

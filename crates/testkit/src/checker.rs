@@ -1,7 +1,7 @@
-//! What must be true of a run however often it was killed: held against what it left behind.
+//! Invariants of a run, however often it was killed, checked against the traces that it left.
 //!
-//! The evidence is plain data, gathered by [`Evidence::gather`] from a folder or made by hand in a test. Findings name
-//! the invariant that they break. It looks at traces only; it starts, kills and mends nothing.
+//! The evidence is plain data, collected by [`Evidence::gather`] from a folder or built by a test. Findings name the
+//! invariant that was broken. The checker only reads traces; it starts, kills and repairs nothing.
 
 mod calls;
 mod delivery;
@@ -18,7 +18,7 @@ pub use processes::left_below;
 
 use serde::Serialize;
 
-/// What a check came to.
+/// Result of a check.
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Findings {
     /// One line for each breach, beginning with the invariant: `N3 …`.
@@ -26,45 +26,45 @@ pub struct Findings {
     pub count: Count,
 }
 
-/// How much there was to be checked, so that nobody takes an empty run for a good one.
+/// Amount of checked material, so that an empty run is not mistaken for a good one.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Count {
     pub tasks: u64,
     pub events: u64,
-    /// Events that were shown outside of the process, and so had to be in the journal.
+    /// Events shown outside the process, which must therefore be in the journal.
     pub shown: u64,
     pub calls: u64,
-    /// Calls that were told as unknown.
+    /// Calls reported as unknown.
     pub unknown: u64,
     pub effects: u64,
-    /// Changes of files that were told as done, and are there.
+    /// File changes reported as done, and present.
     pub changes: u64,
-    /// Files that were there before the run, and are.
+    /// Files that existed before the run, and still do.
     pub kept: u64,
     pub requests: u64,
     pub takeovers: u64,
     pub follow_ups: u64,
-    /// Legs that somebody has stopped.
+    /// Legs stopped by somebody.
     pub stops: u64,
     pub releases: u64,
     pub adoptions: u64,
-    /// Times that a task had nothing to do but to wait.
+    /// Times that a task had nothing to do but wait.
     pub parked: u64,
     /// Reports that their readers did not wait for.
     pub reports_by_mail: u64,
     pub messages: u64,
-    /// Messages of the person of which something was told.
+    /// The person's messages with a receipt.
     pub receipts: u64,
     pub questions: u64,
     pub answers: u64,
 }
 
-/// Whether the run is over.
+/// Stage of the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
-    /// It was killed and may go on: what is there must be right, and some may be missing.
+    /// It was killed and may continue: everything present must be right, and some may be missing.
     Killed,
-    /// It has come to its end: nothing may be missing.
+    /// It has ended: nothing may be missing.
     Ended,
 }
 

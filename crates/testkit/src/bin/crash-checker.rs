@@ -1,4 +1,4 @@
-//! The checker as a program: holds what a run left in a folder against the invariants.
+//! The checker as a program: compares the traces of a run in a folder with the invariants.
 
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -18,7 +18,7 @@ whether the run's task is `absent`, `open` or `ended`. With --ended nothing may 
 Exit codes: 0 nothing is wrong, 1 something is, 2 wrong usage.
 ";
 
-/// How long after its end something of a run may still be there.
+/// Time after its end in which traces of a run's processes may remain.
 const GONE_WITHIN: Duration = Duration::from_secs(2);
 
 fn main() -> ExitCode {
@@ -30,7 +30,7 @@ fn main() -> ExitCode {
     };
     let (findings, root) = examine(Path::new(folder), if ended { Stage::Ended } else { Stage::Killed });
     let verdict = json!({ "breaches": findings.breaches, "count": findings.count, "root": root });
-    // Whoever does not read it sees the code.
+    // A caller that does not read it sees the exit code.
     drop(writeln!(io::stdout(), "{verdict}"));
     ExitCode::from(u8::from(!findings.breaches.is_empty()))
 }
@@ -45,7 +45,7 @@ fn examine(folder: &Path, stage: Stage) -> (Findings, &'static str) {
     (findings, root)
 }
 
-/// What is still there when everything should be gone.
+/// Processes that remain when all should be gone.
 fn left_in_time(folder: &Path) -> Vec<String> {
     let began = Instant::now();
     loop {

@@ -1,7 +1,7 @@
-//! N3 and N9: no effect twice, none that is denied, and every success is in the files.
+//! N3 and N9: no effect happens twice or after a refusal, and every success is in the files.
 //!
-//! By agreement with the script: a command appends the id of its call to `effects.log`, no two calls write the same
-//! path, and no two edits put in the same text.
+//! By agreement with the script: a command appends the id of its call to `effects.log`, no two calls write to one path,
+//! and no two edits insert the same text.
 
 use std::collections::HashMap;
 
@@ -10,23 +10,23 @@ use sortie_protocol::{CallId, CallOutput, Fact, ToolCall, ToolOutput};
 
 use super::{Evidence, Findings, Stage, TaskLog};
 
-/// What an output says of which nobody knows how the call went: its process was killed, or it was stopped.
+/// Phrases of an output for a call of unknown result: its process was killed, or it was stopped.
 const UNKNOWN: [&str; 3] = ["unknown: ", "whether it had an effect is not known", "cancelled before it finished"];
-/// What a call is answered with for which there is no turn left, or no task any more.
+/// Phrases of an answer to a call that came after the last turn, or after the task's end.
 const TOO_LATE: [&str; 2] = ["limit was reached", "the task ended before"];
-/// What a command that leaves a trace has in its line.
+/// Mark of a command that leaves a trace.
 const TRACE: &str = ">> effects.log";
-/// Tools whose calls may not run twice, and that do not find their effect again by themselves.
+/// Tools whose calls must not run twice, because they cannot detect their own effect.
 const ONCE: &[&str] = &["Bash", "BashOutput", "Edit", "KillShell", "MultiEdit", "Note", "Write"];
 
-/// What the log says of one call.
+/// The log's facts about one call.
 #[derive(Default)]
 struct Seen<'a> {
     n_started: u32,
     outputs: Vec<(&'a CallOutput, bool)>,
 }
 
-/// How a call ended, as its task was told.
+/// Result of a call, as its task was told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Told {
     Nothing,
@@ -105,7 +105,7 @@ fn told(call: &ToolCall, seen: Option<&Seen<'_>>, stage: Stage, findings: &mut F
             Told::Nothing
         }
         [(output, refused), ..] => {
-            // The scripts ask for nothing that may not be done, but for what comes too late.
+            // The scripts request only permitted actions, except for those that come too late.
             let is_due = TOO_LATE.iter().any(|words| output.output.for_model.contains(words));
             findings.expect(!refused || is_due, || format!("N3 {} was refused: {}", call.id, output.output.for_model));
             Told::of(&output.output)
@@ -113,21 +113,21 @@ fn told(call: &ToolCall, seen: Option<&Seen<'_>>, stage: Stage, findings: &mut F
     }
 }
 
-/// A command has its effect once at most; told as done it has it, told as failed it has not.
+/// A command has its effect at most once. Reported as done, it has the effect; reported as failed, it does not.
 fn command(call: &ToolCall, seen: Option<&Seen<'_>>, (told, n_effects): (Told, u64), findings: &mut Findings) {
     let id = &call.id;
     findings.expect(n_effects <= 1, || format!("N3 {id} had its effect {n_effects} times"));
     findings.expect(n_effects == 0 || seen.is_some_and(|seen| seen.n_started > 0), || {
         format!("N1 {id} had its effect, and its start is not in the journal")
     });
-    // A command in the background may not have come to it yet.
+    // A background command may not have got there yet.
     let is_certain = told == Told::Success && !call.arguments.contains("run_in_background");
     findings.expect(!is_certain || n_effects > 0, || format!("N3 {id} was told as done and had no effect"));
     findings
         .expect(told != Told::Failure || n_effects == 0, || format!("N3 {id} was told as failed and had its effect"));
 }
 
-/// A change of files is there whole where it was told as done, and not at all where it was told as failed.
+/// A change to files is complete if it was reported as done, and absent if it was reported as failed.
 fn changes(call: &ToolCall, told: Told, evidence: &Evidence, findings: &mut Findings) {
     let arguments: Value = serde_json::from_str(&call.arguments).unwrap_or_default();
     let new: Vec<&str> = match call.tool.as_str() {
@@ -141,7 +141,7 @@ fn changes(call: &ToolCall, told: Told, evidence: &Evidence, findings: &mut Find
     };
     let path = arguments["file_path"].as_str().unwrap_or_default();
     let text = evidence.files.get(path).map_or("", String::as_str);
-    // A file that is written holds nothing else.
+    // A written file holds nothing else.
     let is_there = |new: &&&str| if call.tool == "Write" { text == **new } else { text.contains(**new) };
     let n_there = new.iter().filter(is_there).count();
     let (id, n_new) = (&call.id, new.len());

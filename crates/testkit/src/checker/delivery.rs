@@ -1,6 +1,6 @@
-//! N2: what a leg of a child came to reaches one task, once: in the output of the call that waits for it, or as mail.
+//! N2: the result of a child's leg reaches one task, once: in the output of the call that waits for it, or as mail.
 //!
-//! By agreement with the script: no two legs report the same.
+//! By agreement with the script: no two legs have the same report.
 
 use sortie_protocol::{CallId, Limit, ReportMark, Status, TaskOutcome};
 
@@ -26,8 +26,8 @@ pub(super) fn check(evidence: &Evidence, index: &Index<'_>, stage: Stage, findin
 fn delivered((mark, outcome): (ReportMark, &TaskOutcome), index: &Index<'_>, stage: Stage, findings: &mut Findings) {
     let told = index.told(mark);
     let n_told = told.len();
-    // Who ends a task that nobody runs, while its parent is being taken up, cannot write into the log of that one. It
-    // finds the ending in the child's own.
+    // A process that ends an orphaned task while its parent is being resumed cannot write into the parent's log. The
+    // parent finds the ending in the child's own log.
     let may_be_untold = outcome.status == Status::Cancelled;
     findings.expect(n_told == 1 || n_told == 0 && may_be_untold, || {
         format!("N2 {} has ended and was delivered {n_told} times", name(mark))
@@ -72,7 +72,7 @@ fn in_the_mail(
         findings.expect(has_come || told.is_none(), || format!("N2 {} was read before it had come", name(mark)));
         findings.expect(has_once(text, outcome), || format!("N2 {} was read as {text:?}", name(mark)));
     }
-    // A task that has failed leaves it to the one above.
+    // A failed task leaves its mail to its parent.
     let holder = came().min_by_key(|at| at.log.job().map_or(0, |job| job.config.depth));
     let is_excused = holder.is_none_or(|at| !at.log.has_read_its_mail());
     findings.expect(!read.is_empty() || stage == Stage::Killed || is_excused, || {
@@ -89,7 +89,7 @@ fn name(ReportMark { child, leg }: ReportMark) -> String {
 }
 
 impl TaskLog {
-    /// Whether it has ended by its own last word, before which a task reads all that has come for it.
+    /// True if it ended by its own last reply, before which a task reads all its mail.
     pub(super) fn has_read_its_mail(&self) -> bool {
         self.endings().last().is_some_and(|(_, outcome)| match outcome.status {
             Status::Completed => true,

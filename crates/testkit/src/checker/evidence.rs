@@ -1,4 +1,4 @@
-//! What a run leaves behind, as plain data.
+//! Traces of a run, as plain data.
 
 use std::collections::HashMap;
 use std::os::unix::fs::PermissionsExt as _;
@@ -12,25 +12,25 @@ use sortie_protocol::{Command, Event, Fact, Job, TaskId, TaskOutcome};
 /// The traces of one run.
 #[derive(Debug, Default)]
 pub struct Evidence {
-    /// All tasks, those without a parent first to last.
+    /// All tasks, oldest first.
     pub tasks: Vec<TaskLog>,
-    /// The lines that commands appended, each the id of its call.
+    /// Lines appended by commands, each the id of its call.
     pub effects: Vec<String>,
-    /// Files that calls name, by the path in their arguments; absent ones are not in here.
+    /// Files named by calls, by the path in their arguments; missing ones are left out.
     pub files: HashMap<String, String>,
     /// Files that were in the workspace before the run, by their path in it.
     pub kept: HashMap<String, Kept>,
-    /// Files in the workspace that are no call's work and were not there before.
+    /// New files in the workspace that no call made.
     pub strays: Vec<String>,
-    /// Bodies of the requests that the server saw, in the order of their arrival.
+    /// Bodies of the requests that the server received, in order of arrival.
     pub requests: Vec<Value>,
-    /// Statuses of its answers, other than 200.
+    /// Statuses of its responses, other than 200.
     pub refusals: Vec<u16>,
     /// Events that the process had shown before it was killed.
     pub shown: Vec<Event>,
-    /// What other processes wished of tasks.
+    /// Commands of other processes to tasks.
     pub commands: Vec<(i64, Command)>,
-    /// Messages of the person, and what was told of each: `delivered`, or `kept` until its task goes on.
+    /// The person's messages with their receipts: `delivered`, or `kept` until its task resumes.
     pub receipts: Vec<(String, String)>,
 }
 
@@ -41,7 +41,7 @@ pub struct TaskLog {
     pub events: Vec<Event>,
 }
 
-/// A file that was there before the run.
+/// A file that existed before the run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kept {
     pub before: Version,
@@ -56,7 +56,7 @@ pub struct Version {
     pub mode: u32,
 }
 
-/// The traces cannot be read, which is a finding of its own.
+/// The traces are unreadable, which is a finding of its own.
 #[derive(Debug, thiserror::Error)]
 pub enum EvidenceError {
     #[error("N1 the journal cannot be read: {source}")]
@@ -71,8 +71,8 @@ pub enum EvidenceError {
 }
 
 impl Evidence {
-    /// Reads `state/journal.db`, `receipts.jsonl`, `stops.jsonl`, `workspace/`, `workspace/effects.log`, `before/` (the
-    /// workspace as it was before the run), `requests.log` and `shown/*.jsonl` below a folder.
+    /// Reads from a folder: `state/journal.db`, `receipts.jsonl`, `stops.jsonl`, `workspace/`, `workspace/effects.log`,
+    /// `before/` (the workspace before the run), `requests.log` and `shown/*.jsonl`.
     pub fn gather(folder: &Path) -> Result<Self, EvidenceError> {
         let journal = SqliteJournal::open_read_only(&folder.join("state/journal.db"))?;
         let query = TaskQuery { limit: usize::MAX, ..TaskQuery::default() };
@@ -102,7 +102,7 @@ impl Evidence {
     fn read_traffic(&mut self, path: &Path) -> Result<(), EvidenceError> {
         for line in lines::<Value>(path)? {
             match line["event"].as_str() {
-                // Where there are too many to keep them whole, they are known by their answers alone.
+                // If there are too many to keep their bodies, only their responses are known.
                 Some("request") => self.requests.extend(line.get("body").cloned()),
                 _ => self.refusals.extend(line["status"].as_u64().filter(|&status| status != 200).map(|it| it as u16)),
             }
@@ -123,7 +123,7 @@ impl TaskLog {
         })
     }
 
-    /// How each of its legs has ended.
+    /// Endings of its legs.
     pub(super) fn endings(&self) -> impl DoubleEndedIterator<Item = (u32, &TaskOutcome)> {
         self.events.iter().filter_map(|event| match &event.fact {
             Fact::TaskEnded { outcome } => Some((event.leg, &**outcome)),
@@ -141,7 +141,7 @@ fn receipt(line: &Value) -> (String, String) {
     (text("text"), text("state"))
 }
 
-/// The files that calls name.
+/// Files named by calls.
 fn files(workspace: &Path, tasks: &[TaskLog]) -> Result<HashMap<String, String>, EvidenceError> {
     let mut files = HashMap::new();
     for event in tasks.iter().flat_map(|task| &task.events) {
@@ -158,7 +158,7 @@ fn files(workspace: &Path, tasks: &[TaskLog]) -> Result<HashMap<String, String>,
     Ok(files)
 }
 
-/// The files of one folder beside those of the same names in another.
+/// Compares the files of one folder with those of the same names in another.
 fn kept(before: &Path, now: &Path) -> Result<HashMap<String, Kept>, EvidenceError> {
     let mut kept = HashMap::new();
     let mut ahead = if before.exists() { vec![PathBuf::new()] } else { Vec::new() };
@@ -188,10 +188,11 @@ fn version(path: &Path) -> Result<Option<Version>, EvidenceError> {
     }
 }
 
-/// Directories in which calls work, and all that may be in the workspace.
+/// Directories in which calls work, and everything that may be in the workspace.
 const WORKED_IN: &[&str] = &["made", "notes"];
 const KNOWN: &[&str] = &[".git", "effects.log", "kept", "made", "notes"];
-/// A version that its writer could not put in its place. The next writer there removes it, when it is old enough.
+/// Prefix of a version that its writer could not move into place. The next writer there removes it once it is old
+/// enough.
 const UNFINISHED: &str = ".sortie-write-";
 
 fn strays(workspace: &Path) -> Result<Vec<String>, EvidenceError> {
@@ -215,14 +216,14 @@ fn shown(folder: &Path) -> Result<Vec<Event>, EvidenceError> {
     let mut events = Vec::new();
     for name in if folder.exists() { names(folder)? } else { Vec::new() } {
         let lines = lines::<Value>(&folder.join(name))?;
-        // The last line of a run tells its outcome once more.
+        // The last line of a run repeats its outcome.
         events.extend(lines.into_iter().filter_map(|line| serde_json::from_value(line).ok()));
     }
     events.retain(|event: &Event| !matches!(event.fact, Fact::Unknown));
     Ok(events)
 }
 
-/// The lines of a file that may not be there. The last one may be torn, and is then left out.
+/// Reads the lines of a file that may be missing. A torn last line is left out.
 fn lines<T: serde::de::DeserializeOwned>(path: &Path) -> Result<Vec<T>, EvidenceError> {
     let text = text(path)?.unwrap_or_default();
     let whole = text.rsplit_once('\n').map_or("", |(whole, _)| whole);

@@ -1,4 +1,4 @@
-//! What the logs of a run say of each other: who was told of which ending, and who has read it.
+//! Cross-references between the logs of a run: which task was told of which ending, and which has read it.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,23 +7,23 @@ use sortie_protocol::{CallId, Command, Event, Fact, MailMark, ReportMark, Sender
 
 use super::{Evidence, TaskLog};
 
-/// Looked up by task, or by the leg of one.
+/// Lookup by task, or by the leg of one.
 #[derive(Default)]
 pub(super) struct Index<'a> {
     logs: HashMap<TaskId, &'a TaskLog>,
-    /// The words of endings, with the call that each answers.
+    /// Notices of endings, with the call that each answers.
     told: HashMap<ReportMark, Vec<(Place<'a>, &'a CallId)>>,
-    /// Unread endings that another task has got.
+    /// Unread endings that another task has adopted.
     adopted: HashMap<ReportMark, Vec<Place<'a>>>,
     read: HashMap<ReportMark, Vec<Reading<'a>>>,
-    /// How many children a call of a task has started, or had go on.
+    /// Number of children that a call started or resumed.
     pub(super) started: HashMap<(TaskId, &'a CallId), u64>,
     /// Calls that wait for their children to the end.
     awaited: HashSet<(TaskId, &'a CallId)>,
     outputs: HashMap<(TaskId, &'a CallId), &'a ToolOutput>,
-    /// Messages that came by a call of another task.
+    /// Messages sent by a call of another task.
     pub(super) sent: HashMap<(TaskId, &'a CallId), u64>,
-    /// Messages of people, by their words.
+    /// Messages of people, by their text.
     pub(super) said: HashMap<&'a str, u64>,
     stopped: HashSet<TaskId>,
 }
@@ -35,15 +35,15 @@ pub(super) struct Place<'a> {
     pub(super) seq: u64,
 }
 
-/// Something that came for a task, in its conversation.
+/// A piece of mail in a task's conversation.
 #[derive(Clone, Copy)]
 pub(super) struct Reading<'a> {
     pub(super) place: Place<'a>,
-    /// The message, or the output of a call, that tells it.
+    /// The message, or the output of a call, that carries it.
     pub(super) text: &'a str,
 }
 
-/// What a fact brings into its task's conversation.
+/// Returns the mail that a fact adds to its task's conversation.
 pub(super) fn mail_of(fact: &Fact) -> Option<(&MailMark, &str)> {
     match fact {
         Fact::MailRead { mail, text } => Some((mail, text)),
@@ -111,7 +111,7 @@ impl<'a> Index<'a> {
         self.logs.get(&task).copied()
     }
 
-    /// Whether a call has waited for its child to the end.
+    /// True if a call waited for its child to the end.
     pub(super) fn awaits(&self, task: TaskId, call: &'a CallId) -> bool {
         self.awaited.contains(&(task, call))
     }
@@ -120,7 +120,7 @@ impl<'a> Index<'a> {
         self.outputs.get(&(task, call)).copied()
     }
 
-    /// Whether a call's message has arrived at a task that has ended without reading it.
+    /// True if a call's message arrived at a task that ended without reading it.
     pub(super) fn was_missed(&self, sender: TaskId, by: &CallId) -> bool {
         self.logs.values().any(|log| {
             let arrived = log.events.iter().find_map(|event| match &event.fact {
@@ -151,12 +151,12 @@ impl<'a> Index<'a> {
         self.read.get(&mark).map_or(&[], Vec::as_slice)
     }
 
-    /// All endings that some log has word of.
+    /// All endings mentioned in any log.
     pub(super) fn marks(&self) -> impl Iterator<Item = ReportMark> {
         self.told.keys().chain(self.read.keys()).copied()
     }
 
-    /// Whether somebody wanted a task to end: it, or one above it, or one above it could not go on.
+    /// True if the task was meant to end: it or an ancestor was stopped, or an ancestor did not complete.
     pub(super) fn is_stopped(&self, log: &TaskLog) -> bool {
         let mut next = log.task();
         while let Some(task) = next {

@@ -1,6 +1,6 @@
-//! N15: what was in the workspace before is still there, and differs by what calls have put in, and by nothing else.
+//! N15: the earlier contents of the workspace are still there, and differ only by the changes of calls.
 //!
-//! By agreement with the script: no two edits put in the same text, so that each can be taken back.
+//! By agreement with the script: no two edits insert the same text, so that each can be undone.
 
 use std::collections::HashMap;
 
@@ -9,12 +9,12 @@ use sortie_protocol::Fact;
 
 use super::{Evidence, Findings};
 
-/// What the calls of a run were asked to do to one file.
+/// Changes requested for one file by the calls of a run.
 #[derive(Default)]
 struct Asked {
-    /// It may have been replaced as a whole.
+    /// True if it may have been replaced as a whole.
     is_written: bool,
-    /// What each edit takes out, and what it puts in.
+    /// The text that each edit removes, and the text that it inserts.
     edits: Vec<(String, String)>,
 }
 
@@ -37,7 +37,7 @@ pub(super) fn check(evidence: &Evidence, findings: &mut Findings) {
     }
 }
 
-/// All that calls were asked to do to files, whatever came of it.
+/// All requested changes to files, whatever their results.
 fn asked(evidence: &Evidence) -> HashMap<String, Asked> {
     let mut asked: HashMap<String, Asked> = HashMap::new();
     for event in evidence.tasks.iter().flat_map(|task| &task.events) {
@@ -62,7 +62,7 @@ fn edit(arguments: &Value) -> Option<(String, String)> {
 }
 
 impl Asked {
-    /// The file as it would be without the edits that are in it.
+    /// Returns the file without the edits that are in it.
     fn undo(&self, bytes: &[u8]) -> Vec<u8> {
         if self.edits.is_empty() {
             return bytes.to_vec();

@@ -1,9 +1,8 @@
-//! N2: what was acknowledged to who sent it is read once, each answer stands behind its question, and nothing is read
-//! that had not come.
+//! N2: every acknowledged message is read once, each answer comes after its question, and nothing is read before it
+//! arrived.
 //!
-//! By agreement with the script: the id of a call is in the note that it posts,
-//! and no two messages of the person say the
-//! same.
+//! By agreement with the script: a note contains the id of the call that posts it, and no two messages of the person
+//! are the same.
 
 use std::collections::HashMap;
 
@@ -40,7 +39,7 @@ pub(super) fn check(evidence: &Evidence, index: &Index<'_>, stage: Stage, findin
     }
 }
 
-/// Each message came once, was read once, and not before it came.
+/// Each message arrived once, was read once, and not before it arrived.
 fn messages(log: &TaskLog, stage: Stage, findings: &mut Findings) {
     let Some(task) = log.task() else { return };
     let mut arrived = HashMap::new();
@@ -68,7 +67,7 @@ fn messages(log: &TaskLog, stage: Stage, findings: &mut Findings) {
     }
 }
 
-/// What answers a question came after it.
+/// The answer to a question arrived after it.
 fn answers(log: &TaskLog, findings: &mut Findings) {
     let mut asked = HashMap::new();
     let mut came = HashMap::new();
@@ -96,11 +95,11 @@ fn answers(log: &TaskLog, findings: &mut Findings) {
     }
 }
 
-/// A message of an agent arrives, or has its recipient go on.
+/// An agent's message arrives, or resumes its recipient.
 fn sent(log: &TaskLog, call: &ToolCall, index: &Index<'_>, findings: &mut Findings) {
     let Some(task) = log.task() else { return };
     let by = |counted: &HashMap<_, u64>| counted.get(&(task, &call.id)).copied().unwrap_or_default();
-    // A message that its recipient had, and was stopped before it read, may be told as one that failed.
+    // A message may be reported as failed if its recipient got it and was stopped before reading it.
     let told_as_failed = index.output(task, &call.id).map(Told::of) == Some(Told::Failure);
     let n_missed = u64::from(told_as_failed && index.was_missed(task, &call.id));
     let n_sent = by(&index.started) + by(&index.sent);
@@ -114,7 +113,7 @@ fn posted(log: &TaskLog, call: &ToolCall, index: &Index<'_>, findings: &mut Find
     once((task, call, "posted"), n_posted, index, findings);
 }
 
-/// What a call does, it does once at most; told as done it did it, told as failed it did not.
+/// A call has its effect at most once. Reported as done, it had the effect; reported as failed, it did not.
 fn once((task, call, done): (TaskId, &ToolCall, &str), times: u64, index: &Index<'_>, findings: &mut Findings) {
     let id = &call.id;
     let told = index.output(task, id).map(Told::of);
@@ -123,7 +122,7 @@ fn once((task, call, done): (TaskId, &ToolCall, &str), times: u64, index: &Index
     findings.expect(told != Some(Told::Failure) || times == 0, || format!("N3 {id} was told as failed and was {done}"));
 }
 
-/// A command of another process arrives once at most.
+/// A command of another process arrives at most once.
 fn commands(evidence: &Evidence, findings: &mut Findings) {
     let mut arrived: HashMap<i64, u64> = HashMap::new();
     for event in evidence.tasks.iter().flat_map(|log| &log.events) {
@@ -136,7 +135,7 @@ fn commands(evidence: &Evidence, findings: &mut Findings) {
     }
 }
 
-/// Whether the task that the person wrote to has gone on to its last word: then it has got what was kept for it.
+/// True if the recipient of the person's message ended by its own last reply, and so has received the kept message.
 fn goes_on(evidence: &Evidence, index: &Index<'_>, words: &str) -> bool {
     evidence.commands.iter().any(|(_, command)| match command {
         Command::Send { task, text, .. } if text == words => index.log(*task).is_some_and(TaskLog::has_read_its_mail),

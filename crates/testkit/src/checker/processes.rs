@@ -1,9 +1,9 @@
-//! N6: nothing that a run started is still there.
+//! N6: no process of the run remains.
 
 use std::fs;
 use std::path::Path;
 
-/// Processes whose program or working directory lies below a folder: pid and command line. Zombies are gone already.
+/// Processes whose program or working directory is below a folder: pid and command line. Zombies count as gone.
 pub fn left_below(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let processes =

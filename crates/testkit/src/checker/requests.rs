@@ -1,5 +1,4 @@
-//! N7 and N2 at the model's side: every request that left the process was whole, and tells its task what the log says,
-//! once.
+//! N7 and N2 at the model's side: every request sent was valid, and tells its task what the log says, once.
 
 use std::collections::HashMap;
 
@@ -29,7 +28,7 @@ pub(super) fn check(evidence: &Evidence, stage: Stage, findings: &mut Findings) 
     }
 }
 
-/// Whether each call of a conversation (in the form of Chat Completions) has one output, behind it and in its order.
+/// Checks that each call of a conversation (in the form of Chat Completions) has one output, after it and in order.
 fn pairing(body: &Value) -> Result<(), String> {
     let mut unanswered: Vec<&str> = Vec::new();
     let messages = body["messages"].as_array().ok_or("it has no messages")?;
@@ -57,15 +56,15 @@ fn pairing(body: &Value) -> Result<(), String> {
     }
 }
 
-/// The first thing that the user said, which tells tasks apart.
+/// Returns the first user message, which identifies the task.
 fn prompt(body: &Value) -> &str {
     let mut messages = body["messages"].as_array().into_iter().flatten();
     let first = messages.find(|message| message["role"] == "user");
     first.and_then(|message| message["content"].as_str()).unwrap_or_default()
 }
 
-/// The last request of each task has all that the task was told since its conversation was last shortened, once and in
-/// its place. What was told last may have come too late for it.
+/// Checks that the last request of each task contains everything that the task was told since the last compaction, once
+/// and in place. The last items may have come too late for it.
 fn conversation(log: &TaskLog, request: &Value, findings: &mut Findings) {
     let messages = || request["messages"].as_array().into_iter().flatten();
     let of = |role: &'static str| messages().filter(move |message| message["role"] == role);

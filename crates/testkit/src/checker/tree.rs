@@ -1,5 +1,5 @@
-//! N1, N2 and N5: what was shown is in the journal, each leg ends once, as it should, and what a tree has used is what
-//! its replies have.
+//! N1, N2 and N5: shown events are in the journal, each leg ends once and rightly, and a tree's usage is that of its
+//! replies.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use sortie_protocol::{Event, Fact, FailureCode, Limit, Status, TaskId};
 use super::index::Index;
 use super::{Evidence, Findings, Stage, TaskLog};
 
-/// The failures that the scripts ask for: an answer that is withheld, and a limit without a report.
+/// Failures that the scripts provoke: a withheld reply, and a limit without a report.
 const ASKED_FOR: [FailureCode; 2] = [FailureCode::Refusal, FailureCode::Limit(Limit::Turns)];
 
 pub(super) fn check(evidence: &Evidence, index: &Index<'_>, stage: Stage, findings: &mut Findings) {
@@ -24,7 +24,7 @@ pub(super) fn check(evidence: &Evidence, index: &Index<'_>, stage: Stage, findin
     }
 }
 
-/// N1: what somebody outside has seen must not be gone, nor be another.
+/// N1: an event seen outside must be in the journal, unchanged.
 fn shown(evidence: &Evidence, findings: &mut Findings) {
     let kept: HashMap<(TaskId, u64), &Event> =
         evidence.tasks.iter().flat_map(|task| &task.events).map(|event| ((event.task_id, event.seq), event)).collect();
@@ -34,7 +34,7 @@ fn shown(evidence: &Evidence, findings: &mut Findings) {
         let name = || format!("event {} of {} ({})", event.seq, event.task_id, event.fact.kind());
         match found {
             None => findings.breach(format!("N1 {} was shown and is not in the journal", name())),
-            // As they are written: what is not stored is not compared.
+            // Compared in serialised form, because only that is stored.
             Some(found) if json(found) != json(event) => {
                 findings.breach(format!("N1 {} was shown and is another in the journal", name()));
             }
@@ -47,8 +47,8 @@ fn json(event: &Event) -> serde_json::Value {
     serde_json::to_value(event).unwrap_or_default()
 }
 
-/// N2: a leg has one ending, and a run that is over has no open leg. Who was not stopped is not cancelled, and nobody
-/// fails but where the script has it so.
+/// N2: a leg has one ending, and a finished run has no open leg. Only stopped tasks are cancelled, and tasks fail only
+/// if the script provokes it.
 fn legs(task: &TaskLog, index: &Index<'_>, stage: Stage, findings: &mut Findings) {
     let mut endings: HashMap<u32, u32> = HashMap::new();
     for event in &task.events {
@@ -88,8 +88,7 @@ fn legs(task: &TaskLog, index: &Index<'_>, stage: Stage, findings: &mut Findings
     });
 }
 
-/// N5: a tree has used what its log says of its calls, no less and not twice. A call that nobody has heard of again has
-/// used what was held back for it.
+/// N5: a tree's usage is that of the calls in its log, no less and not twice. A lost call has used its reservation.
 fn figures(evidence: &Evidence, findings: &mut Findings) {
     let mut used: HashMap<TaskId, (u64, u64)> = HashMap::new();
     for log in &evidence.tasks {

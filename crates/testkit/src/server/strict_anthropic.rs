@@ -154,7 +154,7 @@ fn check_tool(place: &str, tool: &Object) -> Checked {
     check_cache_mark(place, tool)
 }
 
-/// Rejects keywords next to the top-level object type of a schema.
+/// Rejects a schema with a choice at its top level, or of an old draft.
 fn check_schema(place: &str, schema: &Value) -> Checked {
     if ["oneOf", "allOf", "anyOf"].iter().any(|key| schema.get(key).is_some()) {
         return invalid(format!("{place}: input_schema does not support oneOf, allOf, or anyOf at the top level"));

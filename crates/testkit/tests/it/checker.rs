@@ -1,4 +1,4 @@
-//! The checker of what a killed run leaves behind: it must find each breach that it is there for, and no other.
+//! The checker of a killed run's traces: it must find each kind of breach, and report no other.
 
 use serde_json::{Value, json};
 use sortie_journal::{SqliteJournal, TaskState};
@@ -11,7 +11,7 @@ const PROMPT: &str = "Have it done.";
 const REPORT: &str = "This is the report of w001.";
 const UNKNOWN: &str = "unknown: the program was stopped while this call ran.";
 
-/// What the main agent calls in its one turn with calls.
+/// Calls of the main agent in its one turn with calls.
 fn calls() -> [ToolCall; 3] {
     [
         call("main-0-0", "Bash", &json!({"command": "echo main-0-0 >> effects.log"})),
@@ -20,13 +20,13 @@ fn calls() -> [ToolCall; 3] {
     ]
 }
 
-/// A file that was there before.
+/// A file that existed before the run.
 fn kept(path: &str, before: &str, now: &str) -> (String, Kept) {
     let version = |text: &str| Version { bytes: text.as_bytes().to_vec(), mode: 0o100_640 };
     (path.to_owned(), Kept { before: version(before), now: Some(version(now)) })
 }
 
-/// A run that came to a good end: a command, an edit and a child.
+/// A run with a good end: a command, an edit and a child.
 fn good() -> Evidence {
     let (main, child) = (id(1), id(2));
     let calls = calls();
@@ -66,25 +66,25 @@ fn good() -> Evidence {
     }
 }
 
-/// The invariants that a good run breaks after something was done to it.
+/// Invariants that a good run breaks after this damage.
 fn broken(harm: impl FnOnce(&mut Evidence)) -> Vec<String> {
     relics::broken(good(), harm)
 }
 
-/// Removes the events of the main agent that are of this kind.
+/// Removes the main agent's events of this kind.
 fn forget(evidence: &mut Evidence, kind: &str) {
     evidence.shown.clear();
     evidence.tasks[0].events.retain(|event| event.fact.kind() != kind);
 }
 
-/// Writes an event of the main agent once more.
+/// Repeats an event of the main agent.
 fn repeat(evidence: &mut Evidence, kind: &str) {
     let events = &mut evidence.tasks[0].events;
     let again = events.iter().find(|event| event.fact.kind() == kind).unwrap().clone();
     events.push(Event { seq: 100, ..again });
 }
 
-/// Has a call of the main agent answered in another way.
+/// Gives a call of the main agent another answer.
 fn answer(evidence: &mut Evidence, call: &str, text: &str) {
     evidence.shown.clear();
     for event in &mut evidence.tasks[0].events {
@@ -111,7 +111,7 @@ fn a_good_run_breaks_nothing_and_is_counted() {
 }
 
 #[test]
-fn what_was_shown_must_be_in_the_journal_as_it_was() {
+fn shown_events_must_be_in_the_journal_unchanged() {
     assert_eq!(broken(|run| drop(run.tasks[0].events.remove(3))), ["N1"]);
     assert_eq!(broken(|run| run.shown[3].time = Timestamp(0)), ["N1"]);
     assert_eq!(broken(|run| run.effects.push("main-7-7".to_owned())), ["N1"]);
@@ -130,7 +130,7 @@ fn a_leg_ends_once_and_a_child_is_delivered_once() {
 }
 
 #[test]
-fn an_effect_happens_once_at_most_and_is_told_as_it_was() {
+fn an_effect_happens_at_most_once_and_is_reported_truthfully() {
     assert_eq!(broken(|run| run.effects.push("main-0-0".to_owned())), ["N3"]);
     assert_eq!(broken(|run| run.effects.clear()), ["N3"]);
     assert_eq!(broken(|run| answer(run, "main-0-0", "it could not be run")), ["N3"]);
@@ -139,7 +139,7 @@ fn an_effect_happens_once_at_most_and_is_told_as_it_was() {
 }
 
 #[test]
-fn a_tree_has_used_what_its_replies_have() {
+fn the_usage_of_a_tree_is_that_of_its_replies() {
     let costs_more = |run: &mut Evidence| match &mut run.tasks[1].events[1].fact {
         Fact::ModelReplied { reply, .. } => reply.usage.output_tokens += 1,
         other => panic!("{other:?}"),
@@ -148,7 +148,7 @@ fn a_tree_has_used_what_its_replies_have() {
 }
 
 #[test]
-fn a_call_without_a_reply_has_used_what_is_told_of_it_or_was_held_back_for_it() {
+fn a_call_without_a_reply_counts_its_reported_usage_or_its_reservation() {
     let one = Usage { output_tokens: 1, ..Usage::default() };
     let before_the_end = |run: &mut Evidence, fact: Fact| {
         let at = run.tasks[1].events.len() - 1;
@@ -176,7 +176,7 @@ fn a_call_without_a_reply_has_used_what_is_told_of_it_or_was_held_back_for_it() 
 }
 
 #[test]
-fn nothing_lies_about() {
+fn no_stray_files_remain() {
     assert_eq!(broken(|run| run.strays.push("workspace/x".to_owned())), ["N6"]);
 }
 
@@ -186,7 +186,7 @@ fn a_process_that_works_in_a_folder_is_found_until_it_has_ended() {
     let path = folder.path().canonicalize().unwrap();
     let mut child = std::process::Command::new("sleep").arg("60").current_dir(&path).spawn().unwrap();
     let found = left_below(&path);
-    // Its words may not be there yet.
+    // Its arguments may not be readable yet.
     assert!(found.len() == 1 && found[0].starts_with(&format!("{} ", child.id())), "{found:?}");
     child.kill().unwrap();
     child.wait().unwrap();
@@ -207,14 +207,14 @@ fn every_call_has_one_output_in_its_place() {
 }
 
 #[test]
-fn an_edit_that_was_told_as_done_is_in_the_file() {
+fn an_edit_reported_as_done_is_in_the_file() {
     assert_eq!(broken(|run| run.files.clear()), ["N9"]);
     assert_eq!(broken(|run| answer(run, "main-0-1", "the file has changed")), ["N9"]);
     assert_eq!(broken(|run| answer(run, "main-0-1", UNKNOWN)), [""; 0]);
 }
 
 #[test]
-fn a_file_that_is_written_holds_what_was_written_and_nothing_else() {
+fn a_written_file_holds_exactly_its_content() {
     let writes = |run: &mut Evidence, content: &str| {
         let arguments = json!({"file_path": "a.txt", "content": content});
         run.shown.clear();
@@ -231,7 +231,7 @@ fn a_file_that_is_written_holds_what_was_written_and_nothing_else() {
 }
 
 #[test]
-fn what_was_there_before_is_there_but_for_what_calls_have_put_in() {
+fn earlier_files_differ_only_by_the_changes_of_calls() {
     let change = |run: &mut Evidence, path: &str, change: fn(&mut Version)| {
         change(run.kept.get_mut(path).unwrap().now.as_mut().unwrap());
     };
@@ -244,7 +244,7 @@ fn what_was_there_before_is_there_but_for_what_calls_have_put_in() {
 }
 
 #[test]
-fn what_was_there_before_is_read_from_a_folder_whatever_it_holds() {
+fn earlier_files_of_any_kind_are_read_from_a_folder() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     for directory in ["before/kept", "workspace/kept", "state"] {
@@ -261,7 +261,7 @@ fn what_was_there_before_is_read_from_a_folder_whatever_it_holds() {
 }
 
 #[test]
-fn a_run_that_was_killed_may_lack_what_comes_last() {
+fn a_killed_run_may_lack_its_last_events() {
     let mut evidence = good();
     evidence.shown.clear();
     evidence.requests.clear();

@@ -1,4 +1,4 @@
-//! The checker of what a killed run leaves behind, where tasks work in the background, write to each other and ask.
+//! The checker with background tasks that write to each other and ask questions.
 
 use serde_json::{Value, json};
 use sortie_journal::TaskState;
@@ -41,7 +41,7 @@ fn read(reports: &[TaskId], messages: &[u32], text: &str) -> Fact {
     }
 }
 
-/// A child in the background asks, is answered, and reports; a person has a word, too.
+/// A background child asks, is answered, and reports; a person sends a message, too.
 fn good() -> Evidence {
     let (main, child) = (main_id(), child_id());
     let task = call("main-0-0", "Task", &json!({"prompt": "Do a part.", "run_in_background": true}));
@@ -113,18 +113,18 @@ fn broken(harm: impl FnOnce(&mut Evidence)) -> Vec<String> {
     relics::broken(good(), harm)
 }
 
-/// The event of a task, by its number.
+/// Returns an event of a task, by its number.
 fn event(run: &mut Evidence, task: usize, seq: u64) -> &mut Event {
     run.tasks[task].events.iter_mut().find(|event| event.seq == seq).unwrap()
 }
 
-/// Removes an event, and what the requests had of it.
+/// Removes an event, and its content from the requests.
 fn forget(run: &mut Evidence, task: usize, seq: u64) {
     run.requests.clear();
     run.tasks[task].events.retain(|event| event.seq != seq);
 }
 
-/// Writes an event once more, at the end.
+/// Repeats an event at the end.
 fn repeat(run: &mut Evidence, task: usize, seq: u64) {
     let again = event(run, task, seq).clone();
     run.tasks[task].events.push(Event { seq: 100, ..again });
@@ -149,7 +149,7 @@ fn a_good_run_breaks_nothing_and_is_counted() {
 }
 
 #[test]
-fn a_report_is_read_once_by_who_has_got_it() {
+fn a_report_is_read_once_by_its_recipient() {
     assert_eq!(broken(|run| repeat(run, 0, 13)), ["N2"], "twice");
     assert_eq!(broken(|run| forget(run, 0, 13)), ["N2"], "never");
     assert_eq!(broken(|run| run.tasks[0].events.swap(11, 12)), [""; 0], "the numbers count");
@@ -160,7 +160,7 @@ fn a_report_is_read_once_by_who_has_got_it() {
 }
 
 #[test]
-fn a_report_may_be_unread_where_its_reader_was_stopped() {
+fn a_report_may_be_unread_if_its_reader_was_stopped() {
     let stopped = |run: &mut Evidence| {
         forget(run, 0, 13);
         cancel(run, 0);
@@ -170,9 +170,9 @@ fn a_report_may_be_unread_where_its_reader_was_stopped() {
 }
 
 #[test]
-fn a_report_that_was_left_to_another_is_read_by_that_one() {
+fn an_adopted_report_is_read_by_its_adopter() {
     let adopted = |run: &mut Evidence| {
-        // The one who started it has ended before it read it, and a third one is above it.
+        // Its parent ended before reading it, and a third task is above the parent.
         match &mut event(run, 0, 1).fact {
             Fact::TaskStarted { job } => job.config.depth = 1,
             other => panic!("{other:?}"),
@@ -198,7 +198,7 @@ fn a_report_that_was_left_to_another_is_read_by_that_one() {
 }
 
 #[test]
-fn a_message_is_read_once_and_not_before_it_came() {
+fn a_message_is_read_once_and_not_before_it_arrives() {
     assert_eq!(broken(|run| repeat(run, 1, 7)), ["N2"], "read twice");
     assert_eq!(broken(|run| forget(run, 1, 7)), ["N2"], "never read");
     assert_eq!(broken(|run| forget(run, 1, 6)), ["N2", "N2"], "never came, though that was acknowledged");
@@ -207,7 +207,7 @@ fn a_message_is_read_once_and_not_before_it_came() {
 }
 
 #[test]
-fn what_was_kept_for_a_task_reaches_it_when_it_goes_on() {
+fn a_kept_message_reaches_its_task_when_it_resumes() {
     let kept = |run: &mut Evidence| {
         run.receipts[0].1 = "kept".to_owned();
         forget(run, 1, 7);
@@ -223,7 +223,7 @@ fn what_was_kept_for_a_task_reaches_it_when_it_goes_on() {
 }
 
 #[test]
-fn a_call_that_sends_or_posts_does_so_once_and_is_told_as_it_was() {
+fn a_call_that_sends_or_posts_does_so_once_and_is_reported_truthfully() {
     assert_eq!(broken(|run| forget(run, 0, 8)), ["N3"], "a note that is not there");
     assert_eq!(broken(|run| repeat(run, 0, 8)), ["N3"], "a note twice");
     let unsent = |run: &mut Evidence| match &mut event(run, 1, 4).fact {
@@ -238,7 +238,7 @@ fn a_call_that_sends_or_posts_does_so_once_and_is_told_as_it_was() {
     assert_eq!(broken(failed), ["N3"]);
     let stopped_before_it_read_it = |run: &mut Evidence| {
         failed(run);
-        // It waits for the answer when it is stopped.
+        // It is stopped while it waits for the answer.
         for seq in 5..=8 {
             forget(run, 1, seq);
         }
@@ -251,13 +251,13 @@ fn a_call_that_sends_or_posts_does_so_once_and_is_told_as_it_was() {
 }
 
 #[test]
-fn an_answer_stands_behind_its_question() {
+fn an_answer_comes_after_its_question() {
     assert_eq!(broken(|run| event(run, 1, 3).seq = 50), ["N2"]);
     assert_eq!(broken(|run| repeat(run, 1, 3)), ["N2"], "asked twice");
 }
 
 #[test]
-fn nobody_is_cancelled_who_was_not_stopped() {
+fn only_stopped_tasks_are_cancelled() {
     assert_eq!(broken(|run| cancel(run, 1)), ["N2"]);
     let stopped = |run: &mut Evidence| {
         cancel(run, 1);

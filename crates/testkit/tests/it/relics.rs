@@ -1,4 +1,4 @@
-//! Logs of runs that never were, for the tests of the checker, and what it finds in them.
+//! Invented logs of runs for the tests of the checker, and its findings.
 
 use serde_json::Value;
 use sortie_journal::TaskState;
@@ -92,7 +92,7 @@ pub(crate) fn log(task: TaskId, depth: u32, facts: Vec<Fact>) -> TaskLog {
     TaskLog { state: TaskState::Ended(Status::Completed), events: events.collect() }
 }
 
-/// The invariants that a run breaks after something was done to it.
+/// Invariants that a run breaks after this damage.
 pub(crate) fn broken(mut run: Evidence, harm: impl FnOnce(&mut Evidence)) -> Vec<String> {
     harm(&mut run);
     let breaches = check(&run, Stage::Ended).breaches;
