@@ -120,7 +120,7 @@ fn garbage(reason: impl fmt::Display, data: &str) -> ModelError {
     let more = if shown.len() < data.len() { "…" } else { "" };
     ModelError::new(
         ErrorKind::Garbage,
-        format!("the provider sent what is not its format: {reason} in `{shown}{more}`"),
+        format!("the provider's response is not in its format: {reason} in `{shown}{more}`"),
     )
 }
 
@@ -131,7 +131,7 @@ fn fault_or_garbage(reason: impl fmt::Display, data: &str) -> ModelError {
 }
 
 fn cut() -> ModelError {
-    ModelError::new(ErrorKind::Cut, "the stream ended before the provider ended it")
+    ModelError::new(ErrorKind::Cut, "the stream broke off before its end")
 }
 
 /// True if a delta is empty. Empty deltas do not keep a call alive.

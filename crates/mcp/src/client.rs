@@ -69,11 +69,12 @@ impl Connections {
                     wanted.agent.name, configured.name
                 )),
                 (ServerUse::Named(name), None) => notices.push(format!(
-                    "the agent `{}` asks for the MCP server `{name}`, which nobody has set up",
+                    "the agent `{}` asks for the MCP server `{name}`, which is not configured",
                     wanted.agent.name
                 )),
                 (ServerUse::Own(own), Some(configured)) if own != configured => notices.push(format!(
-                    "the agent `{}` brings an MCP server `{}`, and another one of that name is set up, which serves",
+                    "the agent `{}` brings an MCP server `{}`, but another one of that name is configured and is \
+                        used instead",
                     wanted.agent.name, own.name
                 )),
                 (_, Some(_)) => {}
@@ -124,7 +125,7 @@ impl RemoteTools for Connections {
 fn left_out(server: &str, admitted: usize) -> Option<String> {
     let more = admitted.checked_sub(MAX_OFFERED).filter(|more| *more > 0)?;
     Some(format!(
-        "the MCP server `{server}` has {admitted} tools; {more} are left out, since at most {MAX_OFFERED} are offered: name \
-         those that are wanted in an agent's `tools`"
+        "the MCP server `{server}` has {admitted} tools; {more} are left out, because at most {MAX_OFFERED} are \
+            offered. Name the ones you need in an agent's `tools`"
     ))
 }

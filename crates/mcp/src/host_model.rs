@@ -127,7 +127,7 @@ impl Models for HostModels {
     fn choose(&self, asked: Option<&str>, inherited: Option<&ModelChoice>) -> Result<Chosen, UnknownModel> {
         let is_host = asked.is_some_and(|asked| asked.eq_ignore_ascii_case(ROUTE));
         let Some(host) = inherited.filter(|choice| choice.route == ROUTE) else {
-            let hint = "the model of the host serves only what a host asks for that offers it (sampling with tools)";
+            let hint = "a host's model serves only requests of a host that offers it (sampling with tools)";
             return match asked {
                 Some(asked) if is_host => Err(UnknownModel::Nobody { asked: asked.to_owned(), hint: hint.to_owned() }),
                 _ => self.routes.choose(asked, inherited),

@@ -71,7 +71,7 @@ impl Records {
         let behind = match page.and_then(|page| page.cursor) {
             None => None,
             Some(cursor) => Some(cursor.parse::<TaskId>().map_err(|_| {
-                let message = format!("`{cursor}` is no cursor of this list; take `nextCursor` of the page before");
+                let message = format!("`{cursor}` is not a cursor of this list; use `nextCursor` of the previous page");
                 ErrorData::invalid_params(message, None)
             })?),
         };
@@ -132,7 +132,7 @@ impl Records {
     async fn find(&self, task: TaskId) -> Result<TaskHeader, ErrorData> {
         self.engine_host.look(task).await.map_err(|failure| not_found(failure.message))?;
         let found = self.read(move |journal| journal.find(&task.to_string())).await?;
-        found.into_iter().next().ok_or_else(|| not_found(format!("{task} has only begun; look again")))
+        found.into_iter().next().ok_or_else(|| not_found(format!("{task} has only just begun; read it again")))
     }
 
     /// Reads on a thread that may block.

@@ -155,7 +155,7 @@ impl ServerHandler for Server {
         };
         // A host would wait for ever for the reply to a call that panicked.
         AssertUnwindSafe(self.call(request, context)).catch_unwind().await.unwrap_or_else(|_| {
-            Err(ErrorData::internal_error("the call broke down; this is a bug in Sortie, told on stderr", None))
+            Err(ErrorData::internal_error("the call failed because of a bug in Sortie; see stderr", None))
         })
     }
 
@@ -274,7 +274,7 @@ impl ServerHandler for Server {
     ) -> Result<CustomResult, ErrorData> {
         let is_gone = is_newest(&context) && GONE.contains(&method.as_str());
         if KNOWN.contains(&method.as_str()) && !is_gone {
-            return Err(ErrorData::invalid_params(format!("the parameters of `{method}` do not fit"), None));
+            return Err(ErrorData::invalid_params(format!("the parameters of `{method}` are invalid"), None));
         }
         Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("there is no method `{method}`"), None))
     }

@@ -109,7 +109,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Streams<W> {
     /// Reads the message on a line, if it is acceptable.
     fn take(&self, line: Line<Vec<u8>>) -> Result<RxJsonRpcMessage<RoleServer>, Refusal> {
         let Line::Read(line) = line else {
-            let text = format!("a message has more than {MAX_LINE_BYTES} bytes; it was passed over");
+            let text = format!("a message has more than {MAX_LINE_BYTES} bytes; it was skipped");
             return Err(Refusal { error: ErrorData::invalid_request(text, None), id: None });
         };
         let message = read_message(&line)?;
@@ -161,11 +161,11 @@ fn read_message(line: &[u8]) -> Result<RxJsonRpcMessage<RoleServer>, Refusal> {
         Err(error) => error,
     };
     if let Err(error) = serde_json::from_slice::<IgnoredAny>(line) {
-        let text = format!("the line is no JSON: {error}");
+        let text = format!("the line is not JSON: {error}");
         return Err(Refusal { error: ErrorData::new(ErrorCode::PARSE_ERROR, text, None), id: None });
     }
     let id = serde_json::from_slice(line).ok().and_then(|Named { id }| id);
-    let text = format!("{error}; send one message of JSON-RPC 2.0 a line, and no batches");
+    let text = format!("{error}; send one JSON-RPC 2.0 message per line, and no batches");
     Err(Refusal { error: ErrorData::invalid_request(text, None), id })
 }
 

@@ -83,7 +83,7 @@ fn an_unknown_model_is_wrong_usage() {
         &expect![[r#"
             exit 2
             --- stderr
-            error: unknown model `gpt-99`; no route leads to its provider; known routes: offline; to use a model by its id set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or LLM_MODEL_ID with LLM_API_KEY and LLM_BASE_URL
+            error: unknown model `gpt-99`; no route leads to its provider; known routes: offline; to use a model by its id, set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or LLM_MODEL_ID with LLM_API_KEY and LLM_BASE_URL
         "#]],
     );
     assert!(world.kept_nothing());

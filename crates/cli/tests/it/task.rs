@@ -141,7 +141,7 @@ fn a_request_that_cannot_be_started_is_answered_in_the_contracts_form() {
         &expect![[r#"
             exit 1
             --- stdout
-            {"error":{"code":"unknown_model","message":"unknown model `gpt-99`; no route leads to its provider; known routes: offline; to use a model by its id set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or LLM_MODEL_ID with LLM_API_KEY and LLM_BASE_URL"},"status":"rejected"}
+            {"error":{"code":"unknown_model","message":"unknown model `gpt-99`; no route leads to its provider; known routes: offline; to use a model by its id, set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or LLM_MODEL_ID with LLM_API_KEY and LLM_BASE_URL"},"status":"rejected"}
         "#]],
     );
     let capped = ["--set", "task_tool.max_prompt_bytes=4", "task"];

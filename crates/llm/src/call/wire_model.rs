@@ -107,10 +107,10 @@ impl WireModel {
     fn held_up(&self, too_long: TooLong, failed: Option<ModelError>, retries: &Retries) -> ModelError {
         let address = &self.route.base_url;
         let (reason, retry_after) = match too_long {
-            TooLong::Closed(wait) => (format!("{address} takes no requests for now"), Some(wait)),
+            TooLong::Closed(wait) => (format!("{address} accepts no requests for now"), Some(wait)),
             TooLong::Deadline => {
-                let next = "give it more time, or let fewer work at once";
-                (format!("{address} cannot be asked before the deadline, at the rate that it takes; {next}"), None)
+                let next = "allow more time, or run fewer tasks at once";
+                (format!("{address} cannot be called before the deadline, at the rate that it accepts; {next}"), None)
             }
         };
         match failed {

@@ -9,7 +9,7 @@ use sortie_protocol::{FailureCode, Usage};
 #[error("{message}")]
 pub struct ModelError {
     pub kind: ErrorKind,
-    /// What happened, where, and what to do next. Never contains a key.
+    /// Describes what happened, where, and what to do next. Never contains a key.
     pub message: String,
     /// The HTTP status, if there was one.
     pub status: Option<u16>,

@@ -175,7 +175,7 @@ impl Chooser<'_> {
         let next = match (self.table.get(MAIN_ROUTE), self.table.unusable.get(MAIN_ROUTE)) {
             (Some(_), _) => "anything else must be a model id of the main route's provider".to_owned(),
             (None, Some(problem)) => format!("the main route cannot be used: {problem}"),
-            (None, None) => format!("to use a model by its id {SET_A_MODEL}"),
+            (None, None) => format!("to use a model by its id, {SET_A_MODEL}"),
         };
         format!("{meant}known routes: {names}; {next}")
     }

@@ -22,14 +22,14 @@ const ERROR_BODY: Duration = Duration::from_secs(5);
 pub(crate) fn not_sent(error: &reqwest::Error, route: &Route, url: &Url) -> ModelError {
     let (url, cause) = (shown(url), deepest_cause(error));
     if error.is_builder() {
-        return ModelError::new(ErrorKind::Setup, format!("no request to {url} can be made: {cause}"));
+        return ModelError::new(ErrorKind::Setup, format!("cannot build a request to {url}: {cause}"));
     }
     if !error.is_connect() {
         let message = format!("the connection to {url} broke before an answer came: {cause}");
         return ModelError::new(ErrorKind::Cut, message);
     }
     let next = if cause.contains("certificate") {
-        "a private certificate authority is named by SSL_CERT_FILE".to_owned()
+        "for a private certificate authority, set SSL_CERT_FILE".to_owned()
     } else {
         format!("is the server running? the address is set by {}", route.base_url_setting())
     };
@@ -49,7 +49,7 @@ pub(crate) async fn refused(mut response: Response, route: &Route, model: &str, 
     let next = match (kind, location) {
         (ErrorKind::Auth, _) => format!("; check {}", route.key_setting()),
         (ErrorKind::NotFound, Some(location)) => {
-            format!("; it points to {}; correct {}", pointed_to(&url, &location), route.base_url_setting())
+            format!("; it redirects to {}; correct {}", pointed_to(&url, &location), route.base_url_setting())
         }
         (ErrorKind::NotFound, None) => format!("; {}", perhaps_no_model(route, model, known)),
         _ => String::new(),
@@ -132,7 +132,7 @@ fn pointed_to(from: &Url, location: &str) -> String {
     const LONGEST: usize = 200;
     match from.join(location) {
         Ok(url) => shown(&url).chars().take(LONGEST).collect(),
-        Err(_) => "what is no address".to_owned(),
+        Err(_) => "an invalid address".to_owned(),
     }
 }
 

@@ -60,7 +60,7 @@ pub(crate) async fn read_reply(
 }
 
 fn broken(error: &reqwest::Error) -> ModelError {
-    let message = format!("the connection broke before the reply was whole: {}", deepest_cause(error));
+    let message = format!("the connection broke before the reply was complete: {}", deepest_cause(error));
     ModelError::new(ErrorKind::Cut, message)
 }
 

@@ -47,7 +47,7 @@ const COLLECTIONS: [&str; 4] = ["models/", "tunedModels/", "publishers/", "proje
 /// Returns the address of a model. The id is part of the path, so it must not lead elsewhere.
 fn endpoint(route: &Route, model: &str) -> Result<Url, ModelError> {
     if !is_model_id(model) {
-        let message = format!("`{}` cannot stand in the address of a model; name another", model.escape_debug());
+        let message = format!("`{}` cannot be part of a model's address; choose another id", model.escape_debug());
         return Err(ModelError::new(ErrorKind::Setup, message));
     }
     let is_resource = COLLECTIONS.iter().any(|collection| model.starts_with(collection));

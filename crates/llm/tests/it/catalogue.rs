@@ -164,8 +164,8 @@ fn an_invalid_file_is_reported_with_the_line() {
         my/models.toml:3: invalid value: integer `-1`, expected a nonzero u64
         my/models.toml:3: invalid value: integer `0`, expected a nonzero u64
         my/models.toml:3: invalid type: string "9k", expected a nonzero u64
-        my/models.toml:5: -0.5 is no price; write US dollars for a million tokens, like 2.5
-        my/models.toml:3: NaN is no price; write US dollars for a million tokens, like 2.5
+        my/models.toml:5: -0.5 is not a price; write US dollars per million tokens, like 2.5
+        my/models.toml:3: NaN is not a price; write US dollars per million tokens, like 2.5
         my/models.toml:3: unknown wire `grpc`; known wires: anthropic, gemini, openai-chat, openai-responses
         my/models.toml:2: `*` is no model id; write one like `gpt-5` or, for a family, `gpt-5*`
         my/models.toml:2: `a*b` is no model id; write one like `gpt-5` or, for a family, `gpt-5*`

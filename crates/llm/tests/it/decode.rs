@@ -314,14 +314,14 @@ fn a_payload_in_another_format_is_garbage() {
         CHAT,
         &[r#"{"choices":[{"delta":"#],
         &expect![[r#"
-        Garbage: the provider sent what is not its format: EOF while parsing a value at line 1 column 21 in `{"choices":[{"delta":`
+        Garbage: the provider's response is not in its format: EOF while parsing a value at line 1 column 21 in `{"choices":[{"delta":`
     "#]],
     );
     check(
         ANTHROPIC,
         &[r#"{"type":"content_block_delta","index":7,"delta":{"type":"text_delta","text":"x"}}"#],
         &expect![[r#"
-            Garbage: the provider sent what is not its format: a delta outside its block in `{"type":"content_block_delta","index":7,"delta":{"type":"text_delta","text":"x"}…`
+            Garbage: the provider's response is not in its format: a delta outside its block in `{"type":"content_block_delta","index":7,"delta":{"type":"text_delta","text":"x"}…`
         "#]],
     );
 }

@@ -128,7 +128,7 @@ fn a_pause_is_a_cap_and_a_full_window_is_an_error() {
         ANTHROPIC,
         &events.iter().map(String::as_str).collect::<Vec<_>>(),
         &expect![[r#"
-            ContextLength: the conversation no longer fits the model's context window; start anew with less in it
+            ContextLength: the conversation no longer fits the model's context window; start a new one with less in it
         "#]],
     );
 }

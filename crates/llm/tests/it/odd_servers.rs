@@ -156,7 +156,7 @@ async fn errors_show_nothing_of_an_address_but_its_host() {
             assert!(!error.message.contains(secret), "{error}");
         }
         assert!(error.message.contains("no *** with *** and key=*** for API version 2026-10-01"), "{error}");
-        assert_eq!(error.message.contains("it points to https://elsewhere.example/v1; "), !headers.is_empty());
+        assert_eq!(error.message.contains("it redirects to https://elsewhere.example/v1; "), !headers.is_empty());
     }
 }
 
@@ -212,7 +212,7 @@ async fn a_redirect_is_reported_and_not_followed() {
     let error = told(&server).await;
     assert_eq!((error.kind, error.status), (ErrorKind::NotFound, Some(307)));
     assert!(
-        error.message.contains(&format!("it points to http://{}/v2; correct LLM_BASE_URL", elsewhere.address)),
+        error.message.contains(&format!("it redirects to http://{}/v2; correct LLM_BASE_URL", elsewhere.address)),
         "{error}"
     );
     assert_eq!(elsewhere.connections.load(Ordering::SeqCst), 0, "neither prompt nor key may go there");

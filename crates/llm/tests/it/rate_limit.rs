@@ -119,7 +119,7 @@ async fn a_call_that_cannot_be_sent_before_its_deadline_says_so() {
     let (observed, reply) = call(light.as_ref(), ModelRequest { deadline, ..request(&[], &messages) }).await;
     let error = reply.unwrap_err();
     assert_eq!((error.kind, observed.sent, server.requests().len()), (ErrorKind::RateLimited, 0, 1));
-    assert!(error.message.contains(" cannot be asked before the deadline, at the rate that it takes; "), "{error}");
+    assert!(error.message.contains(" cannot be called before the deadline, at the rate that it accepts; "), "{error}");
 }
 
 /// The number of tries, and the error with its usage, if the first one ends like this. The endpoint's rate is one token

@@ -193,12 +193,12 @@ fn an_unknown_model_is_refused_with_suggestions_and_a_setting() {
         &table(&[]),
         &["gpt-5", "o1-pro", "gtp-5-mini", "sonet", "ofline", "x"],
         &expect![[r#"
-            gpt-5 → unknown model `gpt-5`; no route leads to its provider; known routes: offline; to use a model by its id set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or LLM_MODEL_ID with LLM_API_KEY and LLM_BASE_URL
-            o1-pro → unknown model `o1-pro`; no route leads to its provider; known routes: offline; to use a model by its id set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or LLM_MODEL_ID with LLM_API_KEY and LLM_BASE_URL
-            gtp-5-mini → unknown model `gtp-5-mini`; did you mean `gpt-5-mini`? known routes: offline; to use a model by its id set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or LLM_MODEL_ID with LLM_API_KEY and LLM_BASE_URL
-            sonet → unknown model `sonet`; did you mean `sonnet`? known routes: offline; to use a model by its id set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or LLM_MODEL_ID with LLM_API_KEY and LLM_BASE_URL
-            ofline → unknown model `ofline`; did you mean `offline`? known routes: offline; to use a model by its id set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or LLM_MODEL_ID with LLM_API_KEY and LLM_BASE_URL
-            x → unknown model `x`; known routes: offline; to use a model by its id set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or LLM_MODEL_ID with LLM_API_KEY and LLM_BASE_URL
+            gpt-5 → unknown model `gpt-5`; no route leads to its provider; known routes: offline; to use a model by its id, set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or LLM_MODEL_ID with LLM_API_KEY and LLM_BASE_URL
+            o1-pro → unknown model `o1-pro`; no route leads to its provider; known routes: offline; to use a model by its id, set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or LLM_MODEL_ID with LLM_API_KEY and LLM_BASE_URL
+            gtp-5-mini → unknown model `gtp-5-mini`; did you mean `gpt-5-mini`? known routes: offline; to use a model by its id, set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or LLM_MODEL_ID with LLM_API_KEY and LLM_BASE_URL
+            sonet → unknown model `sonet`; did you mean `sonnet`? known routes: offline; to use a model by its id, set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or LLM_MODEL_ID with LLM_API_KEY and LLM_BASE_URL
+            ofline → unknown model `ofline`; did you mean `offline`? known routes: offline; to use a model by its id, set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or LLM_MODEL_ID with LLM_API_KEY and LLM_BASE_URL
+            x → unknown model `x`; known routes: offline; to use a model by its id, set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or LLM_MODEL_ID with LLM_API_KEY and LLM_BASE_URL
         "#]],
     );
     leads(
@@ -214,7 +214,7 @@ fn an_unknown_model_is_refused_with_suggestions_and_a_setting() {
         &table(&[openai("local", "qwen")]),
         &["lokal"],
         &expect![[r#"
-        lokal → unknown model `lokal`; did you mean `local`? known routes: local, offline; to use a model by its id set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or LLM_MODEL_ID with LLM_API_KEY and LLM_BASE_URL
+        lokal → unknown model `lokal`; did you mean `local`? known routes: local, offline; to use a model by its id, set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or LLM_MODEL_ID with LLM_API_KEY and LLM_BASE_URL
     "#]],
     );
 }

@@ -12,22 +12,21 @@ use crate::fixture::{call, outputs, reply, request, route, text, thinking, tools
 const HEAD: &str = "\
 # Wires
 
-What each wire carries, as it is spoken here; a provider may do more. A test writes this page from the table in
-`crates/llm/src/wire/support.rs` and fails when they differ.
+Features of each wire as it is spoken here; a provider may do more. A test writes this page from the table in
+`crates/llm/src/wire/support.rs` and fails if they differ.
 
 ";
 
 const NOTES: &str = "
-- A file that a wire does not carry is named in the output's text, with its type and its size; it is never dropped in
-  silence.
-- Where a failed output has no mark of its own, its text begins with `Error: `.
+- A file that a wire does not carry is never dropped silently: the output's text names it, with its type and size.
+- If a wire cannot mark a failed output, the output's text begins with `Error: `.
 - Reasoning goes back unchanged, and only to the wire that wrote it.
-- Where a wire has no cache marks the provider finds the common prefix by itself; requests only grow, so that it can.
-- Where a server reports no usage, or one that cannot be true (more output than twice the cap, more input than the window
-  or four times what was sent, a token for each sixteen letters), it is estimated from sizes on the high side, and the
-  outcome says for how many calls.
-- A try that breaks off counts with what its provider had reported by then, and is not estimated. Anthropic reports the
-  input at once, Gemini everything with each event; OpenAI reports at the end, so that a broken try there counts nothing.
+- Without cache marks the provider finds the common prefix by itself, which works because requests only grow.
+- Missing or implausible usage is replaced by a high estimate from sizes, and the outcome says for how many calls.
+  Implausible is more output than twice the cap, more input than the window or four times what was sent, or less than a
+  token for each sixteen letters.
+- A failed try counts with what its provider had reported by then, without an estimate. Anthropic reports the input at
+  once, and Gemini everything with each event. OpenAI reports at the end, so a failed try counts nothing there.
 ";
 
 fn yes_or_no(is_so: bool) -> String {

@@ -182,7 +182,7 @@ impl Connection {
     }
 
     fn closed(&self) -> ServerError {
-        let why = "is not started any more: the program ends".to_owned();
+        let why = "is not started: the program is ending".to_owned();
         ServerError::Unreachable { server: self.server.name.clone(), why }
     }
 

@@ -260,9 +260,9 @@ impl LiveConnection {
         match error {
             ServiceError::TransportClosed => self.last_words().await,
             ServiceError::TransportSend(error) => {
-                format!("could not be spoken with: {}", brief(&self.redactor, &plain(error)))
+                format!("could not be contacted: {}", brief(&self.redactor, &plain(error)))
             }
-            other => format!("could not be spoken with: {}", brief(&self.redactor, &other.to_string())),
+            other => format!("could not be contacted: {}", brief(&self.redactor, &other.to_string())),
         }
     }
 
@@ -318,7 +318,7 @@ fn failure(error: &ServiceError) -> Option<&Failure> {
 /// Reason for a program's failed handshake.
 fn of_program(error: &ClientInitializeError, redactor: &Redactor) -> String {
     match error {
-        // Which of the two is seen first is a matter of chance.
+        // It is a matter of chance which of the two is seen first.
         ClientInitializeError::ConnectionClosed(_) | ClientInitializeError::TransportError { .. } => {
             "it closed the connection".to_owned()
         }

@@ -34,7 +34,7 @@ impl HostModel {
         let answered = tokio::time::timeout(LONGEST_WAIT, pending.response()).await.map_err(|_| self.silent())?;
         match answered.map_err(|error| failure(&self.client, error))? {
             ClientResult::CreateMessageResult(result) => Ok(*result),
-            _ => Err(garbage(&self.client, "something else than a message")),
+            _ => Err(garbage(&self.client, "something other than a message")),
         }
     }
 

@@ -11,7 +11,7 @@ use sortie_protocol::{CallId, Part, Reply, StopReason, ToolCall, Usage};
 pub(super) fn reply(request: &ModelRequest<'_>, client: &str, said: CreateMessageResult) -> Result<Reply, ModelError> {
     let CreateMessageResult { model, stop_reason, message, .. } = said;
     if message.role != Role::Assistant {
-        return Err(garbage(client, "a message of the user"));
+        return Err(garbage(client, "a user message"));
     }
     let parts = message.content.into_vec().into_iter().map(|block| part(client, block));
     let parts: Vec<Part> = parts.collect::<Result<_, _>>()?;
@@ -31,7 +31,7 @@ fn part(client: &str, block: SamplingMessageContentBlock) -> Result<Part, ModelE
         })),
         SamplingMessageContentBlock::Image(_) => Err(garbage(client, "an image")),
         SamplingMessageContentBlock::Audio(_) => Err(garbage(client, "a recording")),
-        _ => Err(garbage(client, "something that is neither text nor a call of a tool")),
+        _ => Err(garbage(client, "content that is neither text nor a tool call")),
     }
 }
 
@@ -74,7 +74,7 @@ pub(super) fn failure(client: &str, error: ServiceError) -> ModelError {
         }
         other => (ErrorKind::Garbage, other.to_string()),
     };
-    let next = "look into the host, or set a model of your own (`sortie models --help`)";
+    let next = "check the host, or set a model of your own (`sortie models --help`)";
     ModelError::new(kind, format!("the host `{client}` did not answer with its model: {what}; {next}"))
 }
 

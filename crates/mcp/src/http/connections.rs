@@ -116,7 +116,7 @@ impl<S: ServerHandler> Visit<S> {
             .keep_alive(is_inside)
             .serve_connection(stream, answer);
         let mut connection = pin!(connection);
-        // How a connection ends is its client's affair; everything received on it has been handled.
+        // The way a connection ends is its client's affair; everything received on it has been handled.
         tokio::select! {
             _ = connection.as_mut() => return,
             () = closing.cancelled() => connection.as_mut().graceful_shutdown(),

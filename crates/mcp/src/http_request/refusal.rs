@@ -26,9 +26,9 @@ const JSON: HeaderValue = HeaderValue::from_static("application/json");
 pub(crate) enum Refusal {
     #[error("this server is not addressed by that name; use the address that it announced when it started")]
     Host,
-    #[error("pages of other sites are not answered")]
+    #[error("requests from pages of other sites are refused")]
     Origin,
-    #[error("there is nothing here; the protocol is spoken at {PATH}")]
+    #[error("nothing is served here; the protocol's path is {PATH}")]
     Path,
     #[error("send `Authorization: Bearer` with the token; the server named the file that holds it when it started")]
     Token { is_wrong: bool },
@@ -40,13 +40,13 @@ pub(crate) enum Refusal {
     TooLarge { limit: usize },
     #[error("the body did not come in time")]
     Slow,
-    #[error("the body broke off")]
+    #[error("the body ended early")]
     BrokenOff,
     #[error("the body is not valid JSON: {reason}")]
     NotJson { reason: String },
-    #[error("send one message with each request; batches are not part of the protocol any more")]
+    #[error("send one message with each request; batches are no longer part of the protocol")]
     Batch,
-    #[error("the body is no message of this protocol: it is neither a request, a notification nor an answer")]
+    #[error("the body is not a message of this protocol: it is neither a request, a notification nor a response")]
     NotAMessage { id: Option<RequestId> },
     #[error("there is no such session; start one with `initialize`")]
     UnknownSession,
@@ -56,7 +56,7 @@ pub(crate) enum Refusal {
     TooManySessions { n_sessions: usize },
     #[error("too many connections are open; try again later")]
     TooManyConnections,
-    #[error("the server is ending")]
+    #[error("the server is shutting down")]
     Ending,
 }
 

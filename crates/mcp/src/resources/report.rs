@@ -34,7 +34,7 @@ pub(super) fn write(header: &TaskHeader, ended: Option<Ended>, mut page: Page) -
 fn unfinished(header: &TaskHeader, earlier: Option<&Ended>) -> String {
     let state = match header.state {
         TaskState::Interrupted => {
-            "was interrupted; a message (SendMessage) or a Task call with `resume` goes on with it"
+            "was interrupted; a message (SendMessage) or a Task call with `resume` resumes it"
         }
         _ => "is at work",
     };

@@ -37,7 +37,7 @@ pub(crate) fn list(
 
 /// Error for a cursor that no page has issued.
 pub(super) fn unknown_cursor(cursor: &str) -> ErrorData {
-    let message = format!("`{cursor}` is no cursor of this list; take `nextCursor` of the page before");
+    let message = format!("`{cursor}` is not a cursor of this list; use `nextCursor` of the previous page");
     ErrorData::invalid_params(message, None)
 }
 
@@ -85,7 +85,7 @@ fn given(template: &Template, arguments: Option<&JsonObject>) -> Result<Given, E
                 let (template, usage) = (&template.name, template.usage());
                 return Err(invalid(&format!("the template `{template}` has no argument `{name}`; it takes {usage}")));
             }
-            _ => return Err(invalid(&format!("the argument `{name}` is no text; give it as a string"))),
+            _ => return Err(invalid(&format!("the argument `{name}` must be a string"))),
         }
     }
     Given::from_words(&words).map_err(|error| invalid(&error))

@@ -84,7 +84,7 @@ async fn wait(office: &Office, running: Running, caller: &Caller<'_>) -> Result<
         never = stopping => match never {},
     };
     ended.map_err(|error| {
-        let message = format!("{task} has worked, but how it ended could not be recorded: {error}");
+        let message = format!("{task} has ended, but its result could not be recorded: {error}");
         ErrorData::internal_error(message, None)
     })
 }

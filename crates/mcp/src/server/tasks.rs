@@ -67,7 +67,7 @@ pub(super) async fn update(office: &Office, id: &str, answers: &InputResponses) 
     let task = known(id)?;
     let glance = office.engine_host.look(task).await.map_err(|failure| unknown(&failure))?;
     let answer = answers.get(GO_ON).filter(|_| matches!(glance.stand, Stand::Interrupted));
-    let answer = answer.ok_or_else(|| ErrorData::invalid_params(format!("{task} has asked nothing"), None))?;
+    let answer = answer.ok_or_else(|| ErrorData::invalid_params(format!("{task} has not asked anything"), None))?;
     let done = match choice(answer)? {
         Choice::GoOn => office.engine_host.go_on(task, None).await.map(drop),
         Choice::End => office.engine_host.stop(task).await,
@@ -93,8 +93,8 @@ fn choice(answer: &Value) -> Result<Choice, ErrorData> {
         (Some("cancel"), _) => Ok(Choice::None),
         _ => {
             let message = format!(
-                "the answer to `{GO_ON}` has an `action`, which is `accept`, `decline` or `cancel`; with `accept` its \
-                 `content` says by `{GO_ON}` whether the task goes on"
+                "the answer to `{GO_ON}` needs an `action`: `accept`, `decline` or `cancel`; with `accept`, \
+                    `{GO_ON}` in its `content` says whether to resume the task"
             );
             Err(ErrorData::invalid_params(message, None))
         }
@@ -119,7 +119,7 @@ fn whether_to_go_on(task: TaskId) -> Result<InputRequests, ErrorData> {
         "method": "elicitation/create",
         "params": {
             "mode": "form",
-            "message": format!("The process that ran {task} is gone. Go on with it where it was? If not, it is ended."),
+            "message": format!("The process that ran {task} is gone. Resume the task? If not, it ends."),
             "requestedSchema": {
                 "type": "object",
                 "properties": {GO_ON: {"type": "boolean", "title": "Go on", "default": true}},
@@ -133,8 +133,8 @@ fn whether_to_go_on(task: TaskId) -> Result<InputRequests, ErrorData> {
 
 fn interrupted(task: TaskId) -> JsonObject {
     let message = format!(
-        "{task} was interrupted: the process that ran it is gone. Nothing that it did is lost; it goes on where it was with \
-         a message (SendMessage), with a Task call whose `resume` is its id, or by `sortie resume {task}`"
+        "{task} was interrupted: the process that ran it is gone. No work is lost; resume it with a message \
+            (SendMessage), a Task call whose `resume` is its id, or `sortie resume {task}`"
     );
     let error = json!({"code": rmcp::model::ErrorCode::INTERNAL_ERROR.0, "message": message});
     error.as_object().cloned().unwrap_or_default()
@@ -165,7 +165,7 @@ fn fields(result: &CallToolResult) -> Result<JsonObject, ErrorData> {
 }
 
 fn known(id: &str) -> Result<TaskId, ErrorData> {
-    id.parse().map_err(|_| ErrorData::invalid_params(format!("`{id}` is no id of a task"), None))
+    id.parse().map_err(|_| ErrorData::invalid_params(format!("`{id}` is not a task id"), None))
 }
 
 /// Blames the request for an unknown task; any other failure is ours.

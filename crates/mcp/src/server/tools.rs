@@ -32,7 +32,7 @@ pub(super) async fn call_companion(
         return Ok(companion_result(output));
     }
     let names: Vec<String> = office.engine_host.tools().into_iter().map(|spec| spec.name).collect();
-    let message = format!("there is no tool `{name}`; there are {}", names.join(", "));
+    let message = format!("there is no tool `{name}`; the tools are {}", names.join(", "));
     Err(ErrorData::invalid_params(message, None))
 }
 
@@ -63,10 +63,10 @@ fn tool(office: &Office, ToolSpec { name, description, schema }: ToolSpec) -> To
 
 // Nothing reaches a host unasked, and it has neither parent nor siblings, so the descriptions for our own agents do not
 // fit.
-const TASK_OUTPUT: &str = "Wait for sub-agents: reports of those that end, a digest of the others.";
+const TASK_OUTPUT: &str = "Wait for sub-agents: reports of ended ones, a digest of the rest.";
 const SEND_MESSAGE: &str =
-    "Write to a sub-agent, which reads it at its next turn or, if it has ended, goes on with it in the background.";
-const TASK_LIST: &str = "The sub-agents of this project, with those below them.";
+    "Write to a sub-agent, which reads it at its next turn or, if it has ended, resumes in the background.";
+const TASK_LIST: &str = "The project's sub-agents, with their own sub-agents.";
 
 fn message_schema() -> Value {
     json!({

@@ -4,7 +4,7 @@ use rmcp::model::{CallToolResult, ContentBlock, CustomResult, ResourceContents, 
 use serde_json::Value;
 use sortie_protocol::ToolOutput;
 
-const UNKNOWN: &str = "[content of a kind that is not known here]";
+const UNKNOWN: &str = "[content of unknown kind]";
 /// Limit for the name of a kind.
 const MAX_KIND_CHARS: usize = 40;
 
@@ -69,7 +69,7 @@ fn odd(part: &Value) -> (String, bool) {
         (Some("resource_link"), _, Some(uri)) => format!("[a link to the resource {uri}]"),
         (Some(kind), ..) => {
             let kind: String = kind.chars().take(MAX_KIND_CHARS).collect();
-            format!("[content of the kind {kind:?}, which cannot be read here]")
+            format!("[unreadable content of kind {kind:?}]")
         }
         _ => UNKNOWN.to_owned(),
     };
@@ -119,9 +119,9 @@ mod tests {
             {},
             8
         ], "isError": true }));
-        let expected = "found\n[content of the kind \"video\", which cannot be read here]\n\
+        let expected = "found\n[unreadable content of kind \"video\"]\n\
                         [a link to the resource file:///b]\nand more\n\
-                        [content of a kind that is not known here]\n[content of a kind that is not known here]";
+                        [content of unknown kind]\n[content of unknown kind]";
         assert_eq!((told.for_model.as_str(), told.failed), (expected, true));
         let read = |result| ToolAnswer::read(serde_json::from_value(result).unwrap());
         assert!(read(json!({ "toolResult": 1 })).is_none() && read(json!({ "content": 7 })).is_none());

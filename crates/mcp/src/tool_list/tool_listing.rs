@@ -232,7 +232,7 @@ mod tests {
         either.input_schema =
             Arc::new(serde_json::Map::from_iter([("anyOf".to_owned(), json!([{ "required": ["x"] }]))]));
         let spec = spec("mcp__db__a".to_owned(), &either, &Redactor::new(Vec::new()));
-        let told = r#"Finds. (Its arguments must fit this, too: {"anyOf":[{"required":["x"]}]})"#;
+        let told = r#"Finds. (Arguments must also match: {"anyOf":[{"required":["x"]}]})"#;
         assert_eq!((spec.description.as_str(), spec.schema.get("anyOf")), (told, None));
     }
 

@@ -46,7 +46,7 @@ pub(crate) fn acceptable(mut schema: Object) -> (Value, Option<String>) {
         schema.insert("required".to_owned(), json!(required));
     }
     let told = (!refused.is_empty()).then(|| match Value::Object(refused).to_string() {
-        text if text.len() <= MAX_TOLD_BYTES => format!("(Its arguments must fit this, too: {text})"),
+        text if text.len() <= MAX_TOLD_BYTES => format!("(Arguments must also match: {text})"),
         _ => "(Which of its arguments go together is not said here.)".to_owned(),
     });
     (schema.into(), told)
@@ -111,7 +111,7 @@ mod tests {
         }));
         assert_eq!(schema["properties"], json!({ "own": {}, "kind": { "const": "a" }, "a": {}, "b": {} }));
         assert_eq!((&schema["required"], schema.get("oneOf")), (&json!(["kind"]), None));
-        assert!(told.unwrap().starts_with(r#"(Its arguments must fit this, too: {"oneOf":[{"#));
+        assert!(told.unwrap().starts_with(r#"(Arguments must also match: {"oneOf":[{"#));
     }
 
     #[test]

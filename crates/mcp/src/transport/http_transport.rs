@@ -22,7 +22,7 @@ pub(crate) fn transport(
     headers: &BTreeMap<String, String>,
     redactor: &Arc<Redactor>,
 ) -> Result<Declining<StreamableHttpClientTransport<BoundedHttp>>, String> {
-    let address: Url = url.parse().map_err(|error| format!("its `url` is none: {error}"))?;
+    let address: Url = url.parse().map_err(|error| format!("its `url` is invalid: {error}"))?;
     let is_https = match address.scheme() {
         "https" => true,
         "http" => false,

@@ -187,7 +187,7 @@ async fn a_refusing_and_a_failing_host_are_distinguished_and_named() {
         (
             Ok(CreateMessageResult::new(SamplingMessage::user_text("me?"), "m".to_owned())),
             ErrorKind::Garbage,
-            "a message of the user",
+            "a user message",
         ),
     ] {
         let connection = connect("host", Some(with_tools()), Some(answer)).await;

@@ -40,7 +40,7 @@ fn entry(item: &Value) -> String {
     path(&item["name"]) + mark
 }
 
-/// A match under its file's name, with the lines around it; a file's number of matches where there is one.
+/// Formats a match under its file's name, with the lines around it, or a file's number of matches.
 fn found(item: &Value) -> String {
     let file = path(&item["file"]);
     if let Some(count) = item["count"].as_u64() {

@@ -145,7 +145,7 @@ impl TryFrom<f64> for Price {
         if dollars.is_finite() && dollars >= 0.0 {
             return Ok(Self(dollars));
         }
-        Err(format!("{dollars} is no price; write US dollars for a million tokens, like 2.5"))
+        Err(format!("{dollars} is not a price; write US dollars per million tokens, like 2.5"))
     }
 }
 

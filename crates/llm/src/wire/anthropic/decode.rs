@@ -140,7 +140,7 @@ impl AnthropicDecoder {
                 _ => Err(garbage("a delta outside its block", data)),
             },
             StreamEvent::ContentBlockStop { index } => {
-                let block = self.blocks.get_mut(&index).ok_or_else(|| garbage("the end of no block", data))?;
+                let block = self.blocks.get_mut(&index).ok_or_else(|| garbage("an end without a block", data))?;
                 block.finished = true;
                 Ok(Progress::Quiet)
             }
@@ -153,7 +153,7 @@ impl AnthropicDecoder {
                 self.ended = true;
                 Ok(Progress::Done)
             }
-            StreamEvent::Error => Err(fault_or_garbage("an error without words", data)),
+            StreamEvent::Error => Err(fault_or_garbage("an error without a message", data)),
             StreamEvent::Other => Ok(Progress::Quiet),
         }
     }
@@ -173,7 +173,7 @@ impl AnthropicDecoder {
             Some("max_tokens" | "pause_turn") => return Ok(StopReason::Length),
             Some("refusal") => return Ok(StopReason::Refusal),
             Some("model_context_window_exceeded") => {
-                let message = "the conversation no longer fits the model's context window; start anew with less in it";
+                let message = "the conversation no longer fits the model's context window; start a new one with less in it";
                 return Err(ModelError::new(ErrorKind::ContextLength, message));
             }
             // A future stop reason, or none: then the message must be complete by itself.

@@ -91,7 +91,7 @@ impl Decoder for GeminiDecoder {
         let chunk: Chunk = serde_json::from_str(data).map_err(|error| fault_or_garbage(error, data))?;
         count_usage(&mut self.usage, &chunk.usage_metadata);
         if !chunk.error.is_null() {
-            return Err(fault_or_garbage("an error without words", data));
+            return Err(fault_or_garbage("an error without a message", data));
         }
         if let Some(model) = chunk.model_version.filter(|model| !model.is_empty()) {
             self.model = model;

@@ -101,7 +101,7 @@ impl Decoder for ChatDecoder {
             self.usage = counted(&chunk.usage);
         }
         if !chunk.error.is_null() || chunk.object.as_deref() == Some("error") {
-            return Err(fault_or_garbage("an error without words", data));
+            return Err(fault_or_garbage("an error without a message", data));
         }
         if let Some(model) = chunk.model.filter(|model| !model.is_empty()) {
             self.model = model;

@@ -145,7 +145,7 @@ impl ResponsesDecoder {
                 self.usage = counted(&response["usage"]);
                 Err(failed(&response, data))
             }
-            StreamEvent::Error => Err(fault_or_garbage("an error without words", data)),
+            StreamEvent::Error => Err(fault_or_garbage("an error without a message", data)),
             StreamEvent::Other => Ok(Progress::Quiet),
         }
     }

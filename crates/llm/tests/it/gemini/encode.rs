@@ -46,7 +46,7 @@ fn an_id_that_would_lead_elsewhere_is_refused() {
         assert_eq!(error.kind, ErrorKind::Setup, "{model}");
         assert_eq!(
             error.message,
-            format!("`{}` cannot stand in the address of a model; name another", model.escape_debug())
+            format!("`{}` cannot be part of a model's address; choose another id", model.escape_debug())
         );
     }
 }

@@ -184,7 +184,7 @@ fn mismatched_events_are_garbage() {
         RESPONSES,
         &[r#"{"type":"response.output_text.delta","output_index":7,"delta":"x"}"#],
         &expect![[r#"
-            Garbage: the provider sent what is not its format: a delta outside its item in `{"type":"response.output_text.delta","output_index":7,"delta":"x"}`
+            Garbage: the provider's response is not in its format: a delta outside its item in `{"type":"response.output_text.delta","output_index":7,"delta":"x"}`
         "#]],
     );
 }

@@ -24,7 +24,7 @@ impl Subscriptions {
         uri.parse::<Address>().map_err(|error| ErrorData::resource_not_found(error.to_string(), None))?;
         let mut uris = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if uris.len() >= MOST && !uris.contains(&uri) {
-            let message = format!("this session has subscribed to {MOST} resources; give some of them up");
+            let message = format!("this session has subscribed to {MOST} resources; unsubscribe from some of them");
             return Err(ErrorData::invalid_params(message, None));
         }
         uris.insert(uri);

@@ -138,7 +138,7 @@ async fn oddities_affect_nothing_else() {
     let offered = ["echo", "mixed", "other", "plod", "deafen", "either"].map(|name| format!("mcp__t__{name}"));
     assert_eq!(world.offered(), offered);
     expect![[r#"
-        [content of the kind "video", which cannot be read here]
+        [unreadable content of kind "video"]
         beside it
         mcp_error: the MCP server `t` answered with something that is no result of a tool; whether the call had its effect is not known
         hello"#]]

@@ -141,5 +141,5 @@ async fn closed_servers_end_and_are_not_restarted() {
     world.close().await;
     assert!(!is_running(&mark));
     let outcome = world.run().await;
-    assert!(outcome.notices[0].ends_with("is not started any more: the program ends"), "{:?}", outcome.notices);
+    assert!(outcome.notices[0].ends_with("is not started: the program is ending"), "{:?}", outcome.notices);
 }

@@ -50,7 +50,7 @@ async fn of_a_thousand_tools_only_the_wanted_ones_are_offered_with_a_notice() {
     let connections = Connections::new([server("c", "crowd")], ground(&home));
     let found = gathered(&connections, Vec::new(), |_| true).await;
     assert_eq!((found.names.len(), found.missing), (100, Vec::new()));
-    expect!["the MCP server `c` has 1000 tools; 900 are left out, since at most 100 are offered: name those that are wanted in an agent's `tools`"]
+    expect!["the MCP server `c` has 1000 tools; 900 are left out, because at most 100 are offered. Name the ones you need in an agent's `tools`"]
         .assert_eq(&found.notices.join("\n"));
     let found = gathered(&connections, Vec::new(), |name| "mcp__c__tool_999".starts_with(name)).await;
     assert_eq!((found.names, found.notices), (vec!["mcp__c__tool_999".to_owned()], Vec::new()));
@@ -88,8 +88,8 @@ async fn an_agent_has_its_own_servers_besides_the_configured_ones() {
     let found = gathered(&connections, uses, |name| "mcp__own__echo mcp__t__echo".contains(name)).await;
     assert_eq!(found.names, ["mcp__t__echo", "mcp__own__echo"]);
     expect![[r#"
-        the agent `main` asks for the MCP server `unknown`, which nobody has set up
-        the agent `main` brings an MCP server `t`, and another one of that name is set up, which serves"#]]
+        the agent `main` asks for the MCP server `unknown`, which is not configured
+        the agent `main` brings an MCP server `t`, but another one of that name is configured and is used instead"#]]
     .assert_eq(&found.notices.join("\n"));
     connections.close().await;
 }
@@ -127,7 +127,7 @@ async fn failures_are_missing_tools_and_the_rest_are_notices() {
     .assert_eq(&found.missing.join("\n"));
     expect![[r#"
         the agent `main` asks for the MCP server `off`, which is switched off
-        the agent `main` brings an MCP server `e`, and another one of that name is set up, which serves
+        the agent `main` brings an MCP server `e`, but another one of that name is configured and is used instead
         the MCP server `e` has no tools
         the MCP server `o` has a tool without a name, which is left out"#]]
     .assert_eq(&found.notices.join("\n"));

@@ -74,7 +74,7 @@ async fn closing_does_not_wait_for_a_start_and_ends_it() {
         connections.close().await;
     };
     let (found, ()) = join(gathered(&connections, Vec::new(), |_| true), end).await;
-    assert!(found.missing[0].ends_with("`t` is not started any more: the program ends"), "{:?}", found.missing);
+    assert!(found.missing[0].ends_with("`t` is not started: the program is ending"), "{:?}", found.missing);
     let mark = marks.path().to_string_lossy().into_owned();
     while is_running(&mark) {
         tokio::task::yield_now().await;

@@ -88,7 +88,7 @@ async fn a_refusal_names_its_message() {
     let host = Host::start().await;
     let reply = Request::bytes(&host, b"{\"id\":\"seven\",\"method\":\"ping\"}").send().await;
     expect_test::expect![[
-        r#"{"error":{"code":-32600,"message":"the body is no message of this protocol: it is neither a request, a notification nor an answer"},"id":"seven","jsonrpc":"2.0"}"#
+        r#"{"error":{"code":-32600,"message":"the body is not a message of this protocol: it is neither a request, a notification nor a response"},"id":"seven","jsonrpc":"2.0"}"#
     ]]
     .assert_eq(&reply.body);
 }
