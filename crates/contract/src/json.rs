@@ -121,7 +121,7 @@ impl<'de> Visitor<'de> for UniqueVisitor {
         let mut object = Map::new();
         while let Some((key, Unique(value))) = entries.next_entry::<String, Unique>()? {
             if object.contains_key(&key) {
-                return Err(serde::de::Error::custom(format!("the key `{key}` stands there twice")));
+                return Err(serde::de::Error::custom(format!("the key `{key}` occurs twice")));
             }
             object.insert(key, value);
         }

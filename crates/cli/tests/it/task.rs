@@ -71,7 +71,7 @@ fn a_request_that_cannot_be_understood_is_answered_in_the_contracts_form() {
         &expect![[r#"
         exit 1
         --- stdout
-        {"error":{"code":"invalid_arguments","message":"the arguments are not valid JSON: the key `prompt` stands there twice at line 1 column 26"},"status":"rejected"}
+        {"error":{"code":"invalid_arguments","message":"the arguments are not valid JSON: the key `prompt` occurs twice at line 1 column 26"},"status":"rejected"}
     "#]],
     );
     check(

@@ -29,7 +29,7 @@ fn c_01_every_contract_has_a_name_and_five_have_a_short_one() {
             assert_eq!((found.name(), found.tool_name()), (name, tool), "C-01");
         }
     }
-    assert!(all().iter().all(|known| contract(known.name()).is_some()), "a name that is recorded is found again");
+    assert!(all().iter().all(|known| contract(known.name()).is_some()), "a recorded name is found again");
     assert!(["", "s5", "Envelope", "child recipe"].iter().all(|name| contract(name).is_none()));
 }
 

@@ -182,7 +182,7 @@ fn s4_16_the_cost_is_given_only_if_all_of_it_is_known() {
     assert_eq!(cost(Child::Session, &outcome), Some(0.0125));
     assert_eq!(cost(Child::Recipe, &outcome), None, "S4-17: it has the document's keys and no others");
     outcome.usage.priced_tokens -= 1;
-    assert_eq!(cost(Child::Session, &outcome), None, "a sum that leaves something out is no cost");
+    assert_eq!(cost(Child::Session, &outcome), None, "an incomplete sum is no cost");
 }
 
 #[test]

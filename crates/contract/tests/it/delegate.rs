@@ -98,7 +98,7 @@ fn s2_27_s2_31_wrong_calls_are_refused() {
             (
                 "S2-31",
                 r#"{"task":"a","task":"b"}"#,
-                "the arguments are not valid JSON: the key `task` stands there twice at line 1 column 23",
+                "the arguments are not valid JSON: the key `task` occurs twice at line 1 column 23",
             ),
         ],
     );

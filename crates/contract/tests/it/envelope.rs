@@ -141,7 +141,7 @@ fn s0_45_s0_46_s0_64_to_s0_66_wrong_calls_are_refused() {
             (
                 "K02",
                 r#"{"description":"d","prompt":"p","prompt":"q","subagent_type":"plan"}"#,
-                "the arguments are not valid JSON: the key `prompt` stands there twice at line 1 column 44",
+                "the arguments are not valid JSON: the key `prompt` occurs twice at line 1 column 44",
             ),
             ("K02", "[1]", "the arguments must be a JSON object, not an array"),
             ("K02", r#"{"prompt":1e400}"#, "the arguments hold a number out of range at line 1 column 15"),

@@ -188,7 +188,7 @@ fn p_04_p_10_a_cut_output_reports_its_tools_omissions_first() {
          Use the preview, or try again with a narrower request."
     );
     assert_eq!((&value["data"]["url"], &value["data"]["status"]), (&json!("http://host/"), &json!(200)));
-    assert_eq!(value["data"]["content"], Value::Null, "the preview stands for it");
+    assert_eq!(value["data"]["content"], Value::Null, "the preview replaces it");
 }
 
 #[test]

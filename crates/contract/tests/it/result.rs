@@ -48,7 +48,7 @@ fn s1_01_to_s1_08_the_schema_is_the_documents() {
     }"##;
     let document: Value = serde_json::from_str(document).expect("JSON");
     assert_eq!(ToolResult.schema(&agents()), document, "S1-02, S1-03, S1-04, S1-05, S1-06, S1-07, S1-08");
-    assert_eq!(ToolResult.schema(&[]), document, "S1-05: whoever there is");
+    assert_eq!(ToolResult.schema(&[]), document, "S1-05: for any agents");
 }
 
 #[test]

@@ -92,13 +92,13 @@ fn wrong_arguments_are_named() {
     check_refused(
         r#"{"description":"d","prompt":"p","prompt":"q"}"#,
         &expect![
-            "invalid_arguments: the arguments are not valid JSON: the key `prompt` stands there twice at line 1 column 45"
+            "invalid_arguments: the arguments are not valid JSON: the key `prompt` occurs twice at line 1 column 45"
         ],
     );
     check_refused(
         r#"{"description":"d","prompt":"p","limits":{"max_turns":1,"max_turns":9}}"#,
         &expect![
-            "invalid_arguments: the arguments are not valid JSON: the key `max_turns` stands there twice at line 1 column 70"
+            "invalid_arguments: the arguments are not valid JSON: the key `max_turns` occurs twice at line 1 column 70"
         ],
     );
     check_refused(

@@ -149,7 +149,7 @@ fn s3_02_to_s3_08_a_call_is_decoded() {
     assert_eq!(Typed.decode(&full.to_string()), Ok(expected), "S3-02, S3-03, S3-05, S3-07, S3-08, S3-20, C-18");
     for given in ["Plan", "BASH", "General", "code-reviewer", "Nobody"] {
         let request = Typed.decode(&arguments("subagent_type", json!(given))).expect("a request");
-        assert_eq!(request.agent, given, "S3-04, S3-43, C-04: who goes by that name is not known here");
+        assert_eq!(request.agent, given, "S3-04, S3-43, C-04: the owner of the name is not known here");
     }
     for (given, background) in [(json!(true), true), (json!(false), false), (Value::Null, false)] {
         let request = Typed.decode(&arguments("run_in_background", given)).expect("a request");

@@ -152,7 +152,7 @@ mod tests {
         assert_eq!(replaced[0], "a_b_e61d99190466522c");
         for (index, id) in replaced.iter().enumerate() {
             assert!(id.len() <= 40 && is_identifier(id), "{id}");
-            assert!(!replaced[..index].contains(id), "{id} stands for two");
+            assert!(!replaced[..index].contains(id), "{id} is used for two");
         }
     }
 

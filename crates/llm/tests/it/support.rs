@@ -88,9 +88,9 @@ fn requests_match_the_table() {
         let failed = turn(wire, ToolOutput::failure("no such file"));
         assert_eq!(failed.contains("Error: no such file"), !support.failure_mark, "{wire}: {failed}");
         let done = turn(wire, ToolOutput::done("no such file", ""));
-        assert_ne!(failed, done, "{wire}: a failure is told one way or another");
+        assert_ne!(failed, done, "{wire}: a failure is marked in some way");
         let verbatim = turn(wire, ToolOutput { verbatim: true, ..ToolOutput::failure("no such file") });
-        assert!(!verbatim.contains("Error: "), "{wire}: nothing stands before a form of its own: {verbatim}");
+        assert!(!verbatim.contains("Error: "), "{wire}: a form of its own needs no mark: {verbatim}");
         assert_eq!(done.contains("Hm. Größe?"), support.reasoning_replayed, "{wire}: {done}");
         assert_eq!(done.contains("cache_control"), support.cache_marks, "{wire}: {done}");
 

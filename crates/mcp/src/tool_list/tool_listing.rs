@@ -293,7 +293,7 @@ mod tests {
             assert_ne!(before, pin(&server(&other), &tool("a", "reads")), "{other}");
         }
         let patient = json!({ "command": "db", "env": { "KEY": "${KEY}" }, "call_timeout_seconds": 5 });
-        assert_eq!(before, pin(&server(&patient), &tool("a", "reads")), "how long it is waited for is no part of it");
+        assert_eq!(before, pin(&server(&patient), &tool("a", "reads")), "timeouts are no part of it");
     }
 
     #[test]

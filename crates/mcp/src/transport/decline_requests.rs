@@ -175,13 +175,13 @@ mod tests {
         assert!(ours.receive().now_or_never().is_none());
         assert_eq!(server.asked(), MOST);
         assert!(ours.receive().now_or_never().is_none());
-        assert_eq!(server.asked(), MOST, "as often as it is looked for");
+        assert_eq!(server.asked(), MOST, "however often it is checked");
         server.takes.add_permits(3);
         while *ours.backlog.0.borrow() > MOST - 3 {
             tokio::task::yield_now().await;
         }
         assert!(ours.receive().now_or_never().is_none());
-        assert_eq!(server.asked(), MOST + 3, "who takes answers is heard again");
+        assert_eq!(server.asked(), MOST + 3, "a server that takes answers is read again");
     }
 
     #[tokio::test]

@@ -314,7 +314,7 @@ mod tests {
         ] {
             assert_eq!(in_variable(name, "value-of-it"), [""; 0], "{name}");
         }
-        assert_eq!(in_variable("AUTH_HEADER", "Bearer value-of-it"), ["value-of-it"], "all that stands in the header");
+        assert_eq!(in_variable("AUTH_HEADER", "Bearer value-of-it"), ["value-of-it"], "the whole header");
         assert_eq!(in_arguments(&["-e", "AUTH_HEADER=Bearer value-of-it"]), ["value-of-it"]);
         assert_eq!(in_variable("AUTH_URL", "https://h/?token=abc"), ["abc"], "the address itself carries one");
     }
@@ -334,7 +334,7 @@ mod tests {
         }
         let whole = r#"{"private_key":"abc"}"#;
         assert_eq!(in_arguments(&[&format!("--credentials={whole}")]), ["abc", whole]);
-        assert_eq!(in_variable("CONFIG", "{token: abc}"), [""; 0], "it is no JSON");
+        assert_eq!(in_variable("CONFIG", "{token: abc}"), [""; 0], "it is not JSON");
     }
 
     #[test]

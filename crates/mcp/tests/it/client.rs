@@ -42,6 +42,6 @@ fn the_server_that_tests_start_completes_the_handshake() {
     let answer = lines.find_map(|line| serde_json::from_str::<Value>(&line).ok()).unwrap();
     assert_eq!(answer["result"]["serverInfo"]["name"], "troubled");
     drop(input);
-    assert!(lines.any(|line| line.contains("1 passed")), "it ends when nobody speaks to it any more");
+    assert!(lines.any(|line| line.contains("1 passed")), "it ends with its input");
     assert!(server.wait().unwrap().success());
 }

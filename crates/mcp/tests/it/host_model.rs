@@ -212,7 +212,7 @@ async fn an_abandoned_call_is_withdrawn() {
         asked = connection.seen.recv() => assert_eq!(asked, Some("asked")),
     }
     let taken_back = tokio::time::timeout(Duration::from_mins(2), connection.seen.recv()).await;
-    assert_eq!(taken_back.expect("it is not taken back"), Some("taken back"));
+    assert_eq!(taken_back.expect("it is not withdrawn"), Some("taken back"));
 }
 
 #[tokio::test]
@@ -227,7 +227,7 @@ async fn a_host_that_disconnects_ends_the_call_and_is_not_asked_again() {
     connection.client.cancel().await.expect("it ends");
     assert_eq!(asking.await.unwrap().expect_err("no answer").kind, ErrorKind::Unreachable);
     connection.server.waiting().await.expect("it ends");
-    let gone = models(&hosts).open(&choice).err().expect("nobody is there");
+    let gone = models(&hosts).open(&choice).err().expect("no host is there");
     assert_eq!(gone.kind, ErrorKind::Setup);
     assert!(gone.message.contains("the host `host`, whose model this task uses, is not connected"), "{gone}");
 
@@ -269,7 +269,7 @@ async fn a_hosts_model_serves_its_requests_before_offline_with_a_notice() {
     assert_eq!(chosen(Some("light"), Some(&host)), is("host", true));
     assert_eq!(chosen(Some("offline"), Some(&host)), is("offline", false));
     assert_eq!(chosen(None, None), is("offline", false));
-    assert!(models.choose(Some("host"), None).is_err(), "nobody lends it");
+    assert!(models.choose(Some("host"), None).is_err(), "no host lends it");
     assert!(models.choose(Some("no-such-model"), Some(&host)).is_err());
     let unusable = [("main".to_owned(), "no key is set".to_owned())].into();
     let routes = RouteTable::new(RouteSetup { unusable, ..RouteSetup::default() }).expect("no routes are fine");

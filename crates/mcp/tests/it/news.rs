@@ -47,7 +47,7 @@ fn listener() -> (Listener, mpsc::UnboundedReceiver<String>) {
 
 /// The next notification. A missing one makes a test fail, not hang.
 async fn next(heard: &mut mpsc::UnboundedReceiver<String>) -> Option<String> {
-    tokio::time::timeout(Duration::from_mins(2), heard.recv()).await.expect("nothing is told")
+    tokio::time::timeout(Duration::from_mins(2), heard.recv()).await.expect("no notification")
 }
 
 const AGENT: &str = "---\nname: reviewer\ndescription: Reviews\n---\nYou review.\n";
@@ -57,7 +57,7 @@ async fn a_new_agent_and_a_new_template_change_the_lists() {
     let site = Site::new(Script::new().otherwise(reply::text("Seen.")), &[]);
     let (client, mut heard) = listener();
     let client = site.connect(client).await;
-    client.subscribe(SubscribeRequestParams::new("sortie://agents")).await.expect("it is there");
+    client.subscribe(SubscribeRequestParams::new("sortie://agents")).await.expect("the resource exists");
     settle(&client, &mut heard).await;
     site.write(".sortie/agents/reviewer.md", AGENT);
     assert_eq!(next(&mut heard).await.as_deref(), Some("tools"));
@@ -84,9 +84,9 @@ async fn a_subscribed_report_is_notified_when_its_task_ends() {
     let answer = call(&client, "Task", json!({"description": "a", "prompt": "b", "run_in_background": true})).await;
     let id = answer.structured_content.expect("an outcome")["task_id"].as_str().expect("an id").to_owned();
     let (report, changes) = (format!("sortie://tasks/{id}/report"), format!("sortie://tasks/{id}/changes"));
-    client.subscribe(SubscribeRequestParams::new(&report)).await.expect("it is there");
-    client.subscribe(SubscribeRequestParams::new(&changes)).await.expect("it is there");
-    client.unsubscribe(UnsubscribeRequestParams::new(&changes)).await.expect("it is there");
+    client.subscribe(SubscribeRequestParams::new(&report)).await.expect("the resource exists");
+    client.subscribe(SubscribeRequestParams::new(&changes)).await.expect("the resource exists");
+    client.unsubscribe(UnsubscribeRequestParams::new(&changes)).await.expect("the resource exists");
     assert_eq!(next(&mut heard).await.as_deref(), Some("resources"), "there is a new task");
     site.model.gate("task").open();
     assert_eq!(next(&mut heard).await, Some(report));
@@ -96,7 +96,7 @@ async fn a_subscribed_report_is_notified_when_its_task_ends() {
 /// Waits until the session is being watched: a report from before the subscription is notified once.
 async fn settle(client: &Client<Listener>, heard: &mut mpsc::UnboundedReceiver<String>) {
     let report = format!("sortie://tasks/{}/report", task(client, "Look.").await);
-    client.subscribe(SubscribeRequestParams::new(&report)).await.expect("it is there");
+    client.subscribe(SubscribeRequestParams::new(&report)).await.expect("the resource exists");
     loop {
         match next(heard).await {
             Some(told) if told == report => break,
@@ -126,7 +126,7 @@ async fn a_newer_listener_receives_only_what_it_requested() {
     let client = ().serve_with_lifecycle(theirs, newer).await.expect("a session");
     let report = format!("sortie://tasks/{}/report", task(&client, "Look.").await);
     let wishes = SubscriptionFilter::builder().tools_list_changed().resource_subscriptions([&*report, "sortie://no"]);
-    let mut subscription = client.listen(wishes.build()).await.expect("it is listened to");
+    let mut subscription = client.listen(wishes.build()).await.expect("it is accepted");
     assert_eq!(subscription.acknowledged().resource_subscriptions, Some(vec![report.clone()]));
     match subscription.next().await {
         Ok(Some(ServerNotification::ResourceUpdatedNotification(updated))) => assert_eq!(updated.params.uri, report),

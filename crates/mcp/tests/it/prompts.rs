@@ -40,7 +40,7 @@ async fn wrong_arguments_of_a_template_are_refused_with_its_usage() {
         (json!({}), "the template `test-file` needs `path=…`"),
         (json!({"path": "a", "colour": "red"}), "the template `test-file` has no argument `colour`"),
         (json!({"path": "a", "not a name": "red"}), "the template `test-file` has no argument `not a name`"),
-        (json!({"path": 5}), "the argument `path` is no text"),
+        (json!({"path": 5}), "the argument `path` must be a string"),
     ] {
         let error = client.get_prompt(asked(&arguments)).await.expect_err("it does not fit").to_string();
         assert!(error.contains(said), "{error}");

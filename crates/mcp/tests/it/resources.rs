@@ -28,7 +28,7 @@ async fn a_report_is_complete_even_if_only_a_part_was_delivered() {
     let id = task(&client, "Look.").await;
     let first = read(&client, &format!("sortie://tasks/{id}/report")).await;
     assert!(first.starts_with(&format!("{id} general-purpose completed, 0 calls, ")), "{}", &first[..200]);
-    let (page, mark) = first.trim_end().rsplit_once('\n').expect("it goes on elsewhere");
+    let (page, mark) = first.trim_end().rsplit_once('\n').expect("it continues elsewhere");
     let next = format!("sortie://tasks/{id}/report?from=40000");
     assert!(
         mark.starts_with("[characters 0 to 40000 of ") && mark.ends_with(&format!("the rest is at {next}]")),

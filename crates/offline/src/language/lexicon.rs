@@ -121,7 +121,7 @@ mod tests {
             let mut seen = HashSet::new();
             for word in words(list) {
                 assert_eq!(word, word.to_lowercase());
-                assert!(seen.insert(word), "`{word}` stands twice in a list");
+                assert!(seen.insert(word), "`{word}` occurs twice in a list");
             }
         }
     }

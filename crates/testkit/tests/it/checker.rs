@@ -134,7 +134,7 @@ fn an_effect_happens_at_most_once_and_is_reported_truthfully() {
     assert_eq!(broken(|run| run.effects.push("main-0-0".to_owned())), ["N3"]);
     assert_eq!(broken(|run| run.effects.clear()), ["N3"]);
     assert_eq!(broken(|run| answer(run, "main-0-0", "it could not be run")), ["N3"]);
-    assert_eq!(broken(|run| answer(run, "main-0-0", UNKNOWN)), [""; 0], "nobody knows, and so it was told");
+    assert_eq!(broken(|run| answer(run, "main-0-0", UNKNOWN)), [""; 0], "it is unknown, and was reported so");
     assert_eq!(broken(|run| repeat(run, "call_started")), ["N3"]);
 }
 
@@ -201,7 +201,7 @@ fn every_call_has_one_output_in_its_place() {
         change(run.requests[0]["messages"].as_array_mut().unwrap());
     };
     assert_eq!(broken(|run| messages(run, |all| all.swap(2, 3))), ["N7"]);
-    assert_eq!(broken(|run| messages(run, |all| drop(all.remove(3)))), ["N7", "N2"], "and so it is not told");
+    assert_eq!(broken(|run| messages(run, |all| drop(all.remove(3)))), ["N7", "N2"], "so the task is not told");
     assert_eq!(broken(|run| messages(run, |all| all.insert(3, json!({"role": "user", "content": "?"})))), ["N7"]);
     assert_eq!(broken(|run| messages(run, |all| all.push(json!({"role": "assistant"})))), ["N7"]);
 }
@@ -238,9 +238,9 @@ fn earlier_files_differ_only_by_the_changes_of_calls() {
     assert_eq!(broken(|run| run.kept.get_mut("b.txt").unwrap().now = None), ["N15"]);
     assert_eq!(broken(|run| change(run, "b.txt", |now| now.bytes.push(b'!'))), ["N15"]);
     assert_eq!(broken(|run| change(run, "b.txt", |now| now.mode = 0o100_644)), ["N15"]);
-    assert_eq!(broken(|run| change(run, "a.txt", |now| now.bytes.truncate(12))), ["N15"], "beside an edit");
+    assert_eq!(broken(|run| change(run, "a.txt", |now| now.bytes.truncate(12))), ["N15"], "next to an edit");
     let undone = |now: &mut Version| now.bytes = b"open\nrest\n".to_vec();
-    assert_eq!(broken(|run| change(run, "a.txt", undone)), [""; 0], "that an edit is in it is another matter");
+    assert_eq!(broken(|run| change(run, "a.txt", undone)), [""; 0], "the presence of an edit is another matter");
 }
 
 #[test]

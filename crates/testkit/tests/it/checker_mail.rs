@@ -156,7 +156,7 @@ fn a_report_is_read_once_by_its_recipient() {
     assert_eq!(broken(|run| event(run, 0, 12).seq = 50), ["N2"], "before it came");
     assert_eq!(broken(|run| forget(run, 0, 12)), ["N2"], "undelivered");
     assert_eq!(broken(|run| repeat(run, 0, 12)), ["N2"], "delivered twice");
-    assert!(broken(|run| drop(run.tasks.remove(1))).contains(&"N2".to_owned()), "of nobody");
+    assert!(broken(|run| drop(run.tasks.remove(1))).contains(&"N2".to_owned()), "of a missing task");
 }
 
 #[test]
@@ -224,7 +224,7 @@ fn a_kept_message_reaches_its_task_when_it_resumes() {
 
 #[test]
 fn a_call_that_sends_or_posts_does_so_once_and_is_reported_truthfully() {
-    assert_eq!(broken(|run| forget(run, 0, 8)), ["N3"], "a note that is not there");
+    assert_eq!(broken(|run| forget(run, 0, 8)), ["N3"], "a missing note");
     assert_eq!(broken(|run| repeat(run, 0, 8)), ["N3"], "a note twice");
     let unsent = |run: &mut Evidence| match &mut event(run, 1, 4).fact {
         Fact::MessageArrived { call, .. } => *call = None,

@@ -206,7 +206,7 @@ fn a_signature_must_come_back_on_its_part() {
     assert_eq!(ask(&serving(), Wire::Gemini, &foreign).status, 200, "there is a mark for calls of others");
     let mut told_more = without("/contents/1/parts/2/thoughtSignature");
     told_more["contents"].as_array_mut().unwrap().push(json!({ "role": "user", "parts": [{ "text": "Go on." }] }));
-    assert_eq!(ask(&serving(), Wire::Gemini, &told_more).status, 200, "only the turn that goes on is looked at");
+    assert_eq!(ask(&serving(), Wire::Gemini, &told_more).status, 200, "only the current turn is checked");
 }
 
 #[test]

@@ -214,7 +214,7 @@ mod tests {
         learned.accept_late(3);
         assert!(learned.rate.per_second > 100.0, "{}", learned.rate.per_second);
         let width = learned.width.floor().to_string();
-        assert_eq!(width, "4", "beside those that stream one is tried, then two, then four");
+        assert_eq!(width, "4", "besides the streaming calls, one is tried, then two, then four");
     }
 
     #[test]

@@ -173,7 +173,8 @@ impl AnthropicDecoder {
             Some("max_tokens" | "pause_turn") => return Ok(StopReason::Length),
             Some("refusal") => return Ok(StopReason::Refusal),
             Some("model_context_window_exceeded") => {
-                let message = "the conversation no longer fits the model's context window; start a new one with less in it";
+                let message =
+                    "the conversation no longer fits the model's context window; start a new one with less in it";
                 return Err(ModelError::new(ErrorKind::ContextLength, message));
             }
             // A future stop reason, or none: then the message must be complete by itself.

@@ -51,7 +51,7 @@ async fn s68_the_sender_of_a_too_large_body_can_still_read_the_refusal() {
     let chunked = request.with("Transfer-Encoding", "chunked");
     for (request, body) in [(stated, body.clone()), (chunked, format!("{:x}\r\n{body}\r\n", body.len()))] {
         let mut connection = request.begin().await;
-        connection.stream.write_all(body.as_bytes()).await.expect("it is heard to its end");
+        connection.stream.write_all(body.as_bytes()).await.expect("it is read to its end");
         let reply = connection.reply().await;
         assert_eq!((reply.status, reply.error_code()), (413, -32600), "{reply:?}");
     }
@@ -101,13 +101,13 @@ async fn s68_a_call_outside_a_session_is_refused() {
     assert!(reply.body.contains("\"id\":5"), "{reply:?}");
 
     let unknown = Request::post(&host, &call(1, "echo")).within("4f0c1c3e-0000-4000-8000-000000000000").send().await;
-    assert_eq!((unknown.status, unknown.error_code()), (404, -32600), "in one that there is not: {unknown:?}");
+    assert_eq!((unknown.status, unknown.error_code()), (404, -32600), "in an unknown session: {unknown:?}");
 
     let session = open_session(&host).await;
     let end = Request::new(&host, "DELETE /mcp HTTP/1.1").within(&session);
     assert_eq!(end.send().await.status, 202);
     let over = Request::post(&host, &call(1, "echo")).within(&session).send().await;
-    assert_eq!((over.status, over.error_code()), (404, -32600), "in one that is over: {over:?}");
+    assert_eq!((over.status, over.error_code()), (404, -32600), "in an ended session: {over:?}");
 }
 
 #[tokio::test]

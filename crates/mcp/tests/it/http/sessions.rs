@@ -68,9 +68,9 @@ async fn f64_a_call_is_cancelled_once_its_client_is_gone_but_not_while_it_listen
         assert_eq!(host.fate().await, Fate::Started);
         drop(connection);
     }
-    assert_eq!(host.fate().await, Fate::Cancelled, "of the one that is gone");
+    assert_eq!(host.fate().await, Fate::Cancelled, "the client that is gone");
     host.release();
-    assert_eq!(host.fate().await, Fate::Finished, "of the one that listens");
+    assert_eq!(host.fate().await, Fate::Finished, "the client that listens");
     let over = Request::post(&host, &call(2, "echo")).within(&gone).send().await;
     assert_eq!(over.status, 404);
 }

@@ -105,9 +105,9 @@ async fn ten_thousand_requests_are_held_back_until_read_and_then_all_answered() 
         input
     });
     // Not so long that it counts as gone.
-    assert!(tokio::time::timeout(Duration::from_secs(50), &mut writing).await.is_err(), "nobody holds it back");
+    assert!(tokio::time::timeout(Duration::from_secs(50), &mut writing).await.is_err(), "it must be held back");
     let read = written.load(Ordering::Relaxed);
-    assert!(read < ALL / 2, "{read} were read, and nobody has read an answer");
+    assert!(read < ALL / 2, "{read} were read although nobody reads answers");
     let mut answered = vec![false; ALL];
     for _ in 0..ALL {
         let answer: Value = serde_json::from_str(&output.next_line().await.unwrap().unwrap()).unwrap();
@@ -164,7 +164,7 @@ async fn an_unknown_cursor_is_an_error_in_every_list() {
         let params = json!({"cursor": "zzz"});
         let refused = rough.ask(json!({"jsonrpc": "2.0", "id": 2, "method": method, "params": params})).await;
         assert_eq!(refused["error"]["code"], -32602, "{method}: {refused}");
-        assert!(refused["error"]["message"].as_str().unwrap().contains("`zzz` is no cursor"), "{method}: {refused}");
+        assert!(refused["error"]["message"].as_str().unwrap().contains("`zzz` is not a cursor"), "{method}: {refused}");
     }
 }
 
