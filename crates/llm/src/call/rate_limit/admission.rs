@@ -132,7 +132,7 @@ impl Admission {
 
     /// Records that the endpoint refused the call or broke it off. Returns how long no call is admitted.
     ///
-    /// Of calls admitted together, only the first refused one teaches something; but the longest requested wait counts.
+    /// Among calls admitted together, only the first refusal teaches something; but the longest requested wait counts.
     pub(super) fn refuse(&mut self, ticket: &Ticket, refusal: Refusal, now: Instant) -> Duration {
         let Refusal { is_overloaded, retry_after, retry_base, jitter } = refusal;
         let jitter = jitter.clamp(0.0, 1.0);
