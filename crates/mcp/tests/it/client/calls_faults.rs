@@ -46,7 +46,11 @@ async fn a_server_too_busy_to_list_its_tools_is_not_ended_under_others() {
     let notice = world.run().await.notices.remove(0);
     assert!(notice.contains("mcp_timeout: the MCP server `t` was not ready within 3 s"), "{notice}");
     world.run().await;
-    assert!(world.offered().contains(&"mcp__t__late".to_owned()), "the server is still the same one: {:?}", world.offered());
+    assert!(
+        world.offered().contains(&"mcp__t__late".to_owned()),
+        "the server is still the same one: {:?}",
+        world.offered()
+    );
     hanging.stop();
     assert_eq!(hanging.outcome().await.unwrap().status, Status::Cancelled);
     world.close().await;
