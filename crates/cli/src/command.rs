@@ -22,16 +22,16 @@ pub(crate) mod trust;
 
 use std::process::ExitCode;
 
-use clap::{CommandFactory as _, Parser, Subcommand};
+use clap::{Arg, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::environment::Sources;
 use crate::error::{self, CommandError};
 use crate::settings::Settings;
 use args::{SourceArgs, with_exit_codes};
 
-/// Send sub-agents out to work, each with a clean context, and get their reports back.
+/// Delegate work to sub-agents, each with a clean context, and collect their reports
 #[derive(Debug, Parser)]
-#[command(name = "sortie", version, arg_required_else_help = true, after_help = with_exit_codes(EXAMPLES))]
+#[command(name = "sortie", version, arg_required_else_help = true, after_help = with_exit_codes(CONTRACTS_AND_EXAMPLES))]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) sources: SourceArgs,
@@ -40,7 +40,17 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
-const EXAMPLES: &str = "\
+const CONTRACTS_AND_EXAMPLES: &str = "\
+Contracts, the JSON dialects of the Task tool, by the host that speaks them:
+  sortie        Sortie's own: every field, limits and the full outcome (default)
+  envelope      MyCodeAgent: status, data, text, stats and context; two models
+  result        wave-agent: success, content and shortResult; agents from files
+  delegate      asimi-cli: one `task` text in; success, files and summary out
+  typed         gencode, after Claude Code: typed agents, background and resume
+  child         opencode: child sessions; summary, toolCalls and tokensUsed
+  child-recipe  short form of `child`, with `agentType` and `tokens`
+The names s0 to s4 stand for envelope, result, delegate, typed and child.
+
 Examples:
   sortie run \"Where are authentication errors handled?\"
   ANTHROPIC_API_KEY=… sortie run \"Explain how requests are retried\"
@@ -65,6 +75,34 @@ pub(crate) enum Command {
     Trust(trust::TrustArgs),
     Doctor(doctor::DoctorArgs),
     Completions(completions::CompletionsArgs),
+}
+
+/// Points from a command's help to the options that only the top help lists.
+const GLOBAL_OPTIONS: &str = "Global options: see `sortie --help`";
+
+impl Cli {
+    /// Reads the arguments of this process. Help and usage errors end it, as clap does.
+    pub(crate) fn read() -> Self {
+        let matches = command_line().get_matches();
+        Self::from_arg_matches(&matches).unwrap_or_else(|error| error.format(&mut command_line()).exit())
+    }
+}
+
+/// The command line with its global options hidden in the help of subcommands, which still accept them.
+fn command_line() -> clap::Command {
+    let root = Cli::command();
+    let hidden: Vec<Arg> =
+        root.get_arguments().filter(|arg| arg.is_global_set()).map(|arg| arg.clone().hide(true)).collect();
+    // A hidden copy takes the place of the one that clap would pass down.
+    root.mut_subcommands(|command| mention_global_options(command.args(hidden.clone())))
+}
+
+fn mention_global_options(command: clap::Command) -> clap::Command {
+    let after_help = match command.get_after_help() {
+        Some(own) => format!("{GLOBAL_OPTIONS}\n\n{own}"),
+        None => GLOBAL_OPTIONS.to_owned(),
+    };
+    command.mut_subcommands(mention_global_options).after_help(after_help)
 }
 
 /// Does what the command line asks for.
@@ -110,5 +148,51 @@ mod tests {
     #[test]
     fn the_definition_of_the_command_line_is_sound() {
         Cli::command().debug_assert();
+        command_line().debug_assert();
+    }
+
+    /// Longest short help of a command or an option.
+    const LONGEST_HELP: usize = 90;
+
+    /// Lines at the end of a help are laid out by hand.
+    const TERMINAL_COLUMNS: usize = 80;
+
+    fn flaw(help: Option<&clap::builder::StyledStr>) -> Option<String> {
+        const POOR_OPENINGS: [&str; 9] = ["What", "Whether", "How", "Where", "Who", "Which", "Why", "Of", "The same"];
+        let Some(help) = help.map(ToString::to_string) else { return Some("it has no help".to_owned()) };
+        let begins_poorly = |opening: &&str| {
+            help.strip_prefix(*opening).is_some_and(|rest| !rest.starts_with(|next: char| next.is_alphanumeric()))
+        };
+        if let Some(opening) = POOR_OPENINGS.iter().find(|opening| begins_poorly(opening)) {
+            return Some(format!("it begins with {opening:?}: {help}"));
+        }
+        let length = help.chars().count();
+        (length > LONGEST_HELP).then(|| format!("it has {length} characters: {help}"))
+    }
+
+    /// Flaws in the help of a command, its options with their values, and the commands below it.
+    fn flaws(path: &str, command: &clap::Command) -> Vec<String> {
+        let mut flaws: Vec<String> =
+            flaw(command.get_about()).map(|flaw| format!("{path}: {flaw}")).into_iter().collect();
+        for arg in command.get_arguments() {
+            let name = arg.get_id();
+            flaws.extend(flaw(arg.get_help()).map(|flaw| format!("{path}, {name}: {flaw}")));
+            let values = arg.get_possible_values();
+            let helps = values.iter().filter_map(|value| value.get_help());
+            flaws.extend(
+                helps.filter_map(|help| flaw(Some(help))).map(|flaw| format!("{path}, value of {name}: {flaw}")),
+            );
+        }
+        let end = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+        let wide = end.lines().filter(|line| line.chars().count() > TERMINAL_COLUMNS);
+        flaws.extend(wide.map(|line| format!("{path}: wider than a terminal: {line}")));
+        let below = command.get_subcommands().map(|below| self::flaws(&format!("{path} {}", below.get_name()), below));
+        flaws.extend(below.flatten());
+        flaws
+    }
+
+    #[test]
+    fn every_command_and_option_has_a_short_plain_help() {
+        assert_eq!(flaws("sortie", &command_line()), Vec::<String>::new());
     }
 }

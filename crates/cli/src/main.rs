@@ -14,13 +14,11 @@ mod wiring;
 
 use std::process::ExitCode;
 
-use clap::Parser as _;
-
 fn main() -> ExitCode {
     // Commands are kept by this same program.
     sortie_sandbox::process::enter();
     sortie_sandbox::share_memory();
-    command::execute(command::Cli::parse()).unwrap_or_else(|error| {
+    command::execute(command::Cli::read()).unwrap_or_else(|error| {
         error.report();
         error::exit_code::of_error(error.kind)
     })

@@ -23,7 +23,7 @@ use new::NewArgs;
 pub(crate) use check::sum_of;
 pub(crate) use unserved_models::with_unserved;
 
-/// List, show, check, write or choose agents
+/// List, show, check, create or match agents
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct AgentsArgs {
@@ -33,42 +33,44 @@ pub(crate) struct AgentsArgs {
 
 #[derive(Debug, Subcommand)]
 enum AgentsCommand {
-    /// List the agents of the contract in use: names, origins, models, turns and what each is for
+    /// List agents with their origin, model, turn limit and purpose
     #[command(after_help = "Examples:\n  sortie agents list\n  sortie agents list --contract typed")]
     List,
-    /// Show one agent as the contract in use has it: its file, tools, limits and role prompt
+    /// Show one agent: its file, tools, limits and role prompt
     #[command(after_help = "Examples:\n  sortie agents show explore\n  sortie agents show Plan --contract typed")]
     Show {
+        /// Name of the agent
         name: String,
     },
-    /// Say what is wrong with agent files; exit 1 if one cannot be used
+    /// Check agent files for mistakes
     #[command(after_help = CHECK_EXAMPLES)]
     Check {
-        /// Check these files; without any, all folders that agents are read from
+        /// Files to check [default: every folder that agents are read from]
         #[arg(value_hint = ValueHint::FilePath)]
         files: Vec<PathBuf>,
     },
     New(NewArgs),
-    /// Say which agent suits a text, and why
+    /// Find the agent that suits a text best, and explain the ranking
     #[command(after_help = MATCH_EXAMPLES)]
     Match {
+        /// Request to match against the agents' descriptions
         text: String,
 
         /// Show this many agents
         #[arg(long, value_name = "N", default_value = "5", value_parser = parse_count)]
         limit: usize,
 
-        /// What to print on stdout
+        /// Format on stdout
         #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
         output_format: ReportFormat,
     },
 }
 
 const EXAMPLES: &str = "\
-Agents are Markdown files with front matter. Nearest first, they come from
-  .sortie/agents and .claude/agents of the project
+Agents are Markdown files with front matter. The nearest one of a name counts:
+  .sortie/agents and .claude/agents in the project
   $XDG_CONFIG_HOME/sortie/agents and ~/.claude/agents
-and from Sortie itself.
+  the agents built into Sortie
 
 Examples:
   sortie agents list
@@ -77,14 +79,14 @@ Examples:
   sortie agents match \"where are errors handled\"";
 
 const CHECK_EXAMPLES: &str = "\
-Exit codes: 0 usable, perhaps with warnings; 1 something cannot be used.
+Exit codes: 0 all files are usable, perhaps with warnings; 1 one is not.
 
 Examples:
   sortie agents check
   sortie agents check .sortie/agents/*.md";
 
 const MATCH_EXAMPLES: &str = "\
-Exit codes: 0 one is chosen; 1 no agent matches well enough.
+Exit codes: 0 an agent matches; 1 none matches well enough.
 
 Examples:
   sortie agents match \"review this change for security\"

@@ -14,23 +14,21 @@ pub(crate) use sources::SourceArgs;
 const EXIT_CODES: &str = "\
 Exit codes:
   0    completed
-  1    failed, partial, cancelled or rejected; no such task or agent; a task that
-       cannot be had now: it runs elsewhere, its parent waits for it, or its log
-       is damaged; a disk that is full or fails
+  1    failed, partial, cancelled or rejected; no such task or agent; a task
+       that is unavailable (running in another process, awaited by its parent,
+       or with a damaged log); disk full or failing
   2    wrong usage or configuration
   129  ended by SIGHUP, 130 by SIGINT, 143 by SIGTERM";
 
-/// The end of a command's help, for commands that run something.
+/// Last part of the help of a command that runs something.
 pub(crate) fn with_exit_codes(examples: &str) -> String {
     format!("{examples}\n\n{EXIT_CODES}")
 }
 
-/// What a command prints that tells something and runs nothing.
+/// Output format of commands that only report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ReportFormat {
-    /// For people
     Text,
-    /// One object
     Json,
 }
 

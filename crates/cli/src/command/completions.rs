@@ -12,6 +12,7 @@ use crate::error::CommandError;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct CompletionsArgs {
+    /// Shell to complete for
     shell: Shell,
 }
 

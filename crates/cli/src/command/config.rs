@@ -13,7 +13,7 @@ use crate::environment::{Places, Sources};
 use crate::error::CommandError;
 use crate::settings::Settings;
 
-/// Show settings, or edit them
+/// Show or edit settings
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ConfigArgs {
@@ -23,30 +23,29 @@ pub(crate) struct ConfigArgs {
 
 #[derive(Debug, Subcommand)]
 enum ConfigCommand {
-    /// List every setting with its value and origin; keys are masked
+    /// List every setting with its value and origin; API keys are masked
     #[command(after_help = EXAMPLES)]
     Show,
-    /// Print the path of the user's configuration
+    /// Print the path of your configuration file
     #[command(after_help = PATH_EXAMPLES)]
     Path {
-        /// That of the project's own configuration instead
+        /// Print the path of the project's configuration file instead
         #[arg(long)]
         project: bool,
     },
-    /// Open the user's configuration in $VISUAL, $EDITOR or vi, and check it afterwards
+    /// Open your configuration in $VISUAL, $EDITOR or vi, and check it afterwards
     #[command(after_help = "Examples:\n  sortie config edit\n  EDITOR=nano sortie config edit")]
     Edit,
 }
 
 const EXAMPLES: &str = "\
-Settings are, from weakest to strongest:
+Sources of settings, from weakest to strongest:
   defaults
   $XDG_CONFIG_HOME/sortie/config.toml, or the file of --config
-  the project's .sortie/config.toml: all of it once you trust the project
-    (sortie trust --help), before that only what is narrower
-  variables: SORTIE_SECTION__KEY, e.g. SORTIE_TASK_TOOL__MAX_DEPTH; those of
-    --env-file over those of the process, and those of a trusted project's
-    .env under them
+  the project's .sortie/config.toml; until you trust the project, only values
+    that narrow yours count (see `sortie trust --help`)
+  variables such as SORTIE_TASK_TOOL__MAX_DEPTH (SORTIE_SECTION__KEY): first
+    .env of a trusted project, then the process, then --env-file
   --set
 
 Examples:

@@ -18,11 +18,11 @@ use crate::text::neutral;
 use crate::wiring;
 use statement::{Coverage, Statement};
 
-/// Say what a run has used and cost: each task with all below it, each model, and what a cache could serve
+/// Show tokens and cost of a run, by task and by model
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct CostArgs {
-    /// A task's id, or the beginning of one; without it, the newest run of this project
+    /// Task id or its first letters [default: the newest run of this project]
     #[arg(value_parser = parse_id)]
     id: Option<String>,
 
@@ -36,9 +36,9 @@ pub(crate) struct CostArgs {
 }
 
 const EXAMPLES: &str = "\
-Prices are those that were known when the calls were made; `sortie models` shows
-them, and models.toml beside your configuration adds to them. Tokens of a model
-without a price are counted and told, and are not in the cost.
+Each call is charged at the price known when it was made. `sortie models` shows
+prices; models.toml, next to your configuration, adds to them. Tokens of a model
+without a price are shown, but not in the cost.
 
 Examples:
   sortie cost

@@ -23,7 +23,7 @@ use crate::render::print_json;
 use crate::settings::Settings;
 use diagnosis::Diagnosis;
 
-/// Say what works here: settings, models, agents, journal, git, walls
+/// Check the installation: settings, models, agents, journal, git and walls
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct DoctorArgs {
@@ -31,13 +31,13 @@ pub(crate) struct DoctorArgs {
     #[arg(long)]
     check: bool,
 
-    /// What to print on stdout
+    /// Format on stdout
     #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
     output_format: ReportFormat,
 }
 
 const EXAMPLES: &str = "\
-Exit codes: 0 everything works, perhaps with warnings; 1 something does not.
+Exit codes: 0 everything works, perhaps with warnings; 1 something is broken.
 
 Examples:
   sortie doctor

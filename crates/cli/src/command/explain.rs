@@ -23,26 +23,25 @@ use crate::wiring;
 use call::Call;
 use layer_verdict::LayerVerdict;
 
-/// Say whether a call is allowed, asked about or denied, and by whom
+/// Explain why a tool call is allowed, denied or needs approval
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ExplainArgs {
-    /// A call, written like a rule: `Edit(src/a.rs)`, `Bash(cargo test)`, `WebFetch(https://example.com)`
+    /// Call to check, written like a rule: `Edit(src/a.rs)`, `Bash(cargo test)`
     call: String,
 
-    /// Of this agent below the main agent; if not given, of the main agent
+    /// Check for this sub-agent [default: the main agent]
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
 
-    /// Print one object
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
 const EXAMPLES: &str = "\
-Every layer of the grant has its say, in order: the settings of the user and of
-the project, the flags, then each agent from the main one down. The strictest
-one decides.
+A grant has layers: your settings, the project's settings, the flags, then each
+agent from the main one down. The strictest layer decides.
 
 Examples:
   sortie explain \"Edit(src/a.rs)\"
@@ -52,7 +51,7 @@ Examples:
 
 Exit codes:
   0    allowed
-  1    asked about or denied
+  1    needs approval, or denied
   2    wrong usage or configuration; no such tool or agent";
 
 const MAIN: &str = "main";

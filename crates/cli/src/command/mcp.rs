@@ -37,8 +37,8 @@ pub(crate) struct McpArgs {
 }
 
 const EXAMPLES: &str = "\
-A host starts this itself and speaks through its standard input and output; the
-server ends when the host is gone and background tasks have ended.
+A host starts this command itself and talks to it over stdin and stdout. The
+server ends once the host has gone and background tasks have ended.
 
 Examples:
   claude mcp add sortie -- sortie mcp

@@ -22,25 +22,27 @@ use crate::wiring;
 
 pub(crate) use check::{RouteAnswer, ask_all};
 
-/// List the routes to models and what each name means; call them with --check
+/// List model routes and aliases; --check calls them
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ModelsArgs {
-    /// Make one tiny call to each route, or to these routes, aliases or model ids, and say what is wrong
+    /// Make one tiny call to these routes, aliases or model ids [default: every route]
     #[arg(long, value_name = "ROUTE", num_args = 0..)]
     check: Option<Vec<String>>,
 
-    /// What to print on stdout
+    /// Format on stdout
     #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
     output_format: ReportFormat,
 }
 
 const EXAMPLES: &str = "\
-Routes come from LLM_MODEL_ID, LLM_BASE_URL, LLM_API_KEY and LLM_WIRE, the
-same with LIGHT_ before them, [routes.NAME] in the configuration, or the key
-of a provider in its own variable alone.
+Routes come from
+  LLM_MODEL_ID, LLM_BASE_URL, LLM_API_KEY and LLM_WIRE, for the route `main`
+  LIGHT_LLM_MODEL_ID and so on, for the route `light`
+  [routes.NAME] in the configuration
+  a provider's own variable with its key, such as ANTHROPIC_API_KEY
 
-Exit codes: 0, or 1 if --check finds a route that does not work.
+Exit codes: 0; 1 if --check finds a route that does not work.
 
 Examples:
   sortie models

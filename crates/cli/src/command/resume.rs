@@ -23,29 +23,31 @@ use crate::settings::Settings;
 use crate::text::words;
 use crate::wiring::{self, Plan};
 
-/// Go on with a task: where it was interrupted, beyond a limit or a failure, or with a follow-up
+/// Resume an interrupted or failed task, or follow up on a finished one
 #[derive(Debug, Args)]
 #[command(after_help = with_exit_codes(EXAMPLES))]
 pub(crate) struct ResumeArgs {
-    /// A task's id, or the beginning of one; without it, the one of this project that was last interrupted, by a crash
-    /// or a signal
+    /// Task id or its first letters [default: this project's last interrupted task]
     #[arg(value_parser = parse_id)]
     id: Option<String>,
 
-    /// What it should do next, `-` to read that from stdin; a completed task needs it. `/NAME …` is a template, as in
-    /// `run`
+    /// Follow-up, needed for a completed task; `-` reads stdin, `/NAME …` is a template
     prompt: Option<String>,
 
-    /// What to print on stdout
+    /// Format on stdout
     #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
     output_format: OutputFormat,
 
-    /// Do not wait for sub-agents in the background: end when only they work, which then go on with `sortie resume`;
-    /// only with text on stdout, since a run that is left has no outcome
+    /// Exit once only background sub-agents are running; text format only
+    ///
+    /// `sortie resume` continues them. The JSON formats need an outcome, which a detached run does not have.
     #[arg(long)]
     detach: bool,
-    /// Take the task, and those that it waits for, from processes that cannot be seen from here, as in another
-    /// container, because you know that they are gone
+
+    /// Take the task over from a process that cannot be seen from here
+    ///
+    /// Its process may be in another container, for example. Use this only if you know that it is gone. Tasks that it
+    /// waits for are taken over as well.
     #[arg(long)]
     take_over: bool,
 
@@ -57,14 +59,12 @@ pub(crate) struct ResumeArgs {
 }
 
 const EXAMPLES: &str = "\
-Whatever a task had recorded when its process ended is kept: nothing that was
-done is done again, and what may or may not have been done is told to the model
-as unknown. It may do what it was granted, within what is granted now, and speaks
-the contract that it was started in.
+A resumed task keeps all that it recorded: no finished call is repeated, and the
+model learns which calls may or may not have happened. The contract stays; the
+permissions are those that the task had, within those granted now.
 
-Limits that are given count from now on, whatever it began with. Those that are
-not are those that it was started with, or, where it was interrupted, what is
-left of them.
+Limits given here count from now on. The others are those that the task began
+with, or, if it was interrupted, what is left of them.
 
 Examples:
   sortie resume

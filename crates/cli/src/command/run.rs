@@ -19,39 +19,40 @@ use crate::session::{self, SessionStart};
 use crate::settings::{PROMPT_BYTES_SETTING, Settings};
 use crate::wiring::Plan;
 
-/// Answer a request, with sub-agents where they help
+/// Answer a request, delegating to sub-agents where that helps
 #[derive(Debug, Args)]
 #[command(after_help = with_exit_codes(EXAMPLES))]
 pub(crate) struct RunArgs {
-    /// What to do; `-`, or nothing while stdin is not a terminal, reads it from stdin
+    /// Request; `-` reads it from stdin, as does no prompt if stdin is not a terminal
     prompt: Option<String>,
 
-    /// With --template: `NAME=VALUE` for its arguments, then words; `-` reads the words from stdin
+    /// With --template: its arguments as `NAME=VALUE`, then text; `-` reads the text from stdin
     #[arg(value_name = "ARGUMENT")]
     arguments: Vec<String>,
 
-    /// Ask what this template says; `sortie templates` names them
+    /// Use this template as the request; `sortie templates` lists them
     #[arg(long, value_name = "NAME")]
     template: Option<String>,
 
-    /// What to print on stdout
+    /// Format on stdout
     #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
     output_format: OutputFormat,
 
-    /// The agent that answers, `main` if not given; `sortie agents list` names them
+    /// Agent that answers [default: main]; `sortie agents list` lists them
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
 
-    /// A route, an alias or a model id; `sortie models` names them
+    /// Route, alias or model id; `sortie models` lists them
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
 
-    /// Have the answer fit the JSON schema in this file: it is then JSON, and nothing else
+    /// Answer in JSON only, matching the schema in this file
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     output_schema: Option<PathBuf>,
 
-    /// Do not wait for sub-agents in the background: end when only they work, which then go on with `sortie resume`;
-    /// only with text on stdout, since a run that is left has no outcome
+    /// Exit once only background sub-agents are running; text format only
+    ///
+    /// `sortie resume` continues them. The JSON formats need an outcome, which a detached run does not have.
     #[arg(long)]
     detach: bool,
 
@@ -63,10 +64,9 @@ pub(crate) struct RunArgs {
 }
 
 const EXAMPLES: &str = "\
-Without a model in the environment or the configuration, the built-in
-rule-based model `offline` searches the workspace. For a real one set
-ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or LLM_MODEL_ID with
-LLM_BASE_URL and LLM_API_KEY.
+Without a configured model, the built-in, rule-based model `offline` searches
+the workspace. For a real model set ANTHROPIC_API_KEY, OPENAI_API_KEY or
+GEMINI_API_KEY, or LLM_MODEL_ID with LLM_BASE_URL and LLM_API_KEY.
 
 Examples:
   sortie run \"Where are authentication errors handled?\"

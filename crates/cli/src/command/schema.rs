@@ -14,21 +14,22 @@ use crate::render::print_json;
 use crate::settings::Settings;
 use crate::wiring;
 
-/// Print the Task tool's schema, with the agents that there are
+/// Print the JSON schema of the Task tool, with your agents
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct SchemaArgs {
+    /// Form of the schema
     #[arg(long, value_enum, default_value_t = Format::Json)]
     format: Format,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Format {
-    /// The JSON schema of the arguments alone
+    /// JSON schema of the arguments alone
     Json,
-    /// A tool of Anthropic's Messages API
+    /// Tool definition for Anthropic's Messages API
     Anthropic,
-    /// A tool of OpenAI's Chat Completions API
+    /// Tool definition for OpenAI's Chat Completions API
     Openai,
 }
 

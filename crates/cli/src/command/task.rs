@@ -27,7 +27,7 @@ use background_process::ApartDisplay;
 #[derive(Debug, Args)]
 #[command(after_help = with_exit_codes(EXAMPLES))]
 pub(crate) struct TaskArgs {
-    /// The whole request as a JSON object (`sortie schema` describes it); `-` reads it from stdin
+    /// Whole request as a JSON object (see `sortie schema`); `-` reads it from stdin
     #[arg(long, value_name = "JSON", conflicts_with_all = flags::FLAGS)]
     json: Option<String>,
 
@@ -40,7 +40,7 @@ pub(crate) struct TaskArgs {
     #[command(flatten)]
     show: ShowArgs,
 
-    /// Do the work of a process that has answered already
+    /// Run a background task for a process that has already answered
     #[arg(long = background_process::FLAG, hide = true)]
     apart: bool,
 }
@@ -49,7 +49,8 @@ const EXAMPLES: &str = "\
 Examples:
   sortie task --agent explore --description \"Find it\" --prompt \"Where is X?\"
   sortie task --contract delegate --task \"Sum up src/main.rs\"
-  sortie task --contract typed --agent Plan --description \"Plan it\" --prompt \"…\" --field max_turns=3
+  sortie task --contract typed --agent Plan --field max_turns=3 \\
+      --description \"Plan it\" --prompt \"…\"
   sortie task --json '{\"description\": \"Find it\", \"prompt\": \"Where is X?\"}'
   sortie task --json - --max-tokens 80k < request.json | jq -r .text";
 

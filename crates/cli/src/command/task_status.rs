@@ -19,15 +19,15 @@ use crate::settings::Settings;
 use crate::text::{neutral, words};
 use crate::wiring;
 
-/// Say where a task stands: what it does, what it waits for, and how it ended
+/// Show the status of a task: activity, open questions, figures and outcome
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  sortie task-status kvbq\n  sortie task-status kvbq --json | jq -r .last")]
 pub(crate) struct TaskStatusArgs {
-    /// A task's id, or the beginning of one, with or without `agent-`
+    /// Task id or its first letters, with or without `agent-`
     #[arg(value_parser = parse_id)]
     id: String,
 
-    /// Print it as JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }

@@ -33,7 +33,7 @@ use send::SendArgs;
 use show::ShowTaskArgs;
 use stop::StopArgs;
 
-/// List tasks; show, follow or stop one, write to it, go on with it, or remove old ones
+/// List, show, follow, stop, message, release, resume, retry or prune tasks
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  sortie tasks list\n  sortie tasks show agent-kvbqxmzrtyua")]
 pub(crate) struct TasksArgs {

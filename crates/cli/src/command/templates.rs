@@ -12,7 +12,7 @@ use crate::text::{neutral, table};
 use crate::wiring;
 use crate::wiring::agent_warnings::plainly;
 
-/// List or show templates: tasks that were put into words before
+/// List or show task templates
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct TemplatesArgs {
@@ -22,17 +22,20 @@ pub(crate) struct TemplatesArgs {
 
 #[derive(Debug, Subcommand)]
 enum TemplatesCommand {
-    /// List the templates with their arguments and what each is for; the same as no command at all
+    /// List templates with their arguments and purpose (the default)
     #[command(after_help = "Example:\n  sortie templates list")]
     List,
-    /// Show one template: its arguments, who does it, and its text
+    /// Show one template: its arguments, agent and text
     #[command(after_help = "Example:\n  sortie templates show test-file")]
-    Show { name: String },
+    Show {
+        /// Name of the template
+        name: String,
+    },
 }
 
 const EXAMPLES: &str = "\
 A template is a Markdown file with front matter, in .sortie/templates of the
-project or in $XDG_CONFIG_HOME/sortie/templates. Its name is that of the file:
+project or in $XDG_CONFIG_HOME/sortie/templates. It is called after its file:
 
   ---
   description: Write tests for one file

@@ -18,15 +18,15 @@ use crate::text::neutral;
 use crate::trust::{Digest, Powerful, Store, Trusted, Unread};
 use effect::TrustEffect;
 
-/// Trust a project's own files, or take trust back
+/// Trust a project's own files, or withdraw trust
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct TrustArgs {
-    /// A directory in the project; the current one if not given
+    /// Directory in the project [default: the current directory]
     #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
     directory: Option<PathBuf>,
 
-    /// Show what the files would be allowed to do, and store nothing
+    /// Show what trust would allow the files to do, and store nothing
     #[arg(long)]
     dry_run: bool,
 
@@ -34,17 +34,17 @@ pub(crate) struct TrustArgs {
     #[arg(long, conflicts_with_all = ["directory", "dry_run", "revoke"])]
     list: bool,
 
-    /// Trust this project no longer
+    /// Withdraw trust from this project
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with_all = ["directory", "dry_run"])]
     revoke: Option<PathBuf>,
 }
 
 const EXAMPLES: &str = "\
-Until you trust a project, its files can only narrow what you have set: lower
-limits count; models, keys, addresses, aliases, variables and agents in place
-of built-in ones do not, and a warning says so. Trust covers the files as they
-are now: one that is new or has changed later is not covered until you run
-`sortie trust` again. The flag --trust trusts a project for one run.
+Until you trust a project, its files can only narrow your settings: lower limits
+count; models, keys, addresses, aliases, variables and agents that replace
+built-in ones are ignored with a warning. Trust covers the files as they are
+now. After a file is added or changed, run `sortie trust` again. The flag
+--trust trusts a project for one run.
 
 Exit codes: 0; 1 if --revoke names a project that is not trusted.
 

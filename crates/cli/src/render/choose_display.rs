@@ -19,35 +19,36 @@ use crate::text::terminal::TerminalKind;
 pub(crate) enum OutputFormat {
     /// The answer; progress goes to stderr
     Text,
-    /// One object: the outcome, with those of the sub-agents in `children`
+    /// One JSON object: the outcome, with sub-agents' outcomes in `children`
     Json,
-    /// One object a line for each event as it happens, then one of type `outcome`
+    /// One JSON object a line for each event, then one of type `outcome`
     StreamJson,
 }
 
-/// How a run is shown while it goes on; `run` and `task` take these.
+/// Flags about progress, shared by every command that starts or resumes a task.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Progress")]
 pub(crate) struct ShowArgs {
-    /// How to show progress on stderr; if not given, as the contract has it
+    /// Progress style on stderr [default: set by the contract]
     #[arg(long, value_enum, value_name = "FORM")]
     show: Option<ProgressForm>,
 
-    /// Show every call, not only the last one of each agent; in blocks ten messages instead of two
+    /// Show every call, not only each agent's last; in blocks, ten messages instead of two
     #[arg(long)]
     verbose: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ProgressForm {
-    /// A block for each sub-agent: its status and its last messages (`result`)
+    /// Status and last messages of each sub-agent; default of `result`
     Blocks,
-    /// A line when a sub-agent starts and one when it ends (`delegate`)
+    /// A line at each sub-agent's start and end; default of `delegate`
     Line,
-    /// A box when a sub-agent starts and one when it ends (`typed`, `sortie`)
+    /// A box at each sub-agent's start and end; default of `typed` and `sortie`
     Boxes,
-    /// One object a line for each event, then one of type `outcome`, as `stream-json` has them
+    /// One JSON object a line for each event, as in `stream-json`
     Json,
-    /// No progress and no figures; what went wrong is still said (`envelope`, `child`)
+    /// Nothing but problems; default of `envelope` and `child`
     Quiet,
 }
 

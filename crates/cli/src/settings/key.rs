@@ -56,164 +56,167 @@ pub(super) static CONTRACT: Key = optional(
     environment::CONTRACT,
     Kind::Contract,
     Some("SORTIE_CONTRACT"),
-    "the dialect in which tasks are asked for and answered; `sortie` if not set",
+    "JSON dialect of the Task tool; `sortie` if not set, see `sortie --help`",
 );
 pub(super) static HOOKS: Key =
-    optional("hooks", Kind::Hooks, None, "your own programs, run when a task starts, ends or asks; all layers add up");
-pub(super) static ENABLED: Always<bool> = switch("task_tool.enabled", true, "whether agents may start sub-agents");
+    optional("hooks", Kind::Hooks, None, "programs to run when a task starts, ends or asks; all layers add up");
+pub(super) static ENABLED: Always<bool> = switch("task_tool.enabled", true, "let agents start sub-agents");
 pub(super) static MAX_DEPTH: Always<u64> =
     number("task_tool.max_depth", 0..=MOST, 2, "levels of sub-agents below the main agent");
-pub(super) static DEFAULT_TIMEOUT_SECONDS: Always<u64> =
-    number("task_tool.default_timeout_seconds", 1..=MOST_SECONDS, 300, "time of a sub-agent; a call can ask for less");
+pub(super) static DEFAULT_TIMEOUT_SECONDS: Always<u64> = number(
+    "task_tool.default_timeout_seconds",
+    1..=MOST_SECONDS,
+    300,
+    "time limit of a sub-agent; a call can ask for less",
+);
 pub(super) static MAX_TOKENS: Key =
-    bound("task_tool.max_tokens", at_least_one(u64::MAX), "tokens of each delegated task with its descendants");
+    bound("task_tool.max_tokens", at_least_one(u64::MAX), "token limit of each delegated task, with its descendants");
 pub(super) static MAX_COST_USD: Key =
-    bound("task_tool.max_cost_usd", Kind::Dollars, "the same in US dollars; only for models whose price is known");
+    bound("task_tool.max_cost_usd", Kind::Dollars, "cost limit of each delegated task; models with a known price only");
 pub(super) static TASK_MODEL: Key = optional(
     "task_tool.model",
     Kind::Text,
     None,
-    "the model of sub-agents for which neither the call nor the agent names one; `auto` chooses main or light",
+    "model of sub-agents if neither call nor agent names one; `auto` picks main or light",
 );
 pub(super) static MAX_CONCURRENT: Always<u64> =
-    number("task_tool.max_concurrent", 1..=MOST, 20, "sub-agents that run at once; more wait");
+    number("task_tool.max_concurrent", 1..=MOST, 20, "sub-agents that run at once; others wait");
 pub(super) static MAX_CHILDREN: Always<u64> =
-    number("task_tool.max_children", 0..=MOST, 200, "sub-agents that one run may start in all");
+    number("task_tool.max_children", 0..=MOST, 200, "sub-agents that one run may start in total");
 pub(super) static DELEGATIONS_PER_MINUTE: Key = {
     let kind = at_least_one(MOST);
-    let doc = "sub-agents that may be started within a minute; more are refused";
+    let doc = "sub-agents that may start within a minute; others are refused";
     let mut bound = optional("task_tool.delegations_per_minute", kind, None, doc);
     bound.narrower = Narrower::Lower;
     bound
 };
 pub(super) static MAX_PROMPT_BYTES: Always<u64> =
-    never_narrower(number(PROMPT_BYTES_SETTING, 1..=MOST_PROMPT_BYTES, 1 << 20, "longest prompt that is accepted"));
+    never_narrower(number(PROMPT_BYTES_SETTING, 1..=MOST_PROMPT_BYTES, 1 << 20, "longest accepted prompt"));
 pub(super) static ENABLE_VERBOSE_LOGGING: Always<bool> =
-    switch("task_tool.enable_verbose_logging", false, "whether each call of a sub-agent gets a line on stderr");
+    switch("task_tool.enable_verbose_logging", false, "print a line on stderr for each call of a sub-agent");
 pub(super) static ALLOW_MODEL_OVERRIDE: Always<bool> =
-    switch("task_tool.allow_model_override", true, "whether a call may name its model");
+    switch("task_tool.allow_model_override", true, "let calls choose a model");
 pub(super) static BACKGROUND: Always<bool> =
-    switch("task_tool.background", true, "whether a call may start a sub-agent that it does not wait for");
+    switch("task_tool.background", true, "let calls start sub-agents in the background");
 pub(super) static RESUME: Always<bool> =
-    switch("task_tool.resume", true, "whether a call may go on with a sub-agent that has ended");
+    switch("task_tool.resume", true, "let calls resume sub-agents that have ended");
 pub(super) static RESUME_DAYS: Always<u64> = number(
     "task_tool.resume_days",
     0..=MOST_DAYS,
     7,
-    "days after which no call goes on with a sub-agent; `sortie resume` does at any time",
+    "days in which calls can resume a sub-agent; `sortie resume` always can",
 );
-pub(super) static CACHE: Always<bool> = switch(
-    "task_tool.cache",
-    false,
-    "whether a sub-agent that only read is not started again for the same request on the same files",
-);
+pub(super) static CACHE: Always<bool> =
+    switch("task_tool.cache", false, "reuse a read-only sub-agent's result if request and files are unchanged");
 pub(super) static INHERIT_CONTEXT_FILES: Always<bool> =
-    switch("task_tool.inherit_context_files", false, "whether sub-agents read AGENTS.md and its like, too");
+    switch("task_tool.inherit_context_files", false, "give context files such as AGENTS.md to sub-agents too");
 pub(super) static CONTEXT_FILE_BYTES: Always<u64> = number(
     "task_tool.context_file_bytes",
     0..=MOST_CONTEXT_FILE_BYTES,
     16_384,
-    "bytes that are read of AGENTS.md and its like",
+    "bytes read from context files such as AGENTS.md",
 );
 pub(super) static RUN_MAX_TOKENS: Key =
-    bound("run.max_tokens", at_least_one(u64::MAX), "tokens of a `sortie run`, sub-agents included");
+    bound("run.max_tokens", at_least_one(u64::MAX), "token limit of a `sortie run`, sub-agents included");
 pub(super) static RUN_MAX_COST_USD: Key =
-    bound("run.max_cost_usd", Kind::Dollars, "the same in US dollars; only for models whose price is known");
+    bound("run.max_cost_usd", Kind::Dollars, "cost limit of a `sortie run`; models with a known price only");
 pub(super) static RUN_TIMEOUT_SECONDS: Key =
-    bound("run.timeout_seconds", at_least_one(MOST_SECONDS), "time of a `sortie run`");
+    bound("run.timeout_seconds", at_least_one(MOST_SECONDS), "time limit of a `sortie run`");
 pub(super) static BUILTIN_AGENTS: Always<bool> =
-    switch("agents.builtin", false, "whether `result`, which has only agents from files, has the built-in ones too");
-pub(super) static FINISH_BACKGROUND: Always<bool> = switch(
-    "mcp.finish_background",
-    true,
-    "whether `sortie mcp` stays, when its client is gone, until background tasks have ended; else they can be resumed",
-);
+    switch("agents.builtin", false, "offer built-in agents in the contract `result`, which otherwise has none");
+pub(super) static FINISH_BACKGROUND: Always<bool> =
+    switch("mcp.finish_background", true, "keep `sortie mcp` running for background tasks after its client has gone");
 pub(super) static MODE: Key = Key {
     path: "permissions.mode",
     kind: Kind::Mode,
     default: Some(Value::Text(Cow::Borrowed(mode::USUAL))),
     variable: None,
     narrower: Narrower::StricterMode,
-    doc: "what is allowed without a question: plan, default, accept-edits or bypass",
+    doc: "permission mode: plan, default, accept-edits or bypass",
 };
 pub(super) static ALLOW: Key =
-    optional("permissions.allow", Kind::Rules, None, "rules of what needs no question; all layers add up");
+    optional("permissions.allow", Kind::Rules, None, "rules for calls that need no approval; all layers add up");
 pub(super) static ASK: Key =
-    only_narrowing(optional("permissions.ask", Kind::Rules, None, "rules of what is asked, whatever is allowed"));
+    only_narrowing(optional("permissions.ask", Kind::Rules, None, "rules for calls that always need approval"));
 pub(super) static DENY: Key =
-    only_narrowing(optional("permissions.deny", Kind::Rules, None, "rules of what is refused, whatever else is said"));
-pub(super) static ADD_DIRS: Key =
-    optional("permissions.add_dirs", Kind::Directories, None, "directories beside the workspace that tools see, too");
+    only_narrowing(optional("permissions.deny", Kind::Rules, None, "rules for calls that are always refused"));
+pub(super) static ADD_DIRS: Key = optional(
+    "permissions.add_dirs",
+    Kind::Directories,
+    None,
+    "directories outside the workspace that tools may access",
+);
 pub(super) static ANSWER_SECONDS: Always<u64> = number(
     "permissions.answer_seconds",
     1..=MOST_SECONDS,
     300,
-    "time after which an unanswered question of a sub-agent in the background is taken as a no",
+    "approval timeout of a background sub-agent; no answer counts as no",
 );
 pub(super) static PRIVATE: Key = optional(
     "web.private",
     Kind::Hosts,
     None,
-    "hosts, addresses or networks on this machine or near it that WebFetch may reach",
+    "local or private hosts, addresses and networks that WebFetch may reach",
 );
-pub(super) static OPEN_NETWORK: Always<bool> = switch(
-    "shell.open_network",
-    false,
-    "whether commands of those who may fetch from every host get the network itself, not a proxy to the web",
-);
+pub(super) static OPEN_NETWORK: Always<bool> =
+    switch("shell.open_network", false, "give commands direct network access if their agent may fetch from any host");
 pub(super) static RETENTION_DAYS: Always<u64> = never_narrower(number(
     "journal.retention_days",
     0..=MOST_DAYS,
     30,
-    "days that tasks are kept after they ended; 0 keeps them until `sortie tasks prune`",
+    "days to keep tasks after they end; 0 keeps them until `sortie tasks prune`",
 ));
 pub(super) static MAX_RETRIES: Always<u64> =
-    number("llm.max_retries", 0..=100, 5, "tries after the first, never past the deadline");
+    number("llm.max_retries", 0..=100, 5, "retries of a model call, never past the deadline");
 pub(super) static RETRY_BASE_MS: Always<u64> =
-    never_narrower(number("llm.retry_base_ms", 1..=600_000, 500, "first wait before a retry; it doubles"));
+    never_narrower(number("llm.retry_base_ms", 1..=600_000, 500, "wait before the first retry; it doubles each time"));
 pub(super) static IDLE_TIMEOUT_SECONDS: Always<u64> = never_narrower(number(
     "llm.idle_timeout_seconds",
     1..=MOST_SECONDS,
     60,
-    "a model call without content for so long has stalled",
+    "retry a model call after this long without output",
 ));
 
 pub(super) static MODEL: Key =
-    optional("routes.*.model", Kind::Text, Some("LLM_MODEL_ID"), "the model's id at its provider");
-pub(super) static API_KEY: Key = optional("routes.*.api_key", Kind::Secret, Some("LLM_API_KEY"), "the key itself");
+    optional("routes.*.model", Kind::Text, Some("LLM_MODEL_ID"), "model id, as its provider calls it");
+pub(super) static API_KEY: Key = optional("routes.*.api_key", Kind::Secret, Some("LLM_API_KEY"), "API key");
 pub(super) static API_KEY_ENV: Key =
-    optional("routes.*.api_key_env", Kind::VariableName, None, "the variable that holds the key");
+    optional("routes.*.api_key_env", Kind::VariableName, None, "variable that holds the API key");
 pub(super) static BASE_URL: Key =
-    optional("routes.*.base_url", Kind::Url, Some("LLM_BASE_URL"), "the provider's or any compatible server's URL");
-pub(super) static WIRE: Key =
-    optional("routes.*.wire", Kind::Wire, Some("LLM_WIRE"), "the API it speaks; guessed from URL and model if not set");
+    optional("routes.*.base_url", Kind::Url, Some("LLM_BASE_URL"), "URL of the provider or any compatible server");
+pub(super) static WIRE: Key = optional(
+    "routes.*.wire",
+    Kind::Wire,
+    Some("LLM_WIRE"),
+    "API of the endpoint; guessed from URL and model if not set",
+);
 pub(super) static WINDOW: Key = optional(
     "routes.*.window",
     at_least_one(u64::MAX),
     None,
-    "tokens that the model can take in; a conversation is shortened before it has more",
+    "context window in tokens; longer conversations are compacted",
 );
 pub(super) static MAX_OUTPUT: Key =
-    optional("routes.*.max_output", at_least_one(MOST), None, "tokens of one reply at most");
+    optional("routes.*.max_output", at_least_one(MOST), None, "most tokens of one reply");
 
 pub(super) static REQUESTS_PER_MINUTE: Key =
-    optional("routes.*.requests_per_minute", at_least_one(MOST), None, "requests that the endpoint takes; more wait");
+    optional("routes.*.requests_per_minute", at_least_one(MOST), None, "rate limit in requests; others wait");
 pub(super) static TOKENS_PER_MINUTE: Key = optional(
     "routes.*.tokens_per_minute",
     at_least_one(u64::MAX),
     None,
-    "tokens that the endpoint takes, input and output together; more wait",
+    "rate limit in tokens, input plus output; other calls wait",
 );
 pub(super) static MAX_CONNECTIONS: Key =
-    optional("routes.*.max_connections", at_least_one(MOST), None, "model calls at once; more wait");
+    optional("routes.*.max_connections", at_least_one(MOST), None, "model calls at once; others wait");
 
-pub(super) static ALIAS: Key = optional("aliases.*", Kind::Text, None, "the model id or route that this name means");
+pub(super) static ALIAS: Key = optional("aliases.*", Kind::Text, None, "model id or route that this name stands for");
 
 pub(super) static SERVER: Key = optional(
     "mcp_servers.*",
     Kind::Server,
     None,
-    "an MCP server, as a table in a file: `command`, `args`, `env`, or `url`, `headers`",
+    "MCP server, a table in a file: `command`, `args`, `env`, or `url`, `headers`",
 );
 
 /// All of them, in the order in which they are listed. The members of a family stand together.
@@ -329,5 +332,19 @@ impl Key {
     /// The path of one setting. `name` counts in a family only.
     pub(super) fn path_of(&self, name: &str) -> String {
         self.path.replace(ANY_NAME, name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_setting_has_a_short_plain_description() {
+        const POOR_OPENINGS: [&str; 6] = ["what ", "whether ", "how ", "where ", "of ", "the same"];
+        for Key { path, doc, .. } in KEYS {
+            assert!(!doc.is_empty() && doc.chars().count() <= 90, "{path}: {doc}");
+            assert!(!POOR_OPENINGS.iter().any(|opening| doc.starts_with(opening)), "{path}: {doc}");
+        }
     }
 }

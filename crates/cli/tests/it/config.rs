@@ -36,7 +36,7 @@ fn the_path_of_each_file_is_printed_even_where_settings_are_broken() {
 }
 
 const WINDOW: &str =
-    "# window = 50000  # tokens that the model can take in; a conversation is shortened before it has more";
+    "# window = 50000  # context window in tokens; longer conversations are compacted";
 
 #[test]
 fn editing_begins_with_a_file_in_which_everything_is_a_comment() {

@@ -6,6 +6,7 @@ use crate::world::World;
 
 const COMMANDS: &[&[&str]] = &[
     &["run"],
+    &["resume"],
     &["task"],
     &["agents"],
     &["agents", "list"],
@@ -19,6 +20,14 @@ const COMMANDS: &[&[&str]] = &[
     &["tasks"],
     &["tasks", "list"],
     &["tasks", "show"],
+    &["tasks", "output"],
+    &["tasks", "stop"],
+    &["tasks", "send"],
+    &["tasks", "release"],
+    &["tasks", "resume"],
+    &["tasks", "retry"],
+    &["tasks", "prune"],
+    &["task-status"],
     &["cost"],
     &["mcp"],
     &["models"],
@@ -27,6 +36,7 @@ const COMMANDS: &[&[&str]] = &[
     &["config", "show"],
     &["config", "path"],
     &["config", "edit"],
+    &["explain"],
     &["trust"],
     &["doctor"],
     &["completions"],
@@ -40,20 +50,59 @@ fn every_command_has_help_with_examples() {
         assert_eq!(help.code, 0, "{command:?}");
         let (_, examples) =
             help.stdout.rsplit_once("Example").unwrap_or_else(|| panic!("{command:?}: {}", help.stdout));
-        assert!(examples.contains(&format!("sortie {}", command.join(" "))), "{command:?}: {examples}");
+        let name = command.join(" ").replace("tasks resume", "resume");
+        assert!(examples.contains(&format!("sortie {name}")), "{command:?}: {examples}");
         assert_eq!(help.stderr, "");
     }
 }
 
 #[test]
-fn what_holds_for_one_format_alone_is_said_where_it_is_offered() {
+fn detach_says_that_it_needs_the_text_format() {
     let world = World::new();
     for command in ["run", "resume"] {
         let help = world.sortie([command, "--help"]).run().stdout;
-        let words: Vec<&str> = help.split_whitespace().collect();
-        let said = "`sortie resume`; only with text on stdout, since a run that is left has no outcome";
-        assert!(words.join(" ").contains(said), "{help}");
+        assert!(help.contains("Exit once only background sub-agents are running; text format only"), "{help}");
     }
+}
+
+#[test]
+fn only_the_top_help_lists_global_options() {
+    let world = World::new();
+    expect![[r#"
+        exit 0
+        --- stdout
+        Stop a task and its sub-agents, whichever process runs them
+
+        Usage: sortie tasks stop [OPTIONS] <ID>
+
+        Arguments:
+          <ID>  Task id or its first letters, with or without `agent-`
+
+        Options:
+              --json  Print the ids of stopped tasks as JSON
+          -h, --help  Print help
+
+        Global options: see `sortie --help`
+
+        Examples:
+          sortie tasks stop kvbq
+          sortie tasks stop kvbq --json | jq -r '.stopped[]'
+    "#]]
+    .assert_eq(&world.sortie(["tasks", "stop", "--help"]).run().transcript());
+    for &command in COMMANDS {
+        let help = world.sortie(command.iter().chain(&["--help"])).run().stdout;
+        assert_eq!(help.matches("\nGlobal options: see `sortie --help`\n").count(), 1, "{help}");
+        assert!(["--contract <", "--allow <", "--set <"].iter().all(|option| !help.contains(option)), "{help}");
+    }
+}
+
+#[test]
+fn global_options_count_before_and_after_a_subcommand() {
+    let world = World::new();
+    let after = world.sortie(["config", "show", "--set", "task_tool.max_depth=7", "--contract", "typed"]).run();
+    let before = world.sortie(["--set", "task_tool.max_depth=7", "config", "--contract", "typed", "show"]).run();
+    assert_eq!((after.code, &after.stdout), (0, &before.stdout));
+    assert!(after.stdout.lines().any(|line| line.starts_with("task_tool.max_depth ") && line.contains(" 7 ")));
 }
 
 #[test]
@@ -62,28 +111,26 @@ fn the_first_screen_names_the_commands_and_the_exit_codes() {
     expect![[r#"
         exit 0
         --- stdout
-        Send sub-agents out to work, each with a clean context, and get their reports back
+        Delegate work to sub-agents, each with a clean context, and collect their reports
 
         Usage: sortie [OPTIONS] <COMMAND>
 
         Commands:
-          run          Answer a request, with sub-agents where they help
-          resume       Go on with a task: where it was interrupted, beyond a limit or a failure, or with a
-                       follow-up
+          run          Answer a request, delegating to sub-agents where that helps
+          resume       Resume an interrupted or failed task, or follow up on a finished one
           task         Run one sub-agent and print its result
-          agents       List, show, check, write or choose agents
-          templates    List or show templates: tasks that were put into words before
-          tasks        List tasks; show, follow or stop one, write to it, go on with it, or remove old ones
-          task-status  Say where a task stands: what it does, what it waits for, and how it ended
-          cost         Say what a run has used and cost: each task with all below it, each model, and what a
-                       cache could serve
+          agents       List, show, check, create or match agents
+          templates    List or show task templates
+          tasks        List, show, follow, stop, message, release, resume, retry or prune tasks
+          task-status  Show the status of a task: activity, open questions, figures and outcome
+          cost         Show tokens and cost of a run, by task and by model
           mcp          Serve sub-agents to other agents over the Model Context Protocol
-          models       List the routes to models and what each name means; call them with --check
-          schema       Print the Task tool's schema, with the agents that there are
-          config       Show settings, or edit them
-          explain      Say whether a call is allowed, asked about or denied, and by whom
-          trust        Trust a project's own files, or take trust back
-          doctor       Say what works here: settings, models, agents, journal, git, walls
+          models       List model routes and aliases; --check calls them
+          schema       Print the JSON schema of the Task tool, with your agents
+          config       Show or edit settings
+          explain      Explain why a tool call is allowed, denied or needs approval
+          trust        Trust a project's own files, or withdraw trust
+          doctor       Check the installation: settings, models, agents, journal, git and walls
           completions  Print a completion script for a shell
           help         Print this message or the help of the given subcommand(s)
 
@@ -92,28 +139,36 @@ fn the_first_screen_names_the_commands_and_the_exit_codes() {
           -V, --version  Print version
 
         Settings:
-              --config <FILE>    Read this configuration instead of the user's own
-              --env-file <FILE>  Read variables like `LLM_API_KEY` from this file; they win over the
+              --config <FILE>    Use this configuration file instead of your own
+              --env-file <FILE>  Read variables such as `LLM_API_KEY` from this file; overrides the
                                  environment
-              --cwd <DIR>        Work in this directory's project instead of the current one's
-              --set <KEY=VALUE>  Set one setting for this run, e.g. `task_tool.max_depth=1`; `sortie config
-                                 show` lists them
-              --trust            Trust this project's own files for this run; `sortie trust` says what they
-                                 would do
-              --contract <NAME>  Speak this dialect of the Task tool: envelope, result, delegate, typed,
-                                 child (or s0 to s4), child-recipe, sortie
+              --cwd <DIR>        Work in the project of this directory [default: the current directory]
+              --set <KEY=VALUE>  Override one setting, e.g. `task_tool.max_depth=1`; see `sortie config
+                                 show`
+              --trust            Trust the project's own files for this run; see `sortie trust --dry-run`
+              --contract <NAME>  JSON dialect of the Task tool, from the list below [default: sortie]
 
         Permissions:
-              --allow <RULE>            Allow what this rule covers without a question, e.g.
-                                        `Edit(docs/**)`; can be repeated
-              --ask <RULE>              Ask before what this rule covers, whatever is allowed; can be
-                                        repeated
-              --deny <RULE>             Refuse what this rule covers, whatever else is said; can be repeated
-              --permission-mode <MODE>  What is allowed without a question: plan, default, accept-edits or
-                                        bypass
-              --add-dir <DIR>           Let tools see this directory, too; can be repeated
-              --unconfined              Run commands without walls: they can do whatever you can. For
-                                        machines on which `sortie doctor` finds none
+              --allow <RULE>            Allow matching calls without asking, e.g. `Edit(docs/**)`;
+                                        repeatable
+              --ask <RULE>              Ask before matching calls, even where another rule allows them;
+                                        repeatable
+              --deny <RULE>             Refuse matching calls, even where another rule allows them;
+                                        repeatable
+              --permission-mode <MODE>  Permission mode: plan, default, accept-edits or bypass
+              --add-dir <DIR>           Give tools access to this directory as well; repeatable
+              --unconfined              Run commands without walls, with all your rights; see `sortie
+                                        doctor`
+
+        Contracts, the JSON dialects of the Task tool, by the host that speaks them:
+          sortie        Sortie's own: every field, limits and the full outcome (default)
+          envelope      MyCodeAgent: status, data, text, stats and context; two models
+          result        wave-agent: success, content and shortResult; agents from files
+          delegate      asimi-cli: one `task` text in; success, files and summary out
+          typed         gencode, after Claude Code: typed agents, background and resume
+          child         opencode: child sessions; summary, toolCalls and tokensUsed
+          child-recipe  short form of `child`, with `agentType` and `tokens`
+        The names s0 to s4 stand for envelope, result, delegate, typed and child.
 
         Examples:
           sortie run "Where are authentication errors handled?"
@@ -123,9 +178,9 @@ fn the_first_screen_names_the_commands_and_the_exit_codes() {
 
         Exit codes:
           0    completed
-          1    failed, partial, cancelled or rejected; no such task or agent; a task that
-               cannot be had now: it runs elsewhere, its parent waits for it, or its log
-               is damaged; a disk that is full or fails
+          1    failed, partial, cancelled or rejected; no such task or agent; a task
+               that is unavailable (running in another process, awaited by its parent,
+               or with a damaged log); disk full or failing
           2    wrong usage or configuration
           129  ended by SIGHUP, 130 by SIGINT, 143 by SIGTERM
     "#]]
@@ -133,7 +188,7 @@ fn the_first_screen_names_the_commands_and_the_exit_codes() {
 }
 
 #[test]
-fn what_runs_something_names_its_exit_codes() {
+fn commands_that_run_something_name_their_exit_codes() {
     for command in ["run", "task"] {
         let help = World::new().sortie([command, "--help"]).run().stdout;
         assert!(help.contains("\nExit codes:\n  0    completed\n"), "{help}");
@@ -148,13 +203,23 @@ fn no_command_at_all_is_wrong_usage_and_shows_the_help() {
 }
 
 #[test]
-fn completions_are_made_for_each_shell_even_where_nothing_else_works() {
+fn completions_work_for_each_shell_even_with_a_broken_configuration() {
     let world = World::new();
     world.config("this is not toml");
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let ended = world.sortie(["completions", shell]).run();
         assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
-        for word in ["output-format", "completions", "max-turns", "max-cost-usd", "doctor", "match", "check", "cost"] {
+        for word in [
+            "output-format",
+            "completions",
+            "max-turns",
+            "max-cost-usd",
+            "doctor",
+            "match",
+            "check",
+            "cost",
+            "unconfined",
+        ] {
             assert!(ended.stdout.contains(word), "{shell}: {word}");
         }
     }

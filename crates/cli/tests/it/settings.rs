@@ -331,64 +331,64 @@ fn the_whole_table_as_a_person_sees_it() {
         model      claude-x over anthropic at https://api.anthropic.com, key from MY_KEY
         light      claude-y over anthropic at https://api.anthropic.com, key from MY_KEY
 
-        contract                           (not set)   default                                   # the dialect in which tasks are asked for and answered; `sortie` if not set
-        hooks                              (not set)   default                                   # your own programs, run when a task starts, ends or asks; all layers add up
-        task_tool.enabled                  true        default                                   # whether agents may start sub-agents
+        contract                           (not set)   default                                   # JSON dialect of the Task tool; `sortie` if not set, see `sortie --help`
+        hooks                              (not set)   default                                   # programs to run when a task starts, ends or asks; all layers add up
+        task_tool.enabled                  true        default                                   # let agents start sub-agents
         task_tool.max_depth                1           <dir>/home/.config/sortie/config.toml:2  # levels of sub-agents below the main agent
-        task_tool.default_timeout_seconds  300         default                                   # time of a sub-agent; a call can ask for less
-        task_tool.max_tokens               (not set)   default                                   # tokens of each delegated task with its descendants
-        task_tool.max_cost_usd             (not set)   default                                   # the same in US dollars; only for models whose price is known
-        task_tool.model                    (not set)   default                                   # the model of sub-agents for which neither the call nor the agent names one; `auto` chooses main or light
-        task_tool.max_concurrent           20          default                                   # sub-agents that run at once; more wait
-        task_tool.max_children             9           .sortie/config.toml:2                     # sub-agents that one run may start in all
-        task_tool.delegations_per_minute   (not set)   default                                   # sub-agents that may be started within a minute; more are refused
-        task_tool.max_prompt_bytes         1048576     default                                   # longest prompt that is accepted
-        task_tool.enable_verbose_logging   false       default                                   # whether each call of a sub-agent gets a line on stderr
-        task_tool.allow_model_override     true        default                                   # whether a call may name its model
-        task_tool.background               true        default                                   # whether a call may start a sub-agent that it does not wait for
-        task_tool.resume                   true        default                                   # whether a call may go on with a sub-agent that has ended
-        task_tool.resume_days              7           default                                   # days after which no call goes on with a sub-agent; `sortie resume` does at any time
-        task_tool.cache                    false       default                                   # whether a sub-agent that only read is not started again for the same request on the same files
-        task_tool.inherit_context_files    false       default                                   # whether sub-agents read AGENTS.md and its like, too
-        task_tool.context_file_bytes       16384       default                                   # bytes that are read of AGENTS.md and its like
-        run.max_tokens                     (not set)   default                                   # tokens of a `sortie run`, sub-agents included
-        run.max_cost_usd                   (not set)   default                                   # the same in US dollars; only for models whose price is known
-        run.timeout_seconds                (not set)   default                                   # time of a `sortie run`
-        agents.builtin                     false       default                                   # whether `result`, which has only agents from files, has the built-in ones too
-        mcp.finish_background              true        default                                   # whether `sortie mcp` stays, when its client is gone, until background tasks have ended; else they can be resumed
-        permissions.mode                   "default"   default                                   # what is allowed without a question: plan, default, accept-edits or bypass
-        permissions.allow                  (not set)   default                                   # rules of what needs no question; all layers add up
-        permissions.ask                    (not set)   default                                   # rules of what is asked, whatever is allowed
-        permissions.deny                   (not set)   default                                   # rules of what is refused, whatever else is said
-        permissions.add_dirs               (not set)   default                                   # directories beside the workspace that tools see, too
-        permissions.answer_seconds         300         default                                   # time after which an unanswered question of a sub-agent in the background is taken as a no
-        web.private                        (not set)   default                                   # hosts, addresses or networks on this machine or near it that WebFetch may reach
-        shell.open_network                 false       default                                   # whether commands of those who may fetch from every host get the network itself, not a proxy to the web
-        journal.retention_days             30          default                                   # days that tasks are kept after they ended; 0 keeps them until `sortie tasks prune`
-        llm.max_retries                    9           SORTIE_LLM__MAX_RETRIES                   # tries after the first, never past the deadline
-        llm.retry_base_ms                  500         default                                   # first wait before a retry; it doubles
-        llm.idle_timeout_seconds           60          default                                   # a model call without content for so long has stalled
-        routes.main.model                  "claude-x"  <dir>/home/.config/sortie/config.toml:5  # the model's id at its provider
-        routes.main.api_key                (not set)   default                                   # the key itself
-        routes.main.api_key_env            "MY_KEY"    <dir>/home/.config/sortie/config.toml:6  # the variable that holds the key
-        routes.main.base_url               (not set)   default                                   # the provider's or any compatible server's URL
-        routes.main.wire                   (not set)   default                                   # the API it speaks; guessed from URL and model if not set
-        routes.main.window                 (not set)   default                                   # tokens that the model can take in; a conversation is shortened before it has more
-        routes.main.max_output             (not set)   default                                   # tokens of one reply at most
-        routes.main.requests_per_minute    (not set)   default                                   # requests that the endpoint takes; more wait
-        routes.main.tokens_per_minute      (not set)   default                                   # tokens that the endpoint takes, input and output together; more wait
-        routes.main.max_connections        (not set)   default                                   # model calls at once; more wait
-        routes.light.model                 "claude-y"  LIGHT_LLM_MODEL_ID                        # the model's id at its provider
-        routes.light.api_key               (not set)   default                                   # the key itself
-        routes.light.api_key_env           (not set)   default                                   # the variable that holds the key
-        routes.light.base_url              (not set)   default                                   # the provider's or any compatible server's URL
-        routes.light.wire                  (not set)   default                                   # the API it speaks; guessed from URL and model if not set
-        routes.light.window                (not set)   default                                   # tokens that the model can take in; a conversation is shortened before it has more
-        routes.light.max_output            (not set)   default                                   # tokens of one reply at most
-        routes.light.requests_per_minute   (not set)   default                                   # requests that the endpoint takes; more wait
-        routes.light.tokens_per_minute     (not set)   default                                   # tokens that the endpoint takes, input and output together; more wait
-        routes.light.max_connections       (not set)   default                                   # model calls at once; more wait
-        aliases.fast                       "light"     SORTIE_ALIASES__FAST                      # the model id or route that this name means
+        task_tool.default_timeout_seconds  300         default                                   # time limit of a sub-agent; a call can ask for less
+        task_tool.max_tokens               (not set)   default                                   # token limit of each delegated task, with its descendants
+        task_tool.max_cost_usd             (not set)   default                                   # cost limit of each delegated task; models with a known price only
+        task_tool.model                    (not set)   default                                   # model of sub-agents if neither call nor agent names one; `auto` picks main or light
+        task_tool.max_concurrent           20          default                                   # sub-agents that run at once; others wait
+        task_tool.max_children             9           .sortie/config.toml:2                     # sub-agents that one run may start in total
+        task_tool.delegations_per_minute   (not set)   default                                   # sub-agents that may start within a minute; others are refused
+        task_tool.max_prompt_bytes         1048576     default                                   # longest accepted prompt
+        task_tool.enable_verbose_logging   false       default                                   # print a line on stderr for each call of a sub-agent
+        task_tool.allow_model_override     true        default                                   # let calls choose a model
+        task_tool.background               true        default                                   # let calls start sub-agents in the background
+        task_tool.resume                   true        default                                   # let calls resume sub-agents that have ended
+        task_tool.resume_days              7           default                                   # days in which calls can resume a sub-agent; `sortie resume` always can
+        task_tool.cache                    false       default                                   # reuse a read-only sub-agent's result if request and files are unchanged
+        task_tool.inherit_context_files    false       default                                   # give context files such as AGENTS.md to sub-agents too
+        task_tool.context_file_bytes       16384       default                                   # bytes read from context files such as AGENTS.md
+        run.max_tokens                     (not set)   default                                   # token limit of a `sortie run`, sub-agents included
+        run.max_cost_usd                   (not set)   default                                   # cost limit of a `sortie run`; models with a known price only
+        run.timeout_seconds                (not set)   default                                   # time limit of a `sortie run`
+        agents.builtin                     false       default                                   # offer built-in agents in the contract `result`, which otherwise has none
+        mcp.finish_background              true        default                                   # keep `sortie mcp` running for background tasks after its client has gone
+        permissions.mode                   "default"   default                                   # permission mode: plan, default, accept-edits or bypass
+        permissions.allow                  (not set)   default                                   # rules for calls that need no approval; all layers add up
+        permissions.ask                    (not set)   default                                   # rules for calls that always need approval
+        permissions.deny                   (not set)   default                                   # rules for calls that are always refused
+        permissions.add_dirs               (not set)   default                                   # directories outside the workspace that tools may access
+        permissions.answer_seconds         300         default                                   # approval timeout of a background sub-agent; no answer counts as no
+        web.private                        (not set)   default                                   # local or private hosts, addresses and networks that WebFetch may reach
+        shell.open_network                 false       default                                   # give commands direct network access if their agent may fetch from any host
+        journal.retention_days             30          default                                   # days to keep tasks after they end; 0 keeps them until `sortie tasks prune`
+        llm.max_retries                    9           SORTIE_LLM__MAX_RETRIES                   # retries of a model call, never past the deadline
+        llm.retry_base_ms                  500         default                                   # wait before the first retry; it doubles each time
+        llm.idle_timeout_seconds           60          default                                   # retry a model call after this long without output
+        routes.main.model                  "claude-x"  <dir>/home/.config/sortie/config.toml:5  # model id, as its provider calls it
+        routes.main.api_key                (not set)   default                                   # API key
+        routes.main.api_key_env            "MY_KEY"    <dir>/home/.config/sortie/config.toml:6  # variable that holds the API key
+        routes.main.base_url               (not set)   default                                   # URL of the provider or any compatible server
+        routes.main.wire                   (not set)   default                                   # API of the endpoint; guessed from URL and model if not set
+        routes.main.window                 (not set)   default                                   # context window in tokens; longer conversations are compacted
+        routes.main.max_output             (not set)   default                                   # most tokens of one reply
+        routes.main.requests_per_minute    (not set)   default                                   # rate limit in requests; others wait
+        routes.main.tokens_per_minute      (not set)   default                                   # rate limit in tokens, input plus output; other calls wait
+        routes.main.max_connections        (not set)   default                                   # model calls at once; others wait
+        routes.light.model                 "claude-y"  LIGHT_LLM_MODEL_ID                        # model id, as its provider calls it
+        routes.light.api_key               (not set)   default                                   # API key
+        routes.light.api_key_env           (not set)   default                                   # variable that holds the API key
+        routes.light.base_url              (not set)   default                                   # URL of the provider or any compatible server
+        routes.light.wire                  (not set)   default                                   # API of the endpoint; guessed from URL and model if not set
+        routes.light.window                (not set)   default                                   # context window in tokens; longer conversations are compacted
+        routes.light.max_output            (not set)   default                                   # most tokens of one reply
+        routes.light.requests_per_minute   (not set)   default                                   # rate limit in requests; others wait
+        routes.light.tokens_per_minute     (not set)   default                                   # rate limit in tokens, input plus output; other calls wait
+        routes.light.max_connections       (not set)   default                                   # model calls at once; others wait
+        aliases.fast                       "light"     SORTIE_ALIASES__FAST                      # model id or route that this name stands for
 
         Set aside, because this project's files can only narrow settings until `sortie trust`:
           task_tool.max_concurrent = 99  (.sortie/config.toml:3, not narrower than 20)

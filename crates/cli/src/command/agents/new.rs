@@ -14,14 +14,14 @@ use crate::text::neutral;
 use crate::wiring;
 use crate::wiring::agent_warnings::plainly;
 
-/// Write a commented file for a new agent
+/// Create a commented file for a new agent
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct NewArgs {
-    /// Lower-case letters, digits and hyphens
+    /// Name of the agent: lower-case letters, digits and hyphens
     name: String,
 
-    /// Write it for all your projects instead of this one
+    /// Create it for all your projects, not only this one
     #[arg(long)]
     user: bool,
 }

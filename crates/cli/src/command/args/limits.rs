@@ -7,7 +7,7 @@ use sortie_protocol::{Limits, Money};
 
 use super::parse_duration;
 
-/// What a task may use; whatever starts one or goes on with one takes these.
+/// Limit flags, shared by every command that starts or resumes a task.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Limits")]
 pub(crate) struct LimitArgs {
@@ -15,11 +15,11 @@ pub(crate) struct LimitArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     max_turns: Option<u32>,
 
-    /// Stop before more tokens than this are used, sub-agents included, and report: 80000, 80k, 1.5M
+    /// Stop before using more tokens than this, sub-agents included: 80000, 80k, 1.5M
     #[arg(long, value_name = "N", value_parser = parse_tokens)]
     max_tokens: Option<u64>,
 
-    /// Stop before it costs more than this, sub-agents included, and report: 0.50 is fifty cents
+    /// Stop before the cost exceeds this, sub-agents included: 0.50 is fifty cents
     #[arg(long, value_name = "AMOUNT", value_parser = parse_dollars)]
     max_cost_usd: Option<Money>,
 
@@ -27,11 +27,11 @@ pub(crate) struct LimitArgs {
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     timeout: Option<Duration>,
 
-    /// Take a model call that brings nothing for this time as stalled, and try again
+    /// Retry a model call after this long without output
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     idle_timeout: Option<Duration>,
 
-    /// Start no more sub-agents than this in all; 0 for none
+    /// Start at most this many sub-agents in all; 0 for none
     #[arg(long, value_name = "N")]
     max_children: Option<u32>,
 }

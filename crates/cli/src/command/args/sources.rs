@@ -6,32 +6,31 @@ use clap::{Args, ValueHint};
 
 use crate::environment::{Assignment, Confinement, SET_FLAG, Sources};
 
-/// Where settings come from; every command takes these.
+/// Settings flags, accepted by every command and listed once, in `sortie --help`.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Settings")]
 pub(crate) struct SourceArgs {
-    /// Read this configuration instead of the user's own
+    /// Use this configuration file instead of your own
     #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
     config: Option<PathBuf>,
 
-    /// Read variables like `LLM_API_KEY` from this file; they win over the environment
+    /// Read variables such as `LLM_API_KEY` from this file; overrides the environment
     #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
     env_file: Option<PathBuf>,
 
-    /// Work in this directory's project instead of the current one's
+    /// Work in the project of this directory [default: the current directory]
     #[arg(long, global = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
     cwd: Option<PathBuf>,
 
-    /// Set one setting for this run, e.g. `task_tool.max_depth=1`; `sortie config show` lists them
+    /// Override one setting, e.g. `task_tool.max_depth=1`; see `sortie config show`
     #[arg(long, global = true, value_name = "KEY=VALUE", value_parser = parse_assignment)]
     set: Vec<Assignment>,
 
-    /// Trust this project's own files for this run; `sortie trust` says what they would do
+    /// Trust the project's own files for this run; see `sortie trust --dry-run`
     #[arg(long, global = true)]
     trust: bool,
 
-    /// Speak this dialect of the Task tool: envelope, result, delegate, typed, child (or s0 to s4), child-recipe,
-    /// sortie
+    /// JSON dialect of the Task tool, from the list below [default: sortie]
     #[arg(long, global = true, value_name = "NAME", value_parser = parse_contract, hide_possible_values = true)]
     contract: Option<String>,
 
@@ -39,31 +38,31 @@ pub(crate) struct SourceArgs {
     permissions: PermissionArgs,
 }
 
-/// What agents may do; every command takes these, and they add to what files and the environment say.
+/// Permission flags, accepted by every command. They add to the rules of files and the environment.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Permissions")]
 struct PermissionArgs {
-    /// Allow what this rule covers without a question, e.g. `Edit(docs/**)`; can be repeated
+    /// Allow matching calls without asking, e.g. `Edit(docs/**)`; repeatable
     #[arg(long, global = true, value_name = "RULE")]
     allow: Vec<String>,
 
-    /// Ask before what this rule covers, whatever is allowed; can be repeated
+    /// Ask before matching calls, even where another rule allows them; repeatable
     #[arg(long, global = true, value_name = "RULE")]
     ask: Vec<String>,
 
-    /// Refuse what this rule covers, whatever else is said; can be repeated
+    /// Refuse matching calls, even where another rule allows them; repeatable
     #[arg(long, global = true, value_name = "RULE")]
     deny: Vec<String>,
 
-    /// What is allowed without a question: plan, default, accept-edits or bypass
+    /// Permission mode: plan, default, accept-edits or bypass
     #[arg(long, global = true, value_name = "MODE")]
     permission_mode: Option<String>,
 
-    /// Let tools see this directory, too; can be repeated
+    /// Give tools access to this directory as well; repeatable
     #[arg(long, global = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
     add_dir: Vec<String>,
 
-    /// Run commands without walls: they can do whatever you can. For machines on which `sortie doctor` finds none
+    /// Run commands without walls, with all your rights; see `sortie doctor`
     #[arg(long, global = true)]
     unconfined: bool,
 }

@@ -11,15 +11,15 @@ use crate::error::{self, CommandError};
 
 #[derive(Debug, Args)]
 pub(super) struct WebArgs {
-    /// Serve over HTTP on this address instead, e.g. `127.0.0.1:8808`; port 0 takes any that is free
+    /// Serve over HTTP on this address, e.g. `127.0.0.1:8808`; port 0 takes any free port
     #[arg(long, value_name = "ADDR:PORT", value_parser = parse_address)]
     pub(super) http: Option<SocketAddr>,
 
-    /// Let other machines come, too. They need the token, and nothing that is said is encrypted
+    /// Accept connections from other machines. They need the token; traffic is not encrypted
     #[arg(long, requires = "http")]
     allow_remote: bool,
 
-    /// Answer those who call this machine by this name, too, not only by an address; can be repeated
+    /// Accept requests that address this machine by this name; repeatable
     #[arg(long, value_name = "NAME", requires = "allow_remote")]
     allow_host: Vec<String>,
 }

@@ -12,31 +12,31 @@ use crate::error::CommandError;
 /// The fields of a request. Which of them there are is the contract's; the names are checked when it is known.
 #[derive(Debug, Args)]
 pub(super) struct RequestFlags {
-    /// The agent; `general-purpose` if not given, in contracts that let you leave it out
+    /// Agent [default: general-purpose, in contracts where it is optional]
     #[arg(long, value_name = "NAME", visible_alias = "subagent-type")]
     agent: Option<String>,
 
-    /// A few words for lists and displays
+    /// Title in a few words, for lists and progress
     #[arg(long, value_name = "TEXT")]
     description: Option<String>,
 
-    /// The whole brief
+    /// Brief: everything the sub-agent needs to know
     #[arg(long, value_name = "TEXT")]
     prompt: Option<String>,
 
-    /// The whole brief in the contract `delegate`, which has no other field for it
+    /// Brief, in the contract `delegate`, which has no `prompt`
     #[arg(long, value_name = "TEXT")]
     task: Option<String>,
 
-    /// A route, an alias or a model id; `sortie models` names them
+    /// Route, alias or model id; `sortie models` lists them
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
 
-    /// Have the answer fit the JSON schema in this file
+    /// Answer in JSON only, matching the schema in this file
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     output_schema: Option<PathBuf>,
 
-    /// Any field of the contract by its own name, e.g. `max_turns=3`; `sortie schema` has them
+    /// Any other field of the contract, e.g. `max_turns=3`; see `sortie schema`
     #[arg(long = "field", value_name = "NAME=VALUE", value_parser = parse_field)]
     fields: Vec<Field>,
 }

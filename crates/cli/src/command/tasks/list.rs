@@ -20,15 +20,15 @@ use crate::text::{neutral, width, words};
 /// Columns of `interrupted`, so that lists look alike whatever is in them.
 const LONGEST_STATE: usize = 11;
 
-/// List the newest tasks, newest first: running, interrupted, or how they ended
+/// List tasks and their status, newest first
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct ListArgs {
-    /// List this many
+    /// Number of tasks to list
     #[arg(long, value_name = "N", default_value = "20", value_parser = parse_count)]
     limit: usize,
 
-    /// List sub-agents too, below those that started them, and count them
+    /// List and count sub-agents too, each below its parent
     #[arg(long)]
     all: bool,
 
@@ -38,9 +38,9 @@ pub(super) struct ListArgs {
 }
 
 const EXAMPLES: &str = "\
-A task that is `interrupted` has no process any more and no ending yet: `sortie
-resume ID` goes on with it, `sortie tasks stop ID` ends it. How long it took is
-the time in which somebody ran it.
+An `interrupted` task has lost its process before it ended: `sortie resume ID`
+continues it, `sortie tasks stop ID` ends it. Its duration is the time in which
+a process ran it.
 
 Examples:
   sortie tasks list

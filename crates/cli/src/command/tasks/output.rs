@@ -15,19 +15,19 @@ use crate::error::{self, CommandError, ErrorKind};
 use crate::render::print_json;
 use crate::text::neutral;
 
-/// Print a task's newest report alone and whole, also where it was cut; or follow what it does
+/// Print a task's latest report in full, or follow its activity
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct OutputArgs {
-    /// A task's id, or the beginning of one, with or without `agent-`
+    /// Task id or its first letters, with or without `agent-`
     #[arg(value_parser = parse_id)]
     pub(super) id: String,
 
-    /// Print the outcome as JSON, with the whole report in `text`
+    /// Print the outcome as JSON, with the full report in `text`
     #[arg(long, conflicts_with = "follow")]
     json: bool,
 
-    /// Print what it does, line by line, until it ends; the exit code is that of its ending
+    /// Print its activity until it ends; the exit code is the task's
     #[arg(long)]
     pub(super) follow: bool,
 }

@@ -18,28 +18,29 @@ use crate::text::{neutral, words};
 use crate::wiring;
 use crate::wiring::retention::{self, Removed, before};
 
-/// Remove old tasks, their reports and the long outputs of their calls
+/// Remove old tasks, with their reports and stored tool outputs
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct PruneArgs {
-    /// Remove what ended longer ago than this: 30d, 12h; `journal.retention_days` if not given
+    /// Remove tasks that ended before this: 30d, 12h [default: `journal.retention_days`]
     #[arg(long, value_name = "AGE", value_parser = parse_age)]
     older_than: Option<Duration>,
 
-    /// Say what would be removed, and remove nothing
+    /// Show what would be removed, and remove nothing
     #[arg(long)]
     dry_run: bool,
 
-    /// Print JSON: how much went, and the ids of what went and of what stays because it is damaged, has not ended or
-    /// was not collected
+    /// Print JSON: counts, and the ids of tasks removed and kept
+    ///
+    /// Tasks are kept if they are damaged, have not ended, or have a result that nobody has collected.
     #[arg(long)]
     json: bool,
 }
 
 const EXAMPLES: &str = "\
-Whole trees go, never one in which a task runs or was interrupted, or has a
-result that the one who asked for it has not had. After a run, once a day, the
-same is done by itself.
+A tree of tasks is removed as a whole. It stays while one of its tasks is
+running or interrupted, or has a result that its caller has not collected. Once
+a day, a run removes old tasks by itself.
 
 Examples:
   sortie tasks prune --dry-run

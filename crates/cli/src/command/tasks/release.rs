@@ -16,11 +16,11 @@ use crate::error::{CommandError, ErrorKind};
 use crate::render::print_json;
 use crate::settings::Settings;
 
-/// Let a sub-agent go on in the background: its parent goes on at once, and gets the report later
+/// Move a sub-agent to the background; its parent continues at once
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  sortie tasks release kvbq")]
 pub(super) struct ReleaseArgs {
-    /// A task's id, or the beginning of one, with or without `agent-`
+    /// Task id or its first letters, with or without `agent-`
     #[arg(value_parser = parse_id)]
     id: String,
 

@@ -16,19 +16,19 @@ use crate::session::{self, SessionStart};
 use crate::settings::Settings;
 use crate::wiring::Plan;
 
-/// Ask for the same once more, as a new task
+/// Run a task again from the start, as a new task
 #[derive(Debug, Args)]
 #[command(after_help = with_exit_codes(EXAMPLES))]
 pub(super) struct RetryArgs {
-    /// A task's id, or the beginning of one, with or without `agent-`
+    /// Task id or its first letters, with or without `agent-`
     #[arg(value_parser = parse_id)]
     id: String,
 
-    /// What to print on stdout
+    /// Format on stdout
     #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
     output_format: OutputFormat,
 
-    /// Use this model instead: a route, an alias or a model id
+    /// Route, alias or model id to use instead
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
 
@@ -40,9 +40,9 @@ pub(super) struct RetryArgs {
 }
 
 const EXAMPLES: &str = "\
-The new task has the same agent, prompt, model and limits, unless others are
-given, and what is granted now; no result is taken from the cache. The old one stays as it is; `sortie
-resume` goes on with that one instead.
+The new task has the agent, prompt, model and limits of the old one, unless you
+give others, and the permissions granted now. It takes no result from the cache.
+The old task is unchanged; `sortie resume` continues that one instead.
 
 Examples:
   sortie tasks retry kvbq

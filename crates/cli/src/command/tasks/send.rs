@@ -19,26 +19,28 @@ use crate::error::{CommandError, ErrorKind};
 use crate::render::print_json;
 use crate::settings::Settings;
 
-/// Write to a task that has not ended; it reads it at its next turn, if it has one
+/// Send a message to a running task; it reads it at its next turn
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct SendArgs {
-    /// A task's id, or the beginning of one, with or without `agent-`
+    /// Task id or its first letters, with or without `agent-`
     #[arg(value_parser = parse_id)]
     id: String,
 
-    /// What to tell it, or the answer to its question, in at most 16 KiB; `-` reads it from stdin
+    /// Message, or answer to its question, up to 16 KiB; `-` reads it from stdin
     message: String,
 
-    /// Print the receipt as JSON: `delivered`, `kept` until it goes on, `missed` if it has just ended, or `left` if its
-    /// process does not take it
+    /// Print the receipt as JSON
+    ///
+    /// Its status is `delivered`, `kept` until the task resumes, `missed` if the task has just ended, or `left` if its
+    /// process does not respond.
     #[arg(long)]
     json: bool,
 }
 
 const EXAMPLES: &str = "\
-A task that waits with a question of its own takes it as the answer. One that was
-interrupted reads it when it goes on; one that has ended goes on with
+A task that waits for an answer takes the message as its answer. An interrupted
+task reads it when resumed. To follow up on a task that has ended, use
 `sortie resume ID \"…\"`.
 
 Examples:

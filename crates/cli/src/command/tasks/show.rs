@@ -18,15 +18,15 @@ use crate::error::{self, CommandError};
 use crate::render::{outcomes, print_json};
 use crate::text::{neutral, words};
 
-/// Show one task, the tree below it, and its report, or what it has done so far
+/// Show a task, its sub-agents, and its report or activity so far
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct ShowTaskArgs {
-    /// A task's id, or the beginning of one, with or without `agent-`
+    /// Task id or its first letters, with or without `agent-`
     #[arg(value_parser = parse_id)]
     id: String,
 
-    /// Print its outcome as JSON, with those of its sub-agents in `children`
+    /// Print the outcome as JSON, with sub-agents' outcomes in `children`
     #[arg(long)]
     json: bool,
 }

@@ -30,15 +30,15 @@ const PERIOD: Duration = Duration::from_millis(20);
 /// After this time they are told again: somebody else may have a task by now.
 const REPEAT: Duration = Duration::from_millis(500);
 
-/// Stop a task and all below it, in whatever process it runs
+/// Stop a task and its sub-agents, whichever process runs them
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  sortie tasks stop kvbq\n  sortie tasks stop kvbq --json | jq -r '.stopped[]'")]
 pub(super) struct StopArgs {
-    /// A task's id, or the beginning of one, with or without `agent-`
+    /// Task id or its first letters, with or without `agent-`
     #[arg(value_parser = parse_id)]
     id: String,
 
-    /// Print the ids of what was stopped as JSON
+    /// Print the ids of stopped tasks as JSON
     #[arg(long)]
     json: bool,
 }
