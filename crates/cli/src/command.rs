@@ -1,4 +1,4 @@
-//! Subcommands of `sortie`, one file each: its arguments and the work that it does.
+//! Subcommands of `sortie`, one file each: arguments and implementation.
 
 pub(crate) mod agents;
 pub(crate) mod args;
@@ -105,7 +105,7 @@ fn mention_global_options(command: clap::Command) -> clap::Command {
     command.mut_subcommands(mention_global_options).after_help(after_help)
 }
 
-/// Does what the command line asks for.
+/// Runs the command that was asked for.
 pub(crate) fn execute(cli: Cli) -> Result<ExitCode, CommandError> {
     let sources = Sources::from(cli.sources);
     match cli.command {
@@ -120,19 +120,19 @@ pub(crate) fn execute(cli: Cli) -> Result<ExitCode, CommandError> {
         Command::Models(args) => models::run(&args, &load(&sources)?),
         Command::Explain(args) => explain::run(&args, &load(&sources)?),
         Command::Schema(args) => schema::run(&args, &load(&sources)?),
-        // Settings that cannot be loaded must still be found and mended.
+        // These commands must work even with settings that cannot be loaded.
         Command::Config(args) => config::run(&args, &sources),
         Command::Trust(args) => trust::run(&args, &sources),
-        // Files that are named are checked by themselves, whatever the settings are.
+        // Files named on the command line are checked whatever the settings are.
         Command::Agents(args) => agents::run(&args, &sources),
-        // What cannot be loaded is a part of its diagnosis.
+        // Settings that fail to load are part of the diagnosis.
         Command::Doctor(args) => doctor::run(&args, &sources),
-        // Shells ask for completions in any place and state; no setting bears on them.
+        // Shells ask for completions in any directory and state, so no setting affects them.
         Command::Completions(args) => completions::run(&args, &mut Cli::command()),
     }
 }
 
-/// Loads the settings and tells of what in them does not count.
+/// Loads the settings and warns about those that are ignored.
 fn load(sources: &Sources) -> Result<Settings, CommandError> {
     let settings = Settings::load(sources)?;
     for warning in &settings.warnings {

@@ -1,10 +1,9 @@
-//! Everything outside of settings files that a run starts from: environment variables, paths, the flags that name
-//! sources, and local model servers.
+//! Inputs of a run other than settings files: environment variables, paths, source flags and local model servers.
 //!
 //! Nothing else in Sortie reads a variable.
 //!
-//! What files say, `--env-file` or a trusted project's `.env`, can set settings and hold keys, but it never moves a
-//! directory, names a program or reaches any other process.
+//! Values from `--env-file` or a trusted project's `.env` can set settings and hold keys. They never move a directory,
+//! name a program or reach another process.
 
 pub(crate) mod env_file;
 pub(crate) mod local_server;
@@ -25,21 +24,21 @@ use origin::{Origin, Owner};
 pub(crate) use places::{PROJECT_CONFIG, PROJECT_VARIABLES, Places, home};
 pub(crate) use sources::{Assignment, CONTRACT, Confinement, SET_FLAG, Sources};
 
-/// Variables that say where things lie and which programs are started: the process's own word alone.
+/// Variables that name directories or programs; only the process environment can set them.
 const RESERVED: [&str; 9] =
     ["EDITOR", "HOME", "PAGER", "PATH", "SHELL", "SORTIE_HOME", TASK_VARIABLE, "TERM", "VISUAL"];
 const RESERVED_PREFIX: &str = "XDG_";
 
-/// Variables of the process, with those of `--env-file` over them and those of a trusted project under them.
+/// Variables of the process, overridden by `--env-file` and backed by those of a trusted project.
 #[derive(Debug, Default)]
 pub(crate) struct Environment {
     own: Variables,
     project: Variables,
-    /// What files set in vain, for the person to know.
+    /// Warnings about variables in files that are ignored.
     warnings: Vec<String>,
 }
 
-/// Variables of one standing.
+/// Variables of one precedence.
 #[derive(Debug, Default)]
 pub(crate) struct Variables(BTreeMap<String, (OsString, Origin)>);
 
@@ -52,11 +51,11 @@ pub(crate) struct Variable<'a> {
 }
 
 impl Environment {
-    /// Reads the process's variables, and the file's over them: it was named for this one run.
+    /// Reads the process's variables. Those of `file` override them, since it was named for this run.
     pub(crate) fn read(file: Option<&Path>) -> Result<Self, CommandError> {
         let mut own = Variables::default();
         for (name, value) in std::env::vars_os() {
-            // A name that is not UTF-8 is none that anything here asks for.
+            // Nothing here asks for a name that is not UTF-8.
             if let Ok(name) = name.into_string() {
                 own.0.insert(name.clone(), (value, Origin::Variable { name, file: None, owner: Owner::User }));
             }
@@ -69,7 +68,7 @@ impl Environment {
         Ok(environment)
     }
 
-    /// Takes in a trusted project's `.env`. The process's own variables win over it, even empty ones.
+    /// Adds a trusted project's `.env`. The process's own variables override it, even empty ones.
     pub(crate) fn add_project(&mut self, path: &Path, assignments: Vec<env_file::FileVariable>) {
         let mut assignments = self.without_reserved(path, assignments);
         assignments.retain(|assignment| !self.is_set(&assignment.name));
@@ -93,12 +92,12 @@ impl Environment {
         others
     }
 
-    /// Hands over what there is to say of the files.
+    /// Takes the warnings about files.
     pub(crate) fn take_warnings(&mut self) -> Vec<String> {
         std::mem::take(&mut self.warnings)
     }
 
-    /// A variable's text. An empty one counts as not set.
+    /// Text of a variable. An empty one counts as not set.
     pub(crate) fn text(&self, name: &str) -> Result<Option<Variable<'_>>, CommandError> {
         match self.own.text(name)? {
             Some(variable) => Ok(Some(variable)),
@@ -106,17 +105,17 @@ impl Environment {
         }
     }
 
-    /// Whether the process or `--env-file` has it, empty or not.
+    /// True if the process or `--env-file` sets the variable, even to nothing.
     pub(crate) fn is_set(&self, name: &str) -> bool {
         self.own.0.contains_key(name)
     }
 
-    /// The variables by their standing, the weaker first.
+    /// The variables by precedence, lowest first.
     pub(crate) fn by_standing(&self) -> [&Variables; 2] {
         [&self.project, &self.own]
     }
 
-    /// Every variable that is text, those of a trusted project under the process's own.
+    /// Every variable that is text; the process's own override a trusted project's.
     pub(crate) fn texts(&self) -> BTreeMap<String, String> {
         let all = self.by_standing().into_iter().flat_map(|variables| {
             let set = |name: &str| Some((name.to_owned(), variables.text(name).ok()??.value.to_owned()));
@@ -125,7 +124,7 @@ impl Environment {
         all.collect()
     }
 
-    /// A variable that holds an absolute path. An empty or relative one counts as not set, as XDG asks.
+    /// Absolute path in a variable. An empty or relative one counts as not set, as XDG asks.
     pub(crate) fn absolute_path(&self, name: &str) -> Option<PathBuf> {
         self.path(name).filter(|path| path.is_absolute())
     }
@@ -134,42 +133,42 @@ impl Environment {
         self.own.0.get(name).map(|(value, _)| PathBuf::from(value)).filter(|path| !path.as_os_str().is_empty())
     }
 
-    /// Whether it says that this process is a command of a task.
+    /// True if this process is a command that a task runs.
     pub(crate) fn is_of_a_command(&self) -> bool {
         self.own.0.contains_key(TASK_VARIABLE)
     }
 
-    /// The user's own directory, by its real path.
+    /// Home directory of the user, as a real path.
     pub(crate) fn home(&self) -> Option<PathBuf> {
         self.absolute_path("HOME").and_then(|home| home.canonicalize().ok())
     }
 
-    /// The program that a person edits files with, as a command line.
+    /// Command line of the user's editor.
     pub(crate) fn editor(&self) -> OsString {
         let named = |name| self.path(name).map(PathBuf::into_os_string);
         named("VISUAL").or_else(|| named("EDITOR")).unwrap_or_else(|| "vi".into())
     }
 
-    /// All variables of the process itself, for programs that it starts; nothing of what files say.
+    /// Variables of the process itself, for programs that it starts; none from files.
     pub(crate) fn of_the_process(&self) -> impl Iterator<Item = (OsString, OsString)> {
         let own = |origin: &Origin| matches!(origin, Origin::Variable { file: None, .. });
         let process = self.own.0.iter().filter(move |(_, (_, origin))| own(origin));
         process.map(|(name, (value, _))| (name.into(), value.clone()))
     }
 
-    /// A variable of another program. One that is empty, or is no text, counts as not set.
+    /// Another program's variable. One that is empty or not text counts as not set.
     pub(crate) fn variable(&self, name: &str) -> Option<&str> {
         self.own.0.get(name).and_then(|(value, _)| value.to_str()).filter(|value| !value.is_empty())
     }
 
-    /// Kind of the terminal, as `TERM` says.
+    /// Kind of terminal, by `TERM`.
     pub(crate) fn terminal(&self) -> TerminalKind {
         let term = self.own.0.get("TERM").filter(|(term, _)| term != "dumb" && !term.is_empty());
         term.map_or(TerminalKind::Dumb, |_| TerminalKind::Smart)
     }
 }
 
-/// Whether only the process itself can set this variable.
+/// True if only the process environment can set this variable.
 pub(crate) fn is_reserved(name: &str) -> bool {
     RESERVED.contains(&name) || name.starts_with(RESERVED_PREFIX)
 }
@@ -182,7 +181,7 @@ impl Variables {
         }
     }
 
-    /// A variable's text. An empty one counts as not set.
+    /// Text of a variable. An empty one counts as not set.
     pub(crate) fn text(&self, name: &str) -> Result<Option<Variable<'_>>, CommandError> {
         let Some((name, (value, origin))) = self.0.get_key_value(name) else { return Ok(None) };
         match value.to_str() {

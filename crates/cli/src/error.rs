@@ -1,6 +1,6 @@
-//! Errors, warnings and notes for the person, exit codes, signals, and bounded text from stdin.
+//! Errors, warnings and notes for the user; exit codes, signals, and bounded text from stdin.
 //!
-//! How a task ended is not an error here; see [`self::exit_code`].
+//! A task that ended badly is not an error here; see [`self::exit_code`].
 
 pub(crate) mod exit_code;
 pub(crate) mod long_wait;
@@ -31,25 +31,25 @@ pub(crate) struct CommandError {
     pub(crate) kind: ErrorKind,
     /// Lower case, one sentence: what happened and where.
     pub(crate) message: String,
-    /// What to do next, one line each.
+    /// Next steps, one line each.
     pub(crate) hints: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ErrorKind {
-    /// The command line asks for something that cannot be.
+    /// Wrong usage of the command line.
     Usage,
-    /// Settings, files or directories are not as they must be.
+    /// Invalid settings, files or directories.
     Config,
-    /// What was named does not exist.
+    /// Unknown name or id.
     NotFound,
-    /// Sortie itself, or the machine under it, failed.
+    /// Failure of Sortie itself or of the machine.
     Internal,
-    /// What was named is not to be had now: it runs elsewhere, or what is kept of it is damaged.
+    /// Temporarily unavailable: the task runs in another process, or its stored data are damaged.
     Unready,
-    /// Nobody reads our output any more. Said to nobody.
+    /// Nobody reads our output any more; reported to nobody.
     OutputClosed,
-    /// The output failed as it does where a terminal was closed, or a disk is broken.
+    /// The output failed as it does after a terminal closed or a disk broke.
     OutputLost,
 }
 
@@ -70,7 +70,7 @@ impl CommandError {
         Self::new(ErrorKind::Internal, message)
     }
 
-    /// The message and what to do next, for places that have one line.
+    /// The message and its hints, for places with a single line.
     pub(crate) fn in_one_line(&self) -> String {
         [&self.message].into_iter().chain(&self.hints).map(String::as_str).collect::<Vec<_>>().join("; ")
     }
@@ -81,7 +81,7 @@ impl CommandError {
         self
     }
 
-    /// Says it on stderr, coloured where stderr is a terminal.
+    /// Prints the error on stderr, coloured if stderr is a terminal.
     pub(crate) fn report(&self) {
         if self.kind == ErrorKind::OutputClosed {
             return;
@@ -99,7 +99,7 @@ impl fmt::Display for CommandError {
     }
 }
 
-/// A failed write to stdout.
+/// Write to stdout that failed.
 impl From<io::Error> for CommandError {
     fn from(error: io::Error) -> Self {
         let lost = rustix::io::Errno::IO.raw_os_error();
@@ -112,7 +112,7 @@ impl From<io::Error> for CommandError {
     }
 }
 
-/// A journal that cannot be opened or read. Where it fails under a run, the run's outcome says so instead.
+/// Journal that cannot be opened or read. If it fails during a run, the run's outcome says so instead.
 impl From<JournalError> for CommandError {
     fn from(error: JournalError) -> Self {
         let kind = match &error {
@@ -122,7 +122,7 @@ impl From<JournalError> for CommandError {
             | JournalError::Stale { .. }
             | JournalError::Fenced { .. } => ErrorKind::Unready,
             JournalError::NoSuchTask { .. } => ErrorKind::NotFound,
-            // A disk that is full or broken, or somebody who moves the file, is no wrong setting.
+            // A full or broken disk, or a file moved by somebody, is not a wrong setting.
             JournalError::Write { .. } | JournalError::Read { .. } | JournalError::Moved { .. } => ErrorKind::Internal,
             _ => ErrorKind::Config,
         };
@@ -130,59 +130,59 @@ impl From<JournalError> for CommandError {
     }
 }
 
-/// A request that was refused before anything was started.
+/// Request that was refused before anything started.
 impl From<Failure> for CommandError {
     fn from(failure: Failure) -> Self {
         Self::usage(failure.message)
     }
 }
 
-/// Says on stderr that something failed, where the exit code is decided elsewhere.
+/// Prints an error on stderr; the exit code is decided elsewhere.
 pub(crate) fn fail(message: &str) {
     say("error:", ERROR, message);
 }
 
-/// Says something on stderr that the person may not have wanted.
+/// Prints a warning on stderr.
 pub(crate) fn warn(message: &str) {
     say("warning:", WARNING, message);
 }
 
-/// Says something on stderr that is good to know.
+/// Prints a note on stderr.
 pub(crate) fn note(message: &str) {
     say("note:", HINT, message);
 }
 
-/// Says on stderr what a run has noticed, in lines that fit, as its progress does it. Nothing else is broken: it may be
-/// copied, as commands are.
+/// Prints a notice of a run on stderr, wrapped like its progress. Nothing else is wrapped: people may copy commands
+/// from it.
 pub(crate) fn notice(message: &str) {
     let text = fitted(&format!("note: {}", neutral::block(message)));
     write("note:", HINT, text.strip_prefix("note:").unwrap_or(&text));
 }
 
-/// Says on stderr what can be done next.
+/// Prints a hint about the next step on stderr.
 pub(crate) fn hint(message: &str) {
     say("hint:", HINT, message);
 }
 
-/// Where everything is said from now on, by a process whose stderr nobody reads any more.
+/// Redirects all messages to `file`, for a process whose stderr nobody reads any more.
 pub(crate) fn say_in(file: GrowingFile) {
     ELSEWHERE.get_or_init(|| file);
 }
 
 fn say(label: &str, style: Style, message: &str) {
-    // Messages quote what models, servers and files said.
+    // Messages quote models, servers and files.
     write(label, style, &format!(" {}", neutral::block(message)));
 }
 
 fn write(label: &str, style: Style, rest: &str) {
-    // Where nothing can be written there is nobody left to tell.
+    // If writing fails, there is nobody left to report it to.
     match ELSEWHERE.get() {
         Some(file) => file.append_last(&format!("{label}{rest}\n")).unwrap_or_default(),
         None => writeln!(anstream::stderr(), "{style}{label}{style:#}{rest}").unwrap_or_default(),
     }
 }
 
-/// An error with its causes, in one line.
+/// An error and its causes, on one line.
 pub(crate) fn with_causes(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

@@ -1,5 +1,5 @@
-//! `sortie`, the command line: arguments, files and environment become settings, settings become an engine, and what
-//! the engine did becomes text and an exit code. It holds no logic of its own, and is the only reader of the
+//! `sortie`, the command line. Arguments, files and environment become settings; settings become an engine; the
+//! engine's results become text and an exit code. It holds no logic of its own, and is the only reader of the
 //! environment.
 
 mod command;
@@ -15,7 +15,7 @@ mod wiring;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    // Commands are kept by this same program.
+    // The keeper of a command is this same program.
     sortie_sandbox::process::enter();
     sortie_sandbox::share_memory();
     command::execute(command::Cli::read()).unwrap_or_else(|error| {

@@ -1,7 +1,7 @@
 //! Displays of a run, which fold its events as the journal gives them and never look into the engine.
 //!
-//! A new one implements `Display` in a file of its own here. `session/presentation.rs` picks it for an output format,
-//! `choose_display.rs` has the options for progress on stderr.
+//! A new one implements `Display` in a file of its own here. `session/presentation.rs` picks it by output format;
+//! `choose_display.rs` holds the options for progress on stderr.
 
 mod choose_display;
 mod follower;
@@ -31,20 +31,19 @@ pub(crate) use stderr_progress::StderrProgress;
 pub(crate) use text_display::TextDisplay;
 pub(crate) use with_progress::WithProgress;
 
-/// A format in which a run is shown.
+/// Display of a run in one format.
 pub(crate) trait Display: Send {
-    /// The run goes on with a task that was begun before: takes in what there is of it and below it, if it will tell of
-    /// that.
+    /// Recalls what a resumed task and its descendants did before, if the display shows that.
     fn recall(&mut self, _journal: &dyn Journal, _task: TaskId) -> Result<(), JournalError> {
         Ok(())
     }
 
-    /// Takes in one event of the tree.
+    /// Shows one event of the tree.
     fn show(&mut self, event: &Event) -> io::Result<()>;
 
     /// Called after each batch of events, and at a steady rate while there are none.
     fn refresh(&mut self) -> io::Result<()>;
 
-    /// The run is over: shows the outcome, and nothing after it.
+    /// Shows the outcome of a finished run, and nothing after it.
     fn finish(self: Box<Self>, outcome: &TaskOutcome) -> io::Result<()>;
 }

@@ -1,4 +1,4 @@
-//! One run from start to end: starting it, showing it, asking a person, leaving it, and stopping it on a signal.
+//! One run from start to end: start, display, approvals, detaching, and stopping on a signal.
 
 mod approval_prompt;
 mod detach;
@@ -25,14 +25,14 @@ use presentation::Presentation;
 
 const MEMORY_TENDED: Duration = Duration::from_secs(30);
 
-/// Beginning of a run.
+/// Start of a run.
 pub(crate) enum SessionStart {
     New { kind: TaskKind, request: TaskRequest },
     Resume { task: TaskId, resumption: Resumption },
 }
 
-/// Runs and shows a task. With a detachment, the run is left once only sub-agents in the background work. The inner
-/// failure means that nothing was started.
+/// Runs and shows a task. With a detachment, the command leaves once only background sub-agents work. The inner failure
+/// means that nothing was started.
 pub(crate) fn run(
     plan: Plan<'_>,
     start: SessionStart,
@@ -53,12 +53,12 @@ pub(crate) fn run(
         .map_err(|error| CommandError::internal(format!("the runtime could not be started: {error}")))?;
     runtime.spawn(tend_memory());
     let ended = runtime.block_on(steer(wired, start, presentation, retention));
-    // A search that does not look up from its work must not hold the end.
+    // A search that does not look up from its work must not delay the end.
     runtime.shutdown_background();
     ended
 }
 
-/// What lies free goes back to the system now and then: a run may live for days, and be parked for most of them.
+/// Returns free memory to the system now and then: a run may live for days, parked for most of them.
 pub(crate) async fn tend_memory() {
     loop {
         tokio::time::sleep(MEMORY_TENDED).await;
@@ -78,14 +78,14 @@ async fn steer(
         Signals::listen().map_err(|error| CommandError::internal(format!("signals cannot be listened to: {error}")))?;
     let before = journal.end()?;
     if let SessionStart::Resume { task, .. } = start {
-        // Behind `before`: whoever may write in between, all that happened is recalled or followed.
+        // Events after `before` are followed, older ones recalled, whatever is written in between.
         view.display.recall(journal.as_ref(), task)?;
     }
     let mut starting = pin!(hooks::while_they_run(hooks.as_ref(), begin(&engine, start)));
     let started = tokio::select! {
         biased;
         started = &mut starting => started,
-        // A hook may take its time over a start; whoever does not want to wait for it need not.
+        // A slow hook at the start can be cut short by a signal.
         signal = signals.next() => {
             hooks::tell_who_was_ended(hooks.as_ref());
             return Ok(Ok(signal.exit_code()));
@@ -101,14 +101,14 @@ async fn steer(
     let job = running.job();
     let follower = Follower::start(Arc::clone(&journal), before, &job, view)
         .map_err(|error| CommandError::internal(format!("the display could not be started: {error}")))?;
-    // Left while the run still lives: to let go of it would stop it.
+    // Leaves while the run is alive: dropping it would stop it.
     let (ended, signal) = tokio::select! {
         watched = watch(running, &follower, &mut signals) => watched,
         never = Detachment::leave_when_parked(detachment.as_ref(), journal.as_ref(), hooks.as_ref(), job.task) => never,
     };
     let mut finished = tokio::task::spawn_blocking(move || {
         let status = finish(follower, ended, &job);
-        // Whoever asked for the end does not wait for old tasks to go.
+        // After a signal, nobody waits for old tasks to be removed.
         if signal.is_none() {
             retention.tend(&journal);
         }
@@ -117,7 +117,7 @@ async fn steer(
     let finished = loop {
         tokio::select! {
             finished = &mut finished => break finished,
-            // The run is over; only a reader that does not read can hold us here.
+            // The run is over; only a reader that does not read can delay us here.
             another = signals.next() => if another.is_meant_after(signal) { end_now(another) },
         }
     };
@@ -125,10 +125,10 @@ async fn steer(
     unless_signalled(settling, hooks.as_ref(), &mut signals, signal).await;
     match (finished.unwrap_or_else(|_| Err(CommandError::internal("the result could not be shown"))), signal) {
         (Ok(status), signal) => Ok(Ok(exit_code::of_outcome(status, signal))),
-        // Whoever asked for the end may have taken the terminal away, too.
+        // The signal may mean that the terminal has gone as well.
         (Err(CommandError { kind: ErrorKind::OutputLost, .. }), Some(signal)) => Ok(Ok(signal.exit_code())),
         (Err(error @ CommandError { kind: ErrorKind::OutputLost, .. }), None) => {
-            // A terminal that is closed fails before the signal comes that says so.
+            // A closed terminal fails before its signal arrives.
             match tokio::time::timeout(LONG_WAIT, signals.next()).await {
                 Ok(signal) => Ok(Ok(signal.exit_code())),
                 Err(_) => Err(error),
@@ -171,8 +171,8 @@ async fn watch(
     }
 }
 
-/// Waits for hooks and servers, each of which ends in its time. Who does not want to wait for that need not: whatever
-/// the run came to, or why there was none, is not changed by it. `before` is the signal that has ended the run.
+/// Waits for hooks and servers, each of which ends in its own time, unless a signal cuts the wait short. The result of
+/// the run is the same either way. `before` is the signal that ended the run.
 async fn unless_signalled<T>(
     settling: impl Future<Output = T>,
     hooks: &dyn Hooks,
@@ -190,7 +190,7 @@ async fn unless_signalled<T>(
     }
 }
 
-/// Shows the ending. Whatever broke under the run, there is one, and it is shown in the run's own format.
+/// Shows the ending in the run's own format. There is always one, even after a failure of the engine.
 fn finish(follower: Follower, ended: Result<TaskOutcome, EngineError>, job: &Job) -> Result<Status, CommandError> {
     let broken = || CommandError::internal("the display broke down; this is a bug in Sortie");
     let (display, followed) = follower.join().ok_or_else(broken)?;
@@ -210,7 +210,7 @@ fn finish(follower: Follower, ended: Result<TaskOutcome, EngineError>, job: &Job
     }
 }
 
-/// What is known of a run that its engine could not bring to a recorded end.
+/// Outcome of a run that its engine could not record.
 fn outcome_of_broken(job: &Job, error: &EngineError) -> TaskOutcome {
     let code = match error {
         EngineError::Journal(_) => FailureCode::Journal,

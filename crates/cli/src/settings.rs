@@ -1,4 +1,4 @@
-//! Settings: everything that files, variables and flags say, read once and turned into what the program needs.
+//! Settings: the values of files, variables and flags, read once and turned into what the program needs.
 //!
 //! [`layers`] keeps the values of each layer with their origins. [`Settings`] is their meaning to the rest of the
 //! program.
@@ -46,7 +46,7 @@ use layers::{LayerText, Layers, SetAside, Setting};
 use project::Project;
 use value::Narrower;
 
-/// All that a command needs to know before it starts.
+/// Everything that a command needs to know before it starts.
 #[derive(Debug)]
 pub(crate) struct Settings {
     layers: Layers,
@@ -54,9 +54,9 @@ pub(crate) struct Settings {
     trust: Trust,
     pub(crate) environment: Environment,
     pub(crate) places: Places,
-    /// Only a flag takes the walls away, never a file.
+    /// Only a flag can remove the walls, never a file.
     pub(crate) confinement: Confinement,
-    /// What was set and does not count, for the person to know.
+    /// Warnings about settings that are ignored.
     pub(crate) warnings: Vec<String>,
 }
 
@@ -64,34 +64,34 @@ pub(crate) struct Settings {
 #[derive(Debug)]
 pub(crate) struct Listed {
     pub(crate) path: String,
-    /// As the file would say it; `(not set)` where nothing is.
+    /// Value as the file would spell it; `(not set)` if there is none.
     pub(crate) value: String,
     pub(crate) origin: String,
     pub(crate) doc: &'static str,
-    /// Whether this is one item of a list, to which others can only add.
+    /// True for an item of a list that layers can only add to.
     pub(crate) is_item: bool,
 }
 
-/// A value of the project's file that does not count, as `config show` lists it.
+/// Ignored value of the project's file, as `config show` lists it.
 #[derive(Debug)]
 pub(crate) struct ListedAside {
     pub(crate) path: String,
     pub(crate) value: String,
-    /// Where in the project's file.
+    /// Line in the project's file.
     pub(crate) line: usize,
-    /// Why it does not count.
+    /// Reason why it is ignored.
     pub(crate) why: String,
 }
 
 impl Settings {
-    /// Finds out where things lie, whatever the settings are.
+    /// Finds all paths, whatever the settings are.
     pub(crate) fn locate(sources: &Sources) -> Result<(Environment, Places), CommandError> {
         let environment = Environment::read(sources.env_file.as_deref())?;
         let places = Places::find(sources, &environment)?;
         Ok((environment, places))
     }
 
-    /// Where Sortie keeps things, whatever project this is.
+    /// Directory of Sortie's own data, the same for every project.
     pub(crate) fn home() -> Result<PathBuf, CommandError> {
         crate::environment::home(&Environment::read(None)?)
     }
@@ -126,12 +126,12 @@ impl Settings {
         Ok(Self { layers, set_aside, trust, environment, places, confinement: sources.confinement, warnings })
     }
 
-    /// The dialect in which tasks are asked for and answered.
+    /// Dialect of the Task tool.
     pub(crate) fn contract(&self) -> Arc<dyn Contract> {
         contract_of(&self.layers)
     }
 
-    /// The rules of the task tree.
+    /// Rules of the task tree.
     pub(crate) fn rules(&self) -> EngineSettings {
         let layers = &self.layers;
         EngineSettings {
@@ -158,7 +158,7 @@ impl Settings {
         }
     }
 
-    /// What bounds a main agent where no flag does.
+    /// Default limits of a main agent, below any flag.
     pub(crate) fn run_limits(&self) -> Limits {
         let layers = &self.layers;
         Limits {
@@ -169,27 +169,27 @@ impl Settings {
         }
     }
 
-    /// How long tasks are kept after they ended; `None`: until somebody removes them.
+    /// Time to keep tasks after they end; `None` keeps them until somebody removes them.
     pub(crate) fn retention(&self) -> Option<Duration> {
         Some(self.layers.number(&key::RETENTION_DAYS)).filter(|days| *days > 0).map(days)
     }
 
-    /// Where it is kept which task has answered what, if results are to be given again.
+    /// File of the result cache, if results are reused.
     pub(crate) fn result_cache(&self) -> Option<PathBuf> {
         self.layers.switch(&key::CACHE).then(|| self.places.cache())
     }
 
-    /// The same where nothing is set.
+    /// Default retention.
     pub(crate) fn usual_retention() -> Duration {
         days(key::RETENTION_DAYS.default)
     }
 
-    /// Whether what works in the background goes on to its end when an MCP client is gone.
+    /// True if background tasks finish after an MCP client has gone.
     pub(crate) fn finishes_background(&self) -> bool {
         self.layers.switch(&key::FINISH_BACKGROUND)
     }
 
-    /// Whether every call of a sub-agent is worth a line.
+    /// True if every call of a sub-agent gets a line.
     pub(crate) fn verbose_logging(&self) -> bool {
         self.layers.switch(&key::ENABLE_VERBOSE_LOGGING)
     }
@@ -204,7 +204,7 @@ impl Settings {
         saturating_usize(self.layers.number(&key::MAX_PROMPT_BYTES))
     }
 
-    /// How model calls are retried and given up.
+    /// Retry settings of model calls.
     pub(crate) fn call_settings(&self) -> CallSettings {
         CallSettings {
             max_retries: saturating_u32(self.layers.number(&key::MAX_RETRIES)),
@@ -213,7 +213,7 @@ impl Settings {
         }
     }
 
-    /// The routes that can be used, main first, and why the others cannot.
+    /// The usable routes, main first, and why each of the others cannot be used.
     pub(crate) fn routes(&self) -> (Vec<Route>, BTreeMap<String, String>) {
         let (mut routes, mut unusable) = (Vec::new(), BTreeMap::new());
         for ResolvedRoute { name, route } in self.each_route() {
@@ -225,27 +225,27 @@ impl Settings {
         (routes, unusable)
     }
 
-    /// Why the main route cannot be used, where somebody set it up.
+    /// Reason why a configured main route cannot be used.
     pub(crate) fn problem_of_main(&self) -> Option<CommandError> {
         self.each_route().into_iter().find(|resolved| resolved.name == MAIN_ROUTE)?.route.err()
     }
 
-    /// The model that was set for a route, whether the route can be used or not.
+    /// Model configured for a route, usable or not.
     pub(crate) fn model_of(&self, route: &str) -> Option<&str> {
         self.layers.text_of(&key::MODEL, route).map(|set| set.text)
     }
 
-    /// The same one by one, with those that cannot be used and why.
+    /// Every route, including unusable ones with their reason.
     pub(crate) fn each_route(&self) -> Vec<ResolvedRoute> {
         route::all(&self.layers, &self.environment)
     }
 
-    /// The aliases that are set, with what each one means: a model's id or a route.
+    /// The aliases and what each one stands for: a model id or a route.
     pub(crate) fn aliases(&self) -> BTreeMap<String, String> {
         self.layers.aliases().map(|(name, meant)| (name.to_owned(), meant.to_owned())).collect()
     }
 
-    /// Why the routes and aliases do not make a table, and where what is wrong was said.
+    /// Error for routes and aliases that do not form a table, with the origin of the mistake.
     pub(crate) fn unusable(&self, error: &RouteError) -> CommandError {
         let alias = match error {
             RouteError::AliasOfRoute { name }
@@ -257,7 +257,7 @@ impl Settings {
         CommandError::config(format!("{place}{error}"))
     }
 
-    /// A refusal that is due to a setting says where that was set, unless it is the default or was said just now.
+    /// Adds the origin of a setting to a refusal that is due to it, unless the value is the default or from a flag.
     pub(crate) fn explained(&self, mut failure: Failure) -> Failure {
         if let Some(setting) = failure.setting {
             failure.message = self.with_origin(setting, failure.message);
@@ -265,7 +265,7 @@ impl Settings {
         failure
     }
 
-    /// A message about the setting at `path`, with where that was set.
+    /// Adds the origin of the setting at `path` to a message about it.
     pub(crate) fn with_origin(&self, path: &str, message: String) -> String {
         let Some(origin) = self.layers.origin_of(path) else { return message };
         if matches!(origin, Origin::Default | Origin::Flag(_)) || message.contains(&origin.to_string()) {
@@ -274,30 +274,30 @@ impl Settings {
         format!("{message}; that is set in {origin}, and `--set {path}=…` overrides it")
     }
 
-    /// All hooks: the user's, then those of a trusted project.
+    /// All hooks: the user's first, then a trusted project's.
     pub(crate) fn hooks(&self) -> Vec<Hook> {
         hook::meant(self.layers.hooks(), |text, origin| self.path_said(&LayerText { text, origin }))
     }
 
-    /// The servers that count, by name.
+    /// The servers in force, by name.
     pub(crate) fn servers(&self) -> Vec<ServerDefinition> {
         self.layers.servers().map(|(server, _)| server.clone()).collect()
     }
 
-    /// What `${NAME}` in a server's definition stands for.
+    /// Lookup of `${NAME}` in a server's definition.
     pub(crate) fn server_variables(&self) -> Lookup {
         let variables: BTreeMap<String, String> = self.environment.texts();
         Arc::new(move |name| variables.get(name).cloned())
     }
 
-    /// What servers' definitions hold that no tool may show, also before the servers are started.
+    /// Secrets in servers' definitions, hidden from every tool even before the servers start.
     pub(crate) fn server_secrets(&self) -> Vec<String> {
         let lookup = self.server_variables();
         let accesses = self.servers().into_iter().filter_map(|server| expanded(&server, &lookup).ok());
         accesses.flat_map(|access| secrets_of(&access)).collect()
     }
 
-    /// What is known of models: the built-in list, extended by the user's own.
+    /// Model catalogue: the built-in list, extended by the user's own.
     pub(crate) fn catalogue(&self) -> Result<Catalogue, CommandError> {
         let builtin = Catalogue::builtin();
         let Some(path) = self.places.models() else { return Ok(builtin) };
@@ -312,12 +312,12 @@ impl Settings {
         }
     }
 
-    /// Says of a project's file, by its path in the project and its bytes, whether the user trusts it.
+    /// Check of a project file, by path and bytes, against the user's trust.
     pub(crate) fn trust(&self) -> TrustCheck {
         self.trust.check()
     }
 
-    /// How far the user trusts this project, in words.
+    /// Extent of the user's trust in this project, in words.
     pub(crate) fn trust_summary(&self) -> String {
         self.trust.summary()
     }
@@ -327,13 +327,13 @@ impl Settings {
         self.layers.iter().map(Listed::from)
     }
 
-    /// The settings in which the project's file has the last word.
+    /// Settings whose value the project's file decides.
     pub(crate) fn listed_of_project(&self) -> impl Iterator<Item = Listed> {
         let is_projects = |setting: &Setting<'_>| matches!(setting.origin, Origin::File { owner: Owner::Project, .. });
         self.layers.iter().filter(is_projects).map(Listed::from)
     }
 
-    /// What the project's file says that does not count, secrets masked.
+    /// Ignored values of the project's file, secrets masked.
     pub(crate) fn listed_aside(&self) -> impl Iterator<Item = ListedAside> {
         self.set_aside.iter().map(|SetAside { value, instead }| {
             let (kind, narrower) = (value.entry.key.kind, value.entry.key.narrower);
@@ -368,7 +368,7 @@ impl From<Setting<'_>> for Listed {
     }
 }
 
-/// Only names of contracts are ever said, so that the default is for nobody having said one.
+/// Only names of contracts pass the parser, so the default applies only if nobody named one.
 fn contract_of(layers: &Layers) -> Arc<dyn Contract> {
     let named = layers.text_of(&key::CONTRACT, "").and_then(|name| sortie_contract::contract(name.text));
     named.unwrap_or_else(|| Arc::new(Sortie))

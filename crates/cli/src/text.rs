@@ -1,4 +1,4 @@
-//! Text for a terminal: made harmless, measured, cut and wrapped, set in tables and boxes, and numbers in few words.
+//! Text for a terminal: neutralised, measured, cut and wrapped, in tables and boxes; numbers in few words.
 
 pub(crate) mod frame;
 pub(crate) mod paint;

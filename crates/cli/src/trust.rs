@@ -1,8 +1,8 @@
-//! Trust in a project's own files: which of them may do more than narrow the user's settings.
+//! Trust in a project's own files, which lets them do more than narrow the user's settings.
 //!
-//! It is the user's own word, given by `sortie trust` or for one run by `--trust`, never found out from the project: a
-//! project is its canonical path, not what its git metadata say. It covers bytes, not names: a file that is new or
-//! has changed since is not covered. What a covered file may then do is decided by its reader.
+//! Only the user gives it, by `sortie trust` or for one run by `--trust`; a project cannot claim it. A project is its
+//! canonical path, not its git metadata. Trust covers bytes, not names: a new or changed file is not covered. The
+//! reader of a covered file decides what it may do.
 
 mod digest;
 pub(crate) mod project_files;
@@ -22,7 +22,7 @@ pub(crate) use store::{Store, Trusted};
 use crate::environment::Places;
 use crate::error::CommandError;
 
-/// What the user's trust in one project covers.
+/// Extent of the user's trust in one project.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Trust {
     standing: Standing,
@@ -38,28 +38,28 @@ enum Standing {
     Files(Arc<BTreeMap<String, Digest>>),
 }
 
-/// How a file stands.
+/// Standing of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Covered,
     /// The project is not trusted.
     Untrusted,
-    /// The project is trusted, but this file was not there then.
+    /// The project is trusted, but this file is new since.
     New,
-    /// The project is trusted, but this file was another one then.
+    /// The project is trusted, but this file has changed since.
     Changed,
 }
 
 impl Trust {
-    /// Trust in whatever the project holds, for one run.
+    /// Trust in everything that the project holds, for one run.
     pub(crate) fn for_this_run() -> Self {
         Self { standing: Standing::ThisRun }
     }
 
-    /// What the user said of the project before, and why that is not believed where it is not. A list that cannot be
-    /// used stops nobody: it trusts nothing.
+    /// Recalls the user's trust in the project, and says why it is ignored if it is. An unusable list stops nobody: it
+    /// trusts nothing.
     pub(crate) fn recall(places: &Places) -> (Self, Option<String>) {
-        // A list that lies in a project may come from the project.
+        // A list inside a project may come from the project.
         if let Some(project) = places.project_with_home() {
             let doubt = Store::exists(&places.home).then(|| {
                 let (home, project) = (places.home.display(), project.display());
@@ -81,7 +81,7 @@ impl Trust {
         (Self { standing }, None)
     }
 
-    /// How the file at `path`, relative to the project and with `/` between its parts, stands.
+    /// Judges the file at `path`, which is relative to the project with `/` between its parts.
     pub(crate) fn judge(&self, path: &str, bytes: &[u8]) -> Verdict {
         match &self.standing {
             Standing::None => Verdict::Untrusted,
@@ -98,13 +98,13 @@ impl Trust {
         self.judge(path, bytes) == Verdict::Covered
     }
 
-    /// The same question for those who keep asking it.
+    /// A reusable check for callers that judge many files.
     pub(crate) fn check(&self) -> TrustCheck {
         let trust = self.clone();
         Arc::new(move |path, bytes| trust.covers(path, bytes))
     }
 
-    /// Where the project stands, in words.
+    /// Standing of the project, in words.
     pub(crate) fn summary(&self) -> String {
         match &self.standing {
             Standing::None => "not trusted; its files can only narrow settings".to_owned(),
@@ -118,7 +118,7 @@ impl Trust {
 }
 
 impl Verdict {
-    /// Why the file at `path` is not covered, and what to do; `None` for one that is.
+    /// Reason why the file at `path` is not covered, and what to do; `None` if it is covered.
     pub(crate) fn complaint(self, path: &str) -> Option<String> {
         match self {
             Self::Covered => None,
@@ -133,7 +133,7 @@ impl Verdict {
     }
 }
 
-/// A project's path as the list of trusted projects has it.
+/// Path of a project as written in the list of trusted projects.
 fn listed_root(root: &Path) -> Result<&str, CommandError> {
     root.to_str().ok_or_else(|| {
         CommandError::config(format!("{} cannot be trusted: its path is not valid UTF-8", root.display()))

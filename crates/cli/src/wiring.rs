@@ -31,16 +31,16 @@ use crate::settings::Settings;
 use hooks::{HookGround, ProgramHooks};
 use retention::{Retention, open_reports};
 
-/// How long an MCP server that failed is left alone the first time.
+/// First pause before a failed MCP server is tried again.
 const SERVER_REST: Duration = Duration::from_secs(2);
 
 /// An engine, and the journal that its displays read.
 pub(crate) struct Wired {
     pub(crate) engine: Engine,
     pub(crate) journal: Arc<dyn Journal>,
-    /// What has to be waited for before the program ends.
+    /// Hooks to wait for before the program ends.
     pub(crate) hooks: Arc<dyn Hooks>,
-    /// The agents that there are, as the engine looks at them.
+    /// The agents, as the engine sees them.
     pub(crate) agents: Arc<dyn Agents>,
 }
 
@@ -50,7 +50,7 @@ pub(crate) fn workspace(settings: &Settings) -> Result<Arc<Workspace>, CommandEr
     Ok(Arc::new(workspace.map_err(|error| CommandError::config(with_causes(&error)))?))
 }
 
-/// What tools see: the project's directory, and those that were added to it.
+/// Directories that tools see: the project's, and those added to it.
 pub(crate) fn seen_by_tools(settings: &Settings) -> Result<Workspace, CommandError> {
     let added = settings.added_directories()?;
     Workspace::open(&settings.places.workspace)
@@ -58,14 +58,14 @@ pub(crate) fn seen_by_tools(settings: &Settings) -> Result<Workspace, CommandErr
         .map_err(|error| CommandError::config(with_causes(&error)))
 }
 
-/// The agents that there are: the built-in ones, and those in the folders of the user and the project.
+/// All agents: the built-in ones, and those in the folders of the user and the project.
 pub(crate) fn agents(settings: &Settings) -> Result<Arc<AgentFolders>, CommandError> {
     let Places { user, foreign, .. } = &settings.places;
     let folders = agent_folders::of(user.as_deref(), foreign.as_deref(), &workspace(settings)?)?;
     Ok(Arc::new(AgentFolders::new(folders, settings.trust(), tool_names())))
 }
 
-/// The routes that are set, and `offline`.
+/// The configured routes, and `offline`.
 pub(crate) fn models(settings: &Settings) -> Result<RouteTable, CommandError> {
     let (routes, unusable) = settings.routes();
     let setup = RouteSetup {
@@ -78,15 +78,15 @@ pub(crate) fn models(settings: &Settings) -> Result<RouteTable, CommandError> {
     RouteTable::new(setup).map_err(|error| settings.unusable(&error))
 }
 
-/// What a run is made of before anything is made for it: enough to refuse a request that cannot be started.
+/// Parts of a run before anything is created: enough to refuse a request that cannot start.
 pub(crate) struct Plan<'a> {
     settings: &'a Settings,
     workspace: Arc<Workspace>,
     models: RouteTable,
     agents: Arc<AgentFolders>,
-    /// Whether no result is given again.
+    /// True if no cached result is used.
     is_anew: bool,
-    /// Whose models serve before `offline`.
+    /// Hosts whose models are used before `offline`.
     hosts: Option<Hosts>,
 }
 
@@ -98,37 +98,37 @@ impl<'a> Plan<'a> {
         Ok(Self { settings, workspace, models, agents, is_anew: false, hosts: None })
     }
 
-    /// The same, where all work is to be done anew.
+    /// Plan that ignores cached results.
     pub(crate) fn anew(self) -> Self {
         Self { is_anew: true, ..self }
     }
 
-    /// The same, where hosts may lend their models.
+    /// Plan that may borrow models from hosts.
     pub(crate) fn borrowing(self, hosts: Option<Hosts>) -> Self {
         Self { hosts, ..self }
     }
 
-    /// How long tasks are kept.
+    /// Retention of old tasks.
     pub(crate) fn retention(&self) -> Retention {
         Retention::new(self.settings)
     }
 
-    /// The agents of this moment.
+    /// The current agents.
     pub(crate) fn agents(&self) -> Arc<Registry> {
         self.agents.current()
     }
 
-    /// What the settings say of agents that there are not.
+    /// Warnings about settings that name unknown agents.
     pub(crate) fn rules_about_nobody(&self) -> Vec<String> {
         self.settings.rules_about_nobody(&self.agents())
     }
 
-    /// Whether nobody set a model, so that whoever asks for none gets `offline`.
+    /// True if no model is set, so that requests that name none get `offline`.
     pub(crate) fn lacks_model(&self) -> bool {
         self.models.get(MAIN_ROUTE).or_else(|| self.models.get(LIGHT_ROUTE)).is_none()
     }
 
-    /// Whether the request can be started. The outer error means that only the main route could serve it and cannot be
+    /// Checks that the request can start. The outer error means that only the main route could serve it and cannot be
     /// used, which is no fault of the request.
     pub(crate) fn check(&self, request: &TaskRequest, kind: TaskKind) -> Result<Result<(), Failure>, CommandError> {
         let settings = self.settings;
@@ -146,7 +146,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Puts the engine together, with someone to ask.
+    /// Builds the engine, with an approver to ask.
     pub(crate) fn open(self, approver: Arc<dyn Approver>) -> Result<Wired, CommandError> {
         let places = &self.settings.places;
         let journal: Arc<dyn Journal> =
@@ -191,7 +191,7 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// How commands are run. Nothing is started before the first one.
+/// Shell for commands. Nothing starts before the first command.
 fn shell(
     settings: &Settings,
     workspace: &Workspace,
@@ -208,7 +208,7 @@ fn shell(
     Ok(setup)
 }
 
-/// Others' MCP servers. None is started before a task that may use it.
+/// MCP servers of others. None starts before a task that may use it.
 fn servers(settings: &Settings, redactor: Arc<Redactor>) -> Result<Connections, CommandError> {
     let workspace = settings.places.workspace.clone();
     let changeable: Vec<PathBuf> = [workspace.clone()].into_iter().chain(settings.added_directories()?).collect();
@@ -219,7 +219,7 @@ fn servers(settings: &Settings, redactor: Arc<Redactor>) -> Result<Connections, 
     Ok(Connections::new(settings.servers(), ground))
 }
 
-/// The user's own programs that are told of tasks.
+/// Hook programs of the user.
 fn hooks(settings: &Settings, redactor: Arc<Redactor>) -> Result<ProgramHooks, CommandError> {
     let workspace = settings.places.workspace.clone();
     let variables = settings.environment.of_the_process();
@@ -227,7 +227,7 @@ fn hooks(settings: &Settings, redactor: Arc<Redactor>) -> Result<ProgramHooks, C
     Ok(ProgramHooks::new(settings.hooks(), ground))
 }
 
-/// The user's side of every grant.
+/// The user's part of every grant.
 pub(crate) fn permissions(settings: &Settings, approver: Arc<dyn Approver>) -> Permissions {
     let (routes, _) = settings.routes();
     let keys = routes.iter().filter_map(|route| Some(route.api_key.as_ref()?.reveal().to_owned()));
@@ -243,7 +243,7 @@ pub(crate) fn permissions(settings: &Settings, approver: Arc<dyn Approver>) -> P
     }
 }
 
-/// The journal as it is, to be read.
+/// The journal, opened for reading.
 pub(crate) fn journal_to_read(settings: &Settings) -> Result<SqliteJournal, CommandError> {
     let places = &settings.places;
     Ok(noting_long_wait(&waiting_for(places), || SqliteJournal::open_read_only(&places.journal()))?)

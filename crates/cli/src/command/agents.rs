@@ -1,4 +1,4 @@
-//! `sortie agents`: lists, shows, checks, writes and chooses agents.
+//! `sortie agents`: lists, shows, checks, creates and matches agents.
 
 mod check;
 mod list;

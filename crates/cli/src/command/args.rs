@@ -1,4 +1,4 @@
-//! Arguments that several commands share, and readers of their values.
+//! Arguments shared by several commands, and parsers of their values.
 
 mod limits;
 pub(super) mod output_schema;
@@ -58,7 +58,7 @@ fn duration(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// Reads how old something is: `30d`, or any other duration.
+/// Reads an age: `30d`, or any other duration.
 pub(crate) fn parse_age(text: &str) -> Result<Duration, String> {
     let days = text.strip_suffix('d').and_then(|days| days.trim().parse::<u32>().ok());
     match days {
@@ -67,7 +67,7 @@ pub(crate) fn parse_age(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// Reads how many of something are wanted: at least one.
+/// Reads a count of at least one.
 pub(crate) fn parse_count(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(0) | Err(_) => Err("it must be a whole number of at least 1".to_owned()),

@@ -23,7 +23,7 @@ Examples:
   sortie completions fish > ~/.config/fish/completions/sortie.fish";
 
 pub(crate) fn run(args: &CompletionsArgs, command_line: &mut Command) -> Result<ExitCode, CommandError> {
-    // Made in memory first: the generator panics where a write fails.
+    // Generated in memory first: the generator panics on a failed write.
     let mut script = Vec::new();
     clap_complete::generate(args.shell, command_line, "sortie", &mut script);
     io::stdout().lock().write_all(&script)?;

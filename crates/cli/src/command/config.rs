@@ -1,4 +1,4 @@
-//! `sortie config`: shows the settings with their origins, and opens the file to change them.
+//! `sortie config`: shows the settings with their origins, and opens their file in an editor.
 
 mod edit;
 mod show;
@@ -69,7 +69,7 @@ pub(crate) fn run(args: &ConfigArgs, sources: &Sources) -> Result<ExitCode, Comm
 fn path(sources: &Sources, project: bool) -> Result<ExitCode, CommandError> {
     let (_, places) = Settings::locate(sources)?;
     let path = if project { places.project_config() } else { user_config(&places)? };
-    // Unchanged: it is for programs to use.
+    // Printed raw, for programs to use.
     writeln!(io::stdout().lock(), "{}", path.display())?;
     Ok(ExitCode::SUCCESS)
 }

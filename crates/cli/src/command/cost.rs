@@ -64,7 +64,7 @@ pub(crate) fn run(args: &CostArgs, settings: &Settings) -> Result<ExitCode, Comm
     Ok(if statement.damages.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
-/// The task that is meant.
+/// The requested task.
 fn header(args: &CostArgs, journal: &dyn Journal, settings: &Settings) -> Result<TaskHeader, CommandError> {
     if let Some(id) = &args.id {
         return find(journal, id);

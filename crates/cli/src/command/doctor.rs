@@ -1,6 +1,6 @@
 //! `sortie doctor`: checks the installation, one line for each finding, with a remedy.
 //!
-//! Looking changes nothing: no file is left behind, and nobody is called unless `--check` asks for it.
+//! It changes nothing and leaves no file behind. It calls nobody unless `--check` asks for it.
 
 mod agents;
 mod diagnosis;
@@ -53,7 +53,7 @@ pub(crate) fn run(args: &DoctorArgs, sources: &Sources) -> Result<ExitCode, Comm
     Ok(if diagnosis::is_broken(&diagnoses) { ExitCode::from(1) } else { ExitCode::SUCCESS })
 }
 
-/// Looks at everything. What settings that cannot be loaded stand in the way of is left out.
+/// Runs all checks, except those that need settings which cannot be loaded.
 fn examine(args: &DoctorArgs, sources: &Sources) -> Vec<Diagnosis> {
     let loaded = Settings::load(sources);
     let mut diagnoses = Vec::new();

@@ -1,4 +1,5 @@
-//! `sortie explain`: tells if a call is allowed, asked about or denied, by which layer, and which rule would allow it.
+//! `sortie explain`: shows if a call is allowed, denied or needs approval, by which layer, and which rule would allow
+//! it.
 //!
 //! It decides with the engine's own functions over the same grant, and starts nothing.
 
@@ -101,8 +102,8 @@ pub(crate) fn run(args: &ExplainArgs, settings: &Settings) -> Result<ExitCode, C
     Ok(if explanation.verdict().is_allowed() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
-/// The tool of the call, where it would be one of a server that is set up, or that an agent brings. Whether the server
-/// has it shows when it runs.
+/// Name of the call's tool if it would belong to a configured server or to one that an agent brings. Only a run shows
+/// if the server has it.
 fn remote_tools(call: &Call, settings: &Settings, agents: &Registry) -> Vec<String> {
     let own = agents.all().iter().flat_map(|agent| &agent.servers).filter_map(|server| match server {
         ServerUse::Own(server) => Some(server.clone()),
@@ -122,13 +123,13 @@ fn places(settings: &Settings) -> Result<Places, CommandError> {
     })
 }
 
-/// The decision about a call that no rule could allow.
+/// Decision about a call that no rule could allow.
 fn out_of_reach(why: &str) -> Decision {
     let owner = "the workspace".to_owned();
     Decision::Deny(Ground { owner, rule: None, remedies: Vec::new(), why: Why::Unclear { what: why.to_owned() } })
 }
 
-/// Why a call would come to nothing, whatever the rules say of it; `None` where it would not.
+/// Denial of a call that would come to nothing whatever the rules say; `None` if it would not.
 fn beyond_rules(call: &Call, config: &AgentConfig, authority: &DryRun<'_>) -> Option<Decision> {
     if call.delegates
         && let Some(why) = cannot_delegate(authority, config)
@@ -144,7 +145,7 @@ fn beyond_rules(call: &Call, config: &AgentConfig, authority: &DryRun<'_>) -> Op
     why.map(|why| out_of_reach(&why))
 }
 
-/// Why nobody can be started from there, whatever the rules say; `None` where somebody can.
+/// Reason why no agent can be started from there, whatever the rules say; `None` if one can.
 fn cannot_delegate(authority: &DryRun<'_>, config: &AgentConfig) -> Option<String> {
     let failure = authority.can_delegate(config.depth).err()?;
     Some(match failure.code {
@@ -156,7 +157,7 @@ fn cannot_delegate(authority: &DryRun<'_>, config: &AgentConfig) -> Option<Strin
     })
 }
 
-/// Whether the main agent may start this one.
+/// Decides if the main agent may start this one.
 fn started(authority: &DryRun<'_>, main: &AgentConfig, judge: &Judge, agent: &str) -> Decision {
     let resource = authority.agents.get(agent).map_or(Resource::Nothing, AgentDefinition::as_resource);
     let refusal = || authority.can_start(main, agent).err().map(|failure| failure.message);
@@ -166,18 +167,18 @@ fn started(authority: &DryRun<'_>, main: &AgentConfig, judge: &Judge, agent: &st
     }
 }
 
-/// All that there is to say of a call.
+/// Full explanation of a call.
 struct Explanation {
     call: Call,
     config: AgentConfig,
     decision: Decision,
     says: Vec<LayerVerdict>,
-    /// Why the agent would not even be started, where that is so.
+    /// Denial of the agent's own start, if it would not start.
     start: Option<Decision>,
 }
 
 impl Explanation {
-    /// What becomes of the call, all in all: an agent that is not started calls nothing.
+    /// Overall verdict: an agent that does not start calls nothing.
     fn verdict(&self) -> &Decision {
         match &self.start {
             Some(start) if start.is_denied() || self.decision.is_allowed() => start,

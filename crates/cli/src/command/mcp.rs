@@ -1,7 +1,7 @@
 //! `sortie mcp`: serves this engine to other agents, over standard streams or over HTTP.
 //!
-//! Standard output carries the protocol and nothing else: whatever else this process, or one that it starts, would
-//! print there goes to standard error.
+//! Standard output carries the protocol and nothing else. Anything else that this process or its children would print
+//! there goes to standard error.
 
 mod http_server;
 mod token_file;
@@ -46,11 +46,11 @@ Examples:
   sortie mcp --set mcp.finish_background=false
   sortie mcp --http 127.0.0.1:8808";
 
-/// Where hosts come in.
+/// Entrance for hosts.
 enum Entrance {
-    /// The one that has started this program.
+    /// The host that started this program.
     Streams { output: File },
-    /// Any that has the token.
+    /// Any host with the token.
     Web(Front),
 }
 
@@ -68,7 +68,7 @@ pub(crate) fn run(args: &McpArgs, settings: &Settings) -> Result<ExitCode, Comma
     complain(&plan.agents());
     plan.rules_about_nobody().iter().for_each(|warning| error::warn(warning));
     let retention = plan.retention();
-    // Where a route is set, nobody's model is borrowed.
+    // With a route configured, no host's model is borrowed.
     let hosts = plan.lacks_model().then(Hosts::default);
     let Wired { engine, journal, hooks, agents } = plan.borrowing(hosts.clone()).open(Arc::new(NoApprover))?;
     let office = Office::new(OfficeParts {
@@ -92,7 +92,7 @@ pub(crate) fn run(args: &McpArgs, settings: &Settings) -> Result<ExitCode, Comma
         }
         Ok::<_, CommandError>(signal)
     });
-    // A read of standard input, or a search, that does not look up must not hold the end.
+    // A read of standard input, or a search, that does not look up must not delay the end.
     runtime.shutdown_background();
     let ended_by = ended_by?;
     if ended_by.is_none() {
@@ -101,8 +101,8 @@ pub(crate) fn run(args: &McpArgs, settings: &Settings) -> Result<ExitCode, Comma
     Ok(ended_by.map_or(ExitCode::SUCCESS, Signal::exit_code))
 }
 
-/// Serves until the host is gone and nothing is left to wait for, or a signal ends it: the first one stops what a call
-/// waits for and leaves the rest to be resumed, a second one waits for nothing.
+/// Serves until the host has gone and nothing is left to wait for, or a signal ends it. The first signal stops the
+/// running calls and leaves the rest to be resumed; a second one waits for nothing.
 async fn serve(office: &Arc<Office>, entrance: Entrance, finishes: bool) -> Result<Option<Signal>, CommandError> {
     let mut signals =
         Signals::listen().map_err(|error| CommandError::internal(format!("signals cannot be listened to: {error}")))?;
@@ -143,7 +143,7 @@ async fn serve(office: &Arc<Office>, entrance: Entrance, finishes: bool) -> Resu
     Ok(None)
 }
 
-/// Keeps standard output for the protocol: who prints from here on prints to standard error.
+/// Keeps standard output for the protocol: later prints go to standard error.
 fn take_stdout() -> Result<File, CommandError> {
     let kept = rustix::io::fcntl_dupfd_cloexec(io::stdout(), 3);
     let kept = kept.and_then(|kept| rustix::stdio::dup2_stdout(io::stderr()).map(|()| kept));

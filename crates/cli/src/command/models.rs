@@ -1,4 +1,4 @@
-//! `sortie models`: lists the routes and the names that lead to them, and checks that they answer.
+//! `sortie models`: lists routes and the names that lead to them, and checks that they answer.
 
 mod check;
 mod listing;
@@ -73,13 +73,13 @@ pub(crate) fn run(args: &ModelsArgs, settings: &Settings) -> Result<ExitCode, Co
     Ok(if failed { ExitCode::from(1) } else { ExitCode::SUCCESS })
 }
 
-/// Servers on this machine that could be the main route, where nobody serves as it.
+/// Servers on this machine that could become the main route, if no route serves as it.
 fn servers(models: &RouteTable, settings: &Settings) -> Vec<LocalServer> {
     let is_served = models.get(MAIN_ROUTE).or_else(|| models.get(LIGHT_ROUTE)).is_some();
     if is_served { Vec::new() } else { local_server::servers(&settings.environment) }
 }
 
-/// The names that were given, each once; else every route that is set, else the model that is always there.
+/// The given names without repeats; else every configured route; else the built-in model.
 fn asked(names: &[String], models: &RouteTable) -> Vec<String> {
     let listing = models.listing();
     let set = || {

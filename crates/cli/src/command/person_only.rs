@@ -1,14 +1,15 @@
-//! Guard of commands that only a person may run: writing to tasks, stopping them and resuming them.
+//! Guard of commands that only a person may run: sending to, stopping and resuming tasks.
 //!
-//! An agent has tools for the same, which know who it is, whom it can reach and what it was granted. Its commands have
-//! none of that, and so they are refused here, whatever their environment says. What only looks is nobody's word.
+//! Agents have tools for this, which know who calls, whom the caller can reach and what it was granted. Commands that
+//! an agent runs know none of that, so they are refused here, whatever their environment says. Commands that only look
+//! are allowed.
 
 use sortie_sandbox::process::is_below_a_command;
 
 use crate::error::{CommandError, ErrorKind};
 use crate::settings::Settings;
 
-/// Refused where a command of a task has started this process, itself or by others.
+/// Refuses if a task's command started this process, directly or through others.
 pub(super) fn only_for_persons(settings: &Settings) -> Result<(), CommandError> {
     if !is_below_a_command() && !settings.environment.is_of_a_command() {
         return Ok(());

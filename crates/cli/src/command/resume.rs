@@ -84,10 +84,10 @@ pub(crate) fn run(args: &ResumeArgs, settings: &Settings, sources: &Sources) -> 
     let task = header.task_id;
     let Job { contract, reach, .. } = journal.beginning(task)?;
     let own = in_its_contract(task, contract, settings, sources)?;
-    // Nobody reads on while the task is written.
+    // No reader stays open while the task is written.
     drop(journal);
     let settings = own.as_ref().unwrap_or(settings);
-    // One that was started with walls keeps them, whatever is said now.
+    // A task started with walls keeps them, whatever the flags say now.
     let confinement = if reach.unconfined { settings.confinement } else { Confinement::Walls };
     let progress = stderr_progress(&args.show, Root::Main, settings, confinement)?;
     let resumption = Resumption { prompt, limits: args.limits.limits(), take_over: args.take_over };
@@ -102,7 +102,7 @@ pub(crate) fn run(args: &ResumeArgs, settings: &Settings, sources: &Sources) -> 
     }
 }
 
-/// Why a task does not go on, and what can be done instead.
+/// Error for a task that cannot be resumed, with what to do instead.
 fn refused(failure: Failure, takes_over: bool) -> CommandError {
     let kind = match failure.code {
         FailureCode::NoSuchTask => ErrorKind::NotFound,
@@ -120,7 +120,7 @@ fn refused(failure: Failure, takes_over: bool) -> CommandError {
     }
 }
 
-/// The settings in the contract that the task was started in, where those at hand are in another one.
+/// Settings in the contract that the task was started in, if the current ones are in another.
 fn in_its_contract(
     task: TaskId,
     own: String,
@@ -143,7 +143,7 @@ fn in_its_contract(
     Settings::load(&Sources { contract: Some(own), ..sources.clone() }).map(Some)
 }
 
-/// What the task should do next, if anything was said.
+/// The follow-up, if there is one.
 fn prompt(args: &ResumeArgs, settings: &Settings) -> Result<Option<String>, CommandError> {
     let prompt = match args.prompt.as_deref() {
         Some("-") => Some(piped(settings)?),
@@ -157,7 +157,7 @@ fn prompt(args: &ResumeArgs, settings: &Settings) -> Result<Option<String>, Comm
     }
 }
 
-/// Calls cannot go on with a task as old as that; a person can, and is told.
+/// Notes the age of a task too old for calls to resume; a person still can.
 fn say_age(header: &TaskHeader, settings: &Settings) {
     let age = Duration::from_millis(SystemClock.now().0.saturating_sub(header.updated.0));
     if settings.rules().resume_within.is_some_and(|within| age > within) {
@@ -166,7 +166,7 @@ fn say_age(header: &TaskHeader, settings: &Settings) {
     }
 }
 
-/// The task that is meant.
+/// The requested task.
 fn header(args: &ResumeArgs, journal: &dyn Journal, settings: &Settings) -> Result<TaskHeader, CommandError> {
     if let Some(id) = &args.id {
         return find(journal, id);
@@ -188,8 +188,8 @@ fn header(args: &ResumeArgs, journal: &dyn Journal, settings: &Settings) -> Resu
     Ok(last)
 }
 
-/// The one in which something happened last, of those that are still as they were listed: a process that ended its task
-/// and then itself, while the list was read, seems to have left it.
+/// Picks the most recently active task among those whose state is still as listed. A process that ended its task and
+/// itself while the list was read would seem to have abandoned it.
 fn newest(
     mut tasks: Vec<TaskHeader>,
     state_now: impl Fn(TaskId) -> Result<TaskState, CommandError>,
@@ -203,7 +203,7 @@ fn newest(
     Ok(None)
 }
 
-/// The tasks whose end somebody has asked for by name; a signal asks for that of none in particular.
+/// Tasks that somebody asked to stop by name; a signal names none.
 fn stopped_on_purpose(journal: &dyn Journal) -> Result<HashSet<TaskId>, CommandError> {
     let commands = journal.commands_after(CommandId::default(), usize::MAX)?;
     let stopped = commands.into_iter().filter_map(|(_, command)| match command {

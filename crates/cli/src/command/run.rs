@@ -1,4 +1,4 @@
-//! `sortie run`: a main agent answers a request, with sub-agents where it wants them.
+//! `sortie run`: a main agent answers a request, with sub-agents as it sees fit.
 
 mod request;
 
@@ -106,13 +106,13 @@ pub(crate) fn run(args: &RunArgs, settings: &Settings) -> Result<ExitCode, Comma
     Ok(code)
 }
 
-/// What a prompt asks for that is `/task-status ID`: no model is needed to say it.
+/// Status request in a prompt of the form `/task-status ID`; it needs no model.
 pub(super) fn asked_status(prompt: &str, format: OutputFormat) -> Option<Result<TaskStatusArgs, CommandError>> {
     let format = if format == OutputFormat::Text { ReportFormat::Text } else { ReportFormat::Json };
     TaskStatusArgs::typed(prompt, format)
 }
 
-/// The prompt on stdin, which is read to its end.
+/// Prompt from stdin, read to its end.
 pub(super) fn piped(settings: &Settings) -> Result<String, CommandError> {
     let most_bytes = settings.max_prompt_bytes();
     match read_stdin(most_bytes)? {

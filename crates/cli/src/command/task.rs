@@ -1,4 +1,4 @@
-//! `sortie task`: one delegation without a parent model, in the contract's own words, in and out.
+//! `sortie task`: one delegation without a parent model; input and output are the contract's JSON.
 
 mod background_process;
 mod flags;
@@ -54,7 +54,7 @@ Examples:
   sortie task --json '{\"description\": \"Find it\", \"prompt\": \"Where is X?\"}'
   sortie task --json - --max-tokens 80k < request.json | jq -r .text";
 
-/// JSON may spell one byte of a prompt in six, and has other fields beside it.
+/// JSON may spell each byte of a prompt in six, and the request has other fields as well.
 const JSON_GROWTH: usize = 6;
 const JSON_BESIDES: usize = 64 * 1024;
 
@@ -75,7 +75,7 @@ pub(crate) fn run(args: &TaskArgs, settings: &Settings) -> Result<ExitCode, Comm
         Ok(request) => request,
         Err(failure) => return answering.reject(&settings.explained(failure)),
     };
-    // What a person says bounds what the request says.
+    // The user's limits bound those of the request.
     request.limits = request.limits.tighter(args.limits.limits());
     if request.resume.is_some()
         && let Err(refusal) = only_for_persons(settings)
@@ -95,7 +95,7 @@ pub(crate) fn run(args: &TaskArgs, settings: &Settings) -> Result<ExitCode, Comm
         let result = ContractDisplay { answering: answering.clone(), notices };
         View { pace: progress.pace(), display: Box::new(WithProgress::new(progress, Box::new(result))) }
     };
-    // Its caller is a program: what would have to be asked is refused.
+    // The caller is a program, so whatever needs approval is refused.
     let start = SessionStart::New { kind: TaskKind::Delegated, request };
     match session::run(Plan::new(settings)?, start, Presentation::unattended(view))? {
         Ok(code) => Ok(code),
@@ -103,7 +103,7 @@ pub(crate) fn run(args: &TaskArgs, settings: &Settings) -> Result<ExitCode, Comm
     }
 }
 
-/// Who writes the answer, and what it needs for it beside the outcome.
+/// Writer of the answer, with the request's part of it.
 #[derive(Clone)]
 struct Answering {
     contract: Arc<dyn Contract>,
@@ -123,7 +123,7 @@ impl Answering {
     }
 }
 
-/// The request's JSON. The inner failure is one that the contract answers.
+/// JSON of the request. The contract answers the inner failure.
 fn arguments(args: &TaskArgs, settings: &Settings) -> Result<Result<String, Failure>, CommandError> {
     match args.json.as_deref() {
         Some("-") => json_of_stdin(settings.max_prompt_bytes()),
@@ -146,10 +146,10 @@ fn json_of_stdin(most_bytes: usize) -> Result<Result<String, Failure>, CommandEr
     })
 }
 
-/// The contract's result on stdout, when there is one.
+/// Display that prints the contract's result on stdout, if there is one.
 struct ContractDisplay {
     answering: Answering,
-    /// What was odd about the request; `None` where something else tells a person.
+    /// Notices about the request; `None` if another display shows them.
     notices: Option<Vec<String>>,
 }
 

@@ -33,7 +33,7 @@ pub(crate) struct TaskStatusArgs {
 }
 
 impl TaskStatusArgs {
-    /// What one asks for whose prompt is `/task-status ID`, in the words of document 003. No template has this name.
+    /// Parses the prompt `/task-status ID`, which the contract `typed` specifies. No template has this name.
     pub(super) fn typed(prompt: &str, format: ReportFormat) -> Option<Result<Self, CommandError>> {
         const COMMAND: &str = "/task-status";
         let id = prompt.trim().strip_prefix(COMMAND)?;
@@ -66,7 +66,7 @@ pub(crate) fn run(args: &TaskStatusArgs, settings: &Settings) -> Result<ExitCode
 struct Screen {
     header: TaskHeader,
     legs: Legs,
-    /// How its newest leg ended, if it has.
+    /// Outcome of its newest leg, if that has ended.
     outcome: Option<TaskOutcome>,
     output_file: Option<PathBuf>,
 }
@@ -104,7 +104,7 @@ impl Screen {
         text
     }
 
-    /// Where it stands, and for what it waits.
+    /// State of the task, and what it waits for.
     fn state(&self) -> String {
         let state = state(&self.header);
         if self.header.state != TaskState::Running {
@@ -116,7 +116,7 @@ impl Screen {
         }
     }
 
-    /// What it has used, with all below it.
+    /// Usage of the task and its descendants.
     fn usage(&self) -> Usage {
         self.outcome.as_ref().map_or(self.legs.so_far.usage, |outcome| outcome.usage)
     }
@@ -127,7 +127,7 @@ impl Screen {
         format!("{turns} · {} · {}", words::calls(usage.tool_calls), words::tokens(usage.total_tokens()))
     }
 
-    /// What it asks, and what a person can do now.
+    /// Open questions, and what a person can do now.
     fn advice(&self) -> Vec<(&'static str, String)> {
         let TaskHeader { task_id, root_id, state, .. } = &self.header;
         let mut advice = Vec::new();

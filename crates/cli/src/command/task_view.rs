@@ -1,4 +1,4 @@
-//! Tasks as several commands see them: found by id, in the order of their tree, with their legs and activity.
+//! Tasks as several commands see them: found by id, in tree order, with their legs and activity.
 
 mod activity;
 mod legs;
@@ -13,10 +13,10 @@ pub(super) use activity::{Activity, Question, short};
 pub(super) use legs::{Legs, worked_ms};
 pub(super) use tree_order::as_tree;
 
-/// Ids that an ambiguous prefix is answered with.
+/// Most ids that the error for an ambiguous prefix lists.
 const MOST_CANDIDATES: usize = 8;
 
-/// The task with this id, or with the only id that begins so.
+/// Finds the task with this id or with this unique prefix.
 pub(super) fn find(journal: &dyn Journal, id: &str) -> Result<TaskHeader, CommandError> {
     let mut found = journal.find(id)?;
     match (found.pop(), found.len()) {

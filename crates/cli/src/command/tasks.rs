@@ -55,7 +55,7 @@ enum TasksCommand {
 }
 
 impl TasksCommand {
-    /// Whether it tells a task something; the others look, or tidy up.
+    /// True for commands that act on a task; the others only look, or tidy up.
     fn is_a_persons_word(&self) -> bool {
         match self {
             Self::Stop(_) | Self::Send(_) | Self::Release(_) | Self::Resume(_) | Self::Retry(_) => true,
@@ -83,7 +83,7 @@ pub(crate) fn run(args: &TasksArgs, settings: &Settings, sources: &Sources) -> R
     }
 }
 
-/// The same in the word of a contract, with ours behind it where that says more: `error (cancelled)`.
+/// State in the contract's word, followed by ours if that says more: `error (cancelled)`.
 fn state_in(contract: &dyn Contract, header: &TaskHeader) -> String {
     let ours = state(header);
     match contract.status_word(&ours) {

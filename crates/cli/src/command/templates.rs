@@ -64,7 +64,7 @@ pub(crate) fn run(args: &TemplatesArgs, settings: &Settings) -> Result<ExitCode,
     Ok(ExitCode::SUCCESS)
 }
 
-/// Says what is wrong with the files of templates.
+/// Warns about mistakes in template files.
 fn complain(findings: &[Finding], settings: &Settings) {
     let folders = settings.places.templates();
     let is_templates =

@@ -1,4 +1,4 @@
-//! `sortie trust`: lets a project's own files do more than narrow settings, and takes that back.
+//! `sortie trust`: lets a project's own files do more than narrow settings, and withdraws that trust.
 
 mod effect;
 mod list;
@@ -54,7 +54,7 @@ Examples:
   sortie trust --list
   sortie trust --revoke ../other";
 
-/// Files that work untrusted, too, and are still shown one by one.
+/// Most files listed one by one although they work untrusted, too.
 const MOST_PLAIN: usize = 10;
 
 pub(crate) fn run(args: &TrustArgs, sources: &Sources) -> Result<ExitCode, CommandError> {
@@ -88,7 +88,7 @@ fn trust(places: &Places, dry_run: bool) -> Result<ExitCode, CommandError> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Each file and what it would do.
+/// Lists each file with the effect of trust in it.
 fn told(found: &Powerful) -> Result<String, CommandError> {
     let tools = sortie_engine::tool_names();
     let (mut text, mut plain) = (String::new(), 0);
@@ -121,7 +121,7 @@ fn closing(count: usize, unread: usize, dry_run: bool) -> String {
     }
 }
 
-/// A root that holds what Sortie itself keeps is no project: whoever can write in it could trust itself.
+/// Refuses a root that holds Sortie's own data: files in it could trust themselves.
 fn refuse_to_trust_everything(places: &Places) -> Result<(), CommandError> {
     let Some(project) = places.project_with_home() else { return Ok(()) };
     let (root, project, home) = (places.workspace.display(), project.display(), places.home.display());
@@ -132,7 +132,7 @@ fn refuse_to_trust_everything(places: &Places) -> Result<(), CommandError> {
     .hint("set SORTIE_HOME to a directory outside of any project; `--trust` trusts this one for one run"))
 }
 
-/// Takes the directory itself off the list, else the root of its project. One that is gone is what it was called.
+/// Removes the directory from the list, or else the root of its project. A directory that is gone is matched by name.
 fn revoke(named: &Path, sources: &Sources) -> Result<ExitCode, CommandError> {
     let home = Settings::home()?;
     let asked = Sources { cwd: Some(named.to_owned()), ..sources.clone() };

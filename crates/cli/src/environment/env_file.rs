@@ -1,5 +1,5 @@
-//! Reads `KEY=VALUE` files: comments, `export`, single and double quotes, over several lines, too. Nothing is expanded
-//! or executed.
+//! Reader of `KEY=VALUE` files with comments, `export`, and single or double quotes, also over several lines. Nothing
+//! is expanded or executed.
 
 use std::path::Path;
 
@@ -10,20 +10,20 @@ use crate::error::CommandError;
 pub(crate) struct FileVariable {
     pub(crate) name: String,
     pub(crate) value: String,
-    /// Where it begins.
+    /// Line that it begins on.
     pub(crate) line: usize,
 }
 
-/// A line that cannot be read.
+/// Unreadable line.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
     pub(crate) line: usize,
-    /// The variable that it is about, where that can be told.
+    /// Variable of the line, if it can be told.
     pub(crate) name: Option<String>,
     pub(crate) what: &'static str,
 }
 
-/// Reads the whole file or says which line is wrong. A value is never quoted back: it may be a key.
+/// Reads the whole file, or names the line that is wrong. A value is never quoted back: it may be a key.
 pub(crate) fn read(path: &Path) -> Result<Vec<FileVariable>, CommandError> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| CommandError::config(format!("the env file {} cannot be read: {error}", path.display())))?;
@@ -35,7 +35,7 @@ pub(crate) fn read(path: &Path) -> Result<Vec<FileVariable>, CommandError> {
     }
 }
 
-/// The variables that can be read, and the lines that cannot.
+/// Readable variables, and unreadable lines.
 pub(crate) fn parse(text: &str) -> (Vec<FileVariable>, Vec<Fault>) {
     let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n");
     let (mut assignments, mut faults) = (Vec::new(), Vec::new());
@@ -47,7 +47,7 @@ pub(crate) fn parse(text: &str) -> (Vec<FileVariable>, Vec<Fault>) {
                 behind
             }
             Ok(None) => rest,
-            // A quote that is not closed takes nothing with it but its own line.
+            // An unclosed quote costs only its own line.
             Err(fault) => {
                 faults.push(fault);
                 rest
@@ -60,8 +60,8 @@ pub(crate) fn parse(text: &str) -> (Vec<FileVariable>, Vec<Fault>) {
     (assignments, faults)
 }
 
-/// The variable at the beginning of `text`, which is that of `line`, and what stands behind it; `None` where the line
-/// is nothing but a comment.
+/// Reads the variable at the beginning of `text`, on `line`, and returns the rest; `None` for a comment or a blank
+/// line.
 fn assignment(text: &str, line: usize) -> Result<Option<(FileVariable, &str)>, Fault> {
     let first = text.lines().next().unwrap_or_default().trim();
     if first.is_empty() || first.starts_with('#') {
@@ -86,7 +86,7 @@ pub(crate) fn is_name(name: &str) -> bool {
         && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
 }
 
-/// Largest size of the newest turns that stay unchanged, and of the summary of older ones.
+/// Reads the value at the beginning of `text`, and returns the rest from the end of its line.
 fn unquote(text: &str) -> Result<(String, &str), &'static str> {
     let (value, rest) = match text.chars().next() {
         Some('\'') => {

@@ -1,6 +1,6 @@
-//! Model servers on this machine, offered by name to a person who has set no model.
+//! Model servers on this machine, offered by name to a user who has set no model.
 //!
-//! It is found and named, never used unasked. Where the system can tell that nobody listens, nobody is connected to.
+//! A server is found and named, never used unasked. If the system can tell that nobody listens, no connection is made.
 
 mod listener;
 mod port;
@@ -13,19 +13,19 @@ use tokio::runtime::Builder;
 
 use super::Environment;
 
-/// Whoever runs on the same machine answers at once; a person must not wait for one that does not.
+/// A server on the same machine answers at once; a person must not wait for one that does not.
 const PATIENCE: Duration = Duration::from_millis(300);
 
-/// Model ids that an offer names beside the first one.
+/// Model ids that an offer names in addition to the first.
 const NAMED: usize = 4;
 
-/// The servers that answer at the ports where Ollama and llama.cpp are to be found.
+/// Servers that answer at the usual ports of Ollama and llama.cpp.
 pub(crate) fn servers(environment: &Environment) -> Vec<LocalServer> {
     let addresses: Vec<SocketAddr> = port::usual(environment).into_iter().filter_map(listener::at).collect();
     if addresses.is_empty() {
         return Vec::new();
     }
-    // Without a runtime nobody can be asked, and an offer is not worth an error.
+    // Without a runtime no server can be asked, and an offer is not worth an error.
     let Ok(runtime) = Builder::new_current_thread().enable_all().build() else { return Vec::new() };
     runtime.block_on(async {
         let mut asked = tokio::task::JoinSet::new();
@@ -43,10 +43,10 @@ async fn ask(address: SocketAddr) -> Option<LocalServer> {
     local_server(&base_url, PATIENCE).await
 }
 
-/// Who answers where, and the exact words that would make it the main route.
+/// Offer of a server: its address, and the exact command that makes it the main route.
 pub(crate) fn offer(server: &LocalServer) -> String {
     let LocalServer { name, base_url, models } = server;
-    // What embeds text cannot hold a conversation.
+    // Embedding models cannot hold a conversation.
     let mut able = models.iter().filter(|model| !model.to_lowercase().contains("embed"));
     let Some(model) = able.next() else {
         return format!("{name} answers at {base_url}, but has no model to talk to yet");
@@ -64,7 +64,7 @@ pub(crate) fn offer(server: &LocalServer) -> String {
     )
 }
 
-/// The text as one word of a shell: a server chooses its models' names, and people paste commands.
+/// Quotes the text for a shell: servers choose their models' names, and people paste commands.
 fn shell_word(text: &str) -> String {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "._:/@+-".contains(letter);
     if !text.is_empty() && text.chars().all(plain) {

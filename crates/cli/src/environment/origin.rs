@@ -3,11 +3,11 @@
 use std::fmt;
 use std::path::PathBuf;
 
-/// Where a value was said.
+/// Origin of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Origin {
     Default,
-    /// The default of the contract in use.
+    /// Default of the contract in use.
     Contract(&'static str),
     File {
         path: PathBuf,
@@ -16,14 +16,14 @@ pub(crate) enum Origin {
     },
     Variable {
         name: String,
-        /// The file and line it was read from, when it is not in the process's own environment.
+        /// File and line, if the variable is not from the process's own environment.
         file: Option<(PathBuf, usize)>,
         owner: Owner,
     },
     Flag(&'static str),
 }
 
-/// Whose word it is.
+/// Owner of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Owner {
     User,
@@ -31,12 +31,12 @@ pub(crate) enum Owner {
 }
 
 impl Origin {
-    /// Whether it is a project's own word.
+    /// True if the value is a project's.
     pub(crate) fn is_projects(&self) -> bool {
         matches!(self, Self::File { owner: Owner::Project, .. } | Self::Variable { owner: Owner::Project, .. })
     }
 
-    /// The place of its layer: a higher one wins over a lower one.
+    /// Precedence of its layer: a higher one overrides a lower one.
     pub(crate) fn rank(&self) -> u8 {
         match self {
             Self::Default | Self::Contract(_) => 0,

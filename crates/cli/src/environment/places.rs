@@ -8,29 +8,29 @@ use super::Environment;
 use super::sources::Sources;
 use crate::error::CommandError;
 
-/// The project's configuration, in the project.
+/// Path of the project's configuration, in the project.
 pub(crate) const PROJECT_CONFIG: &str = ".sortie/config.toml";
-/// The project's variables, in the project.
+/// Path of the project's variables, in the project.
 pub(crate) const PROJECT_VARIABLES: &str = ".env";
 
 /// Directories and files of one run, all absolute.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Places {
-    /// The project root: tools see what is below it.
+    /// Project root: tools see everything below it.
     pub(crate) workspace: PathBuf,
-    /// Where in it the person is, relative to it; empty at its root.
+    /// Current directory, relative to the workspace; empty at its root.
     pub(crate) start: PathBuf,
-    /// The workspace, and each directory above it that is a project, too, except the user's home.
+    /// The workspace, and each directory above it that is also a project, except the user's home.
     projects: Vec<PathBuf>,
-    /// Holds the journal and the reports.
+    /// Directory of the journal and the reports.
     pub(crate) home: PathBuf,
-    /// The user's configuration, whether it exists or not.
+    /// Configuration of the user, whether it exists or not.
     pub(crate) config: Option<PathBuf>,
-    /// The variables that were named for this run.
+    /// File of `--env-file`.
     env_file: Option<PathBuf>,
-    /// The user's own directory for Sortie, which holds agents and prompts; whether it exists or not.
+    /// Directory of the user's agents and prompts, whether it exists or not.
     pub(crate) user: Option<PathBuf>,
-    /// Where another program keeps the user's agents; whether it exists or not.
+    /// Directory of another program with the user's agents, whether it exists or not.
     pub(crate) foreign: Option<PathBuf>,
 }
 
@@ -38,9 +38,9 @@ impl Places {
     pub(crate) fn find(sources: &Sources, environment: &Environment) -> Result<Self, CommandError> {
         let start = start(sources.cwd.as_deref())?;
         let around: Vec<&Path> = start.ancestors().filter(is_project).collect();
-        // The nearest one is the workspace; where there is none, the starting directory is.
+        // The nearest project is the workspace, or else the starting directory.
         let workspace = around.first().copied().unwrap_or(&start).to_owned();
-        // A home directory under version control is its owner's own, and everything of theirs lies in it.
+        // A home directory under version control belongs to its user, and contains everything else of theirs.
         let own = environment.absolute_path("HOME").and_then(|home| home.canonicalize().ok());
         let above = around.iter().skip(1).copied().filter(|directory| own.as_deref() != Some(directory));
         let projects = [&*workspace].into_iter().chain(above).map(Path::to_owned).collect();
@@ -64,7 +64,7 @@ impl Places {
         self.home.join("journal.db")
     }
 
-    /// Its time is when old tasks were last removed.
+    /// Marker whose modification time is the last removal of old tasks.
     pub(crate) fn pruned(&self) -> PathBuf {
         self.home.join("journal.db.pruned")
     }
@@ -73,32 +73,32 @@ impl Places {
         self.home.join("reports")
     }
 
-    /// Which tasks have answered what; whoever loses it does the work again.
+    /// Index of reusable results; without it, the work is done again.
     pub(crate) fn cache(&self) -> PathBuf {
         self.home.join("cache")
     }
 
-    /// What MCP servers wrote to their standard error.
+    /// Standard error of MCP servers.
     pub(crate) fn server_logs(&self) -> PathBuf {
         self.home.join("mcp-logs")
     }
 
-    /// The user's own list of models, beside the configuration.
+    /// The user's own list of models, next to the configuration.
     pub(crate) fn models(&self) -> Option<PathBuf> {
         self.config.as_ref().map(|config| config.with_file_name("models.toml"))
     }
 
-    /// The files that may have been named for this run.
+    /// Files that the command line may have named.
     pub(crate) fn named(&self) -> Vec<&Path> {
         self.config.iter().chain(&self.env_file).map(PathBuf::as_path).collect()
     }
 
-    /// The folders of role prompts as paths in them are shown: the project's relative to it, the user's absolute.
+    /// Folders of role prompts as shown to people: the project's relative to it, the user's absolute.
     pub(crate) fn prompts(&self) -> Vec<PathBuf> {
         self.folders("prompts")
     }
 
-    /// The same of templates.
+    /// Folders of templates as shown to people: the project's relative to it, the user's absolute.
     pub(crate) fn templates(&self) -> Vec<PathBuf> {
         self.folders("templates")
     }
@@ -107,15 +107,14 @@ impl Places {
         self.user.iter().map(PathBuf::as_path).chain([Path::new(".sortie")]).map(|home| home.join(name)).collect()
     }
 
-    /// The project's configuration, whether it exists or not.
+    /// Configuration of the project, whether it exists or not.
     pub(crate) fn project_config(&self) -> PathBuf {
         self.workspace.join(self::PROJECT_CONFIG)
     }
 
-    /// The project in which what Sortie keeps lies, or which the way there leads through: it may have been put there by
-    /// the project itself.
+    /// Project that contains Sortie's home or part of the path to it: the project itself may have put it there.
     pub(crate) fn project_with_home(&self) -> Option<&Path> {
-        // Each directory on the way: a link in a project may lead out of it again. The home need not exist yet.
+        // Checks each directory on the way: a link in a project may lead out of it again. The home need not exist yet.
         let on_the_way: Vec<PathBuf> =
             self.home.ancestors().filter_map(|directory| directory.canonicalize().ok()).collect();
         let holds = |root: &&PathBuf| on_the_way.iter().any(|directory| directory.starts_with(root));
@@ -123,7 +122,7 @@ impl Places {
     }
 }
 
-/// The directory that was named, or the current one, by its real path.
+/// Named or current directory, as a real path.
 fn start(cwd: Option<&Path>) -> Result<PathBuf, CommandError> {
     let asked = cwd.unwrap_or(Path::new("."));
     let start = asked.canonicalize().map_err(|error| {
@@ -137,12 +136,12 @@ fn start(cwd: Option<&Path>) -> Result<PathBuf, CommandError> {
     Ok(start)
 }
 
-/// Whether it has what makes a directory the root of a project.
+/// True if the directory has what marks a project root.
 fn is_project(directory: &&Path) -> bool {
     [".git", ".sortie"].iter().any(|mark| directory.join(mark).exists())
 }
 
-/// The directory in which Sortie keeps things.
+/// Directory of Sortie's own data.
 pub(crate) fn home(environment: &Environment) -> Result<PathBuf, CommandError> {
     if let Some(home) = environment.path("SORTIE_HOME") {
         return absolute(&home);

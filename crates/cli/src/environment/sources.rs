@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
-/// Where to look, as the command line says.
+/// Sources named on the command line.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Sources {
     pub(crate) config: Option<PathBuf>,
     pub(crate) env_file: Option<PathBuf>,
     pub(crate) cwd: Option<PathBuf>,
     pub(crate) set: Vec<Assignment>,
-    /// Whether the project is trusted for this run.
+    /// True if the project is trusted for this run.
     pub(crate) trust: bool,
     pub(crate) contract: Option<String>,
     pub(crate) confinement: Confinement,
@@ -20,27 +20,27 @@ pub(crate) struct Sources {
 pub(crate) enum Confinement {
     #[default]
     Walls,
-    /// They can do whatever the user can.
+    /// Commands can do whatever the user can.
     None,
 }
 
 impl Sources {
-    /// Whether a flag says which contract holds.
+    /// True if a flag names the contract.
     pub(crate) fn name_contract(&self) -> bool {
         self.replace(CONTRACT)
     }
 
-    /// Whether a flag says what the setting at `path` is.
+    /// True if a flag sets the setting at `path`.
     pub(crate) fn replace(&self, path: &str) -> bool {
         let is_contract = self.contract.is_some() && path == CONTRACT;
         is_contract || self.set.iter().any(|assignment| assignment.path == path)
     }
 }
 
-/// A setting given on the command line.
+/// Setting from the command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Assignment {
-    /// How it was given: by [`SET_FLAG`], or by a flag of its own.
+    /// Flag that gave it: [`SET_FLAG`], or one of its own.
     pub(crate) flag: &'static str,
     pub(crate) path: String,
     pub(crate) value: String,
@@ -48,5 +48,5 @@ pub(crate) struct Assignment {
 
 pub(crate) const SET_FLAG: &str = "--set";
 
-/// Path of the setting that has a flag of its own, `--contract`.
+/// Path of the setting behind `--contract`.
 pub(crate) const CONTRACT: &str = "contract";

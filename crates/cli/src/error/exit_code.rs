@@ -7,7 +7,7 @@ use sortie_protocol::Status;
 use super::ErrorKind;
 use super::signal::Signal;
 
-/// The code of a task's ending. A signal that ended it comes first.
+/// Exit code of a task's ending. A signal that ended it comes first.
 pub(crate) fn of_outcome(status: Status, signal: Option<Signal>) -> ExitCode {
     match (signal, status) {
         (Some(signal), _) => signal.exit_code(),
@@ -16,7 +16,7 @@ pub(crate) fn of_outcome(status: Status, signal: Option<Signal>) -> ExitCode {
     }
 }
 
-/// The code of a command that could not do its work.
+/// Exit code of a command that failed.
 pub(crate) fn of_error(kind: ErrorKind) -> ExitCode {
     match kind {
         ErrorKind::Usage | ErrorKind::Config => ExitCode::from(2),

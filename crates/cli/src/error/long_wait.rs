@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use crate::error;
 
-/// The time after which a person wonders.
+/// Time after which a person wonders.
 pub(crate) const LONG_WAIT: Duration = Duration::from_secs(1);
 
-/// Does the work, and notes on stderr what it waits for if that takes longer than a moment.
+/// Does the work, and notes on stderr what it waits for if that takes longer than [`LONG_WAIT`].
 pub(crate) fn noting_long_wait<T>(waiting: &str, work: impl FnOnce() -> T) -> T {
     thread::scope(|scope| {
         let (done, over) = channel::<Infallible>();
@@ -19,7 +19,7 @@ pub(crate) fn noting_long_wait<T>(waiting: &str, work: impl FnOnce() -> T) -> T 
                 error::note(waiting);
             }
         };
-        // Without the thread the wait is only silent.
+        // Without the thread, the wait is merely silent.
         let watch = thread::Builder::new().spawn_scoped(scope, say_so);
         let result = work();
         drop((done, watch));

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use tokio::signal::unix::{self, SignalKind};
 
-/// A signal that asks for the end.
+/// Signal that asks for the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Signal {
     HangUp,
@@ -15,7 +15,7 @@ pub(crate) enum Signal {
 }
 
 impl Signal {
-    /// 128 and the signal's number, as shells have it.
+    /// 128 plus the signal's number, as in shells.
     pub(crate) fn code(self) -> u8 {
         match self {
             Self::HangUp => 129,
@@ -24,21 +24,21 @@ impl Signal {
         }
     }
 
-    /// The same, of a process that ends in order.
+    /// Exit code of a process that ends in order after this signal.
     pub(crate) fn exit_code(self) -> ExitCode {
         ExitCode::from(self.code())
     }
 
-    /// Whether it says more than what came before it. A terminal that is closed sends SIGHUP, and so does the shell in
-    /// it, without anybody having asked twice.
+    /// True if the signal adds to the one before it. A closed terminal and the shell in it both send SIGHUP, without
+    /// anybody having asked twice.
     pub(crate) fn is_meant_after(self, before: Option<Self>) -> bool {
         before.is_none() || self != Self::HangUp
     }
 }
 
-/// All of them, taken over from the system's default.
+/// Handlers of all these signals.
 pub(crate) struct Signals {
-    /// `None` where whoever started this program has it ignored: it is then meant to outlive its terminal.
+    /// `None` if the program was started with SIGHUP ignored: it is then meant to outlive its terminal.
     hang_up: Option<unix::Signal>,
     interrupt: unix::Signal,
     terminate: unix::Signal,
@@ -54,7 +54,7 @@ impl Signals {
         })
     }
 
-    /// The next one. Loses none when its future is dropped.
+    /// Next signal. None is lost when the future is dropped.
     pub(crate) async fn next(&mut self) -> Signal {
         let hang_up = async {
             match &mut self.hang_up {
@@ -70,12 +70,11 @@ impl Signals {
     }
 }
 
-/// Whether this program was started with SIGHUP ignored, as `nohup` does it. Where that cannot be found out, it was
-/// not.
+/// True if this program was started with SIGHUP ignored, as by `nohup`; false if that cannot be found out.
 fn ignores_hang_up() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let mask = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-    // Bit 0 is signal 1.
+    // Bit 0 stands for signal 1.
     mask.is_some_and(|mask| mask & 1 == 1)
 }

@@ -4,19 +4,19 @@ use std::io::{self, Read as _};
 
 use super::CommandError;
 
-/// What was read.
+/// Input that was read.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Input {
     Text(String),
-    /// It is not UTF-8, from this byte on, counted from 1.
+    /// Not UTF-8; the first wrong byte, counted from 1.
     NotText {
         byte: usize,
     },
-    /// There was more than the bound.
+    /// Longer than the bound.
     TooLong,
 }
 
-/// Reads stdin to its end, but never more than one byte above `most`.
+/// Reads stdin to its end, but at most one byte more than `most`.
 pub(crate) fn read_stdin(most: usize) -> Result<Input, CommandError> {
     let mut bytes = Vec::new();
     let bound = u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1);

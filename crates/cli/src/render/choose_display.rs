@@ -60,19 +60,19 @@ pub(crate) fn shell_mark(confinement: Confinement) -> &'static str {
     }
 }
 
-/// Circumstances that decide how progress is shown, beside the options.
+/// Other circumstances that decide how progress is shown.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ShowContext {
     pub(crate) root: Root,
     /// Name of the contract in use.
     pub(crate) contract: &'static str,
-    /// Set where the settings want a line for every call.
+    /// True if the settings want a line for every call.
     pub(crate) every_call: bool,
     pub(crate) terminal: TerminalKind,
     pub(crate) confinement: Confinement,
 }
 
-/// Who is shown where.
+/// Root of the displayed tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Root {
     /// The root is a main agent, which needs no lines of its own.
@@ -82,7 +82,7 @@ pub(crate) enum Root {
 }
 
 impl ShowArgs {
-    /// Whether someone asked for a form in so many words.
+    /// True if a form was given explicitly.
     pub(crate) fn is_given(&self) -> bool {
         self.show.is_some()
     }
@@ -113,7 +113,7 @@ impl ShowArgs {
             ProgressForm::Quiet => return Ok(StderrProgress::Quiet),
             ProgressForm::Blocks => Box::new(Blocks { expanded: verbose }),
             ProgressForm::Line => Box::new(OneLine),
-            // Drawn for a screen; a log is better served by lines, unless someone wants boxes there.
+            // Drawn for a screen; a log is better served by lines, unless boxes are requested.
             ProgressForm::Boxes if !asked_or_redrawn => Box::new(Plain),
             ProgressForm::Boxes if contract == "typed" => Box::new(Launches),
             ProgressForm::Boxes => Box::new(Boxes),
@@ -122,7 +122,7 @@ impl ShowArgs {
     }
 }
 
-/// What each contract's host would show. Where that is nothing and calls are asked for, they get lines.
+/// Default form of each contract. If that shows nothing and calls are requested, they get lines.
 fn by_contract(contract: &str, verbose: bool) -> ProgressForm {
     match contract {
         "result" => ProgressForm::Blocks,

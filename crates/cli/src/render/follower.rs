@@ -15,34 +15,34 @@ use super::Display;
 use crate::error;
 use crate::error::long_wait::LONG_WAIT;
 
-/// The steady rate of displays: ten times a second.
+/// Refresh interval of displays: ten times a second.
 const FRAME: Duration = Duration::from_millis(100);
 const BATCH: usize = 512;
 
-/// How soon a display hears of an event.
+/// Delay between an event and its display.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pace {
     /// As soon as it is in the journal.
     AtOnce,
-    /// With the next frame: enough for eyes, and cheap.
+    /// With the next frame, which is soon enough for eyes, and cheap.
     Framed,
 }
 
-/// A display, and how soon it hears of events.
+/// Display and its pace.
 pub(crate) struct View {
     pub(crate) pace: Pace,
     pub(crate) display: Box<dyn Display>,
 }
 
-/// Why a display ended before its run.
+/// Reason why a display ended before its run.
 #[derive(Debug)]
 pub(crate) enum FollowError {
-    /// Nobody reads the output any more, or it cannot be written.
+    /// The output was closed, or cannot be written.
     Output(io::Error),
     Journal(JournalError),
 }
 
-/// A running display.
+/// Running display.
 pub(crate) struct Follower {
     /// Dropped when the run is over.
     run: Sender<Infallible>,
@@ -51,7 +51,7 @@ pub(crate) struct Follower {
 }
 
 impl Follower {
-    /// Shows what happens in the tree of `job` from `after` on, until it ends.
+    /// Shows the events in the tree of `job` after `after`, until the run ends.
     pub(crate) fn start(
         journal: Arc<dyn Journal>,
         after: Position,
@@ -72,12 +72,12 @@ impl Follower {
         Ok(Self { run, thread, failed })
     }
 
-    /// Resolves when the display has failed; else never.
+    /// Resolves if the display fails, otherwise never.
     pub(crate) async fn failed(&self) {
         self.failed.cancelled().await;
     }
 
-    /// The run is over: shows what is left of its events and gives the display back. `None` if the display broke.
+    /// Shows the remaining events of a finished run and returns the display; `None` if it broke.
     pub(crate) fn join(self) -> Option<(Box<dyn Display>, Result<(), FollowError>)> {
         drop(self.run);
         self.thread.join().ok()
@@ -87,7 +87,7 @@ impl Follower {
 struct Following {
     journal: Arc<dyn Journal>,
     after: Position,
-    /// Of the whole tree that the task belongs to.
+    /// Root of the tree that the task belongs to.
     root: TaskId,
     task: TaskId,
     ended: bool,
@@ -98,12 +98,12 @@ impl Following {
     fn run(&mut self, over: &Receiver<Infallible>, pace: Pace) -> Result<(), FollowError> {
         let mut silent_since = Some(Instant::now());
         loop {
-            // Asked before reading: what was written before the end is then sure to be read.
+            // Checked before reading, so that everything written before the end is read.
             let over_now = over.try_recv() == Err(TryRecvError::Disconnected);
             let batch =
                 self.journal.read_after(Scope::Tree(self.root), self.after, BATCH).map_err(FollowError::Journal)?;
             let more = batch.len() == BATCH;
-            // The first event is written when the run is started. Where it does not come, nobody can write.
+            // The first event comes with the start of the run. Without it, nothing can be written.
             if !batch.is_empty() {
                 silent_since = None;
             } else if silent_since.take_if(|since| since.elapsed() >= LONG_WAIT).is_some() {
@@ -122,7 +122,7 @@ impl Following {
             }
             match pace {
                 Pace::AtOnce => self.journal.wait_beyond(self.after, FRAME),
-                // Ends at once when the run does.
+                // Ends together with the run.
                 Pace::Framed => over.recv_timeout(FRAME).map_or((), |never| match never {}),
             }
         }

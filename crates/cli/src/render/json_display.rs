@@ -37,7 +37,7 @@ impl Display for JsonDisplay {
     }
 }
 
-/// Where lines go.
+/// Stream for the lines.
 #[derive(Debug, Default, Clone, Copy)]
 enum Stream {
     #[default]
@@ -50,9 +50,9 @@ enum Stream {
 pub(crate) struct StreamDisplay {
     to: Stream,
     tree: OutcomeTree,
-    /// The task that goes on, which may have a parent; without one it is a task that has none.
+    /// Resumed task, which may have a parent; without one, the root of a new run.
     resumed: Option<TaskId>,
-    /// The ending of that task, or its last event so far.
+    /// Ending of that task, or its last event so far.
     last: Option<Event>,
 }
 
@@ -85,17 +85,17 @@ impl Display for StreamDisplay {
 }
 
 impl StreamDisplay {
-    /// The same lines beside a result that has stdout for itself.
+    /// Display of the same lines on stderr, for a result that has stdout for itself.
     pub(super) fn on_stderr() -> Self {
         Self { to: Stream::Stderr, ..Self::default() }
     }
 
-    /// The outcome, with the number and the time of the event that it repeats.
+    /// Outcome with the number and time of the event that it repeats.
     pub(super) fn last_line(self, outcome: &TaskOutcome) -> Value {
         let mut line = self.tree.finish(outcome);
         let (seq, leg, depth, time) = match &self.last {
             Some(last) => (last.seq, last.leg, last.depth, last.time),
-            // Nothing of it could be recorded.
+            // Nothing of the run could be recorded.
             None => (0, 1, 0, SystemClock.now()),
         };
         line["v"] = json!(VERSION);
@@ -108,16 +108,16 @@ impl StreamDisplay {
     }
 }
 
-/// A format for programs.
+/// Format for programs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum JsonForm {
-    /// One object, as `json` has it.
+    /// One object, as in `json`.
     Object,
-    /// A line of `stream-json`.
+    /// One line of `stream-json`.
     Stream,
 }
 
-/// Prints an outcome without a task, for programs whose run was not started. In `stream-json` it is the only line.
+/// Prints an outcome without a task, for programs whose run did not start. In `stream-json` it is the only line.
 pub(crate) fn print_not_started(failure: &Failure, form: JsonForm) -> io::Result<()> {
     let error = json!({"code": failure.code, "message": failure.message});
     let mut outcome = json!({"status": failure.status_unstarted(), "error": error, "children": []});
@@ -129,12 +129,12 @@ pub(crate) fn print_not_started(failure: &Failure, form: JsonForm) -> io::Result
     print_json(&outcome)
 }
 
-/// Prints one JSON value: spread out for a person at a terminal, on one line for a program.
+/// Prints one JSON value: indented for a person at a terminal, on one line for a program.
 pub(crate) fn print_json(value: &Value) -> io::Result<()> {
     Stream::Stdout.print(&if io::stdout().is_terminal() { format!("{value:#}") } else { value.to_string() })
 }
 
-/// The same for JSON that is text already: a program gets every digit of it.
+/// Prints JSON that is already text like [`print_json`]; a program gets every digit of it.
 pub(crate) fn print_json_text(text: &str) -> io::Result<()> {
     match serde_json::from_str(text) {
         Ok(value) if io::stdout().is_terminal() => print_json(&value),

@@ -1,4 +1,4 @@
-//! Outcomes of a task and all below it, from its events or from the journal.
+//! Outcomes of a task and its descendants, from events or from the journal.
 
 use std::collections::HashMap;
 
@@ -7,16 +7,16 @@ use sortie_journal::{Journal, JournalError, TaskHeader, TaskState};
 use sortie_protocol::open_status::{INTERRUPTED, RUNNING};
 use sortie_protocol::{Event, Fact, Failure, FailureCode, TaskId, TaskOutcome};
 
-/// The tasks of a tree as objects, folded from its events.
+/// Tasks of a tree as objects, folded from events.
 #[derive(Debug, Default)]
 pub(crate) struct OutcomeTree {
     objects: HashMap<TaskId, Value>,
-    /// In order of starting.
+    /// Children in order of start.
     children: HashMap<TaskId, Vec<TaskId>>,
 }
 
 impl OutcomeTree {
-    /// A task and all below it, as the journal has them. Of one that is damaged that is said in its place.
+    /// Reads a task and its descendants from the journal. A damaged one appears as an error.
     pub(super) fn recalled(journal: &dyn Journal, task: TaskId) -> Result<Self, JournalError> {
         let (tree, _damages) = outcomes(journal, &journal.tree(task)?)?;
         Ok(tree)
@@ -31,7 +31,7 @@ impl OutcomeTree {
         }
     }
 
-    /// A task that has no ending yet, with what is known of it instead.
+    /// Adds a task without an ending, with what is known of it.
     pub(crate) fn start(&mut self, task: TaskId, parent: Option<TaskId>, agent: &str, status: &str) {
         let unfinished = json!({"task_id": task, "agent": agent, "status": status});
         if let (None, Some(parent)) = (self.objects.insert(task, unfinished), parent) {
@@ -44,14 +44,14 @@ impl OutcomeTree {
         self.objects.insert(outcome.task_id, serde_json::to_value(outcome).unwrap_or_default());
     }
 
-    /// Says of a task why its ending cannot be shown.
+    /// Records why a task's ending cannot be shown.
     pub(crate) fn fail(&mut self, task: TaskId, failure: &Failure) {
         if let Some(object) = self.objects.get_mut(&task) {
             object["error"] = json!(failure);
         }
     }
 
-    /// The root has ended so: whoever below it has no ending will get none.
+    /// Records the ending of the root. Descendants without an ending get none.
     pub(super) fn finish(mut self, outcome: &TaskOutcome) -> Value {
         for object in self.objects.values_mut().filter(|object| object["status"] == RUNNING) {
             object["status"] = json!(INTERRUPTED);
@@ -60,7 +60,7 @@ impl OutcomeTree {
         self.object(outcome.task_id)
     }
 
-    /// A task's outcome with its children's in `children`, all the way down.
+    /// Outcome of a task, with its descendants nested in `children`.
     pub(crate) fn object(&self, task: TaskId) -> Value {
         let children = self.children.get(&task).into_iter().flatten();
         let children: Vec<Value> = children.map(|child| self.object(*child)).collect();
@@ -70,8 +70,7 @@ impl OutcomeTree {
     }
 }
 
-/// The outcomes of a branch, of each task that of its newest leg. One that cannot be read is told as an error in its
-/// place, and among the damages.
+/// Outcomes of a branch, each of the task's newest leg. An unreadable one appears as an error, and among the damages.
 pub(crate) fn outcomes(
     journal: &dyn Journal,
     branch: &[TaskHeader],
@@ -92,20 +91,20 @@ pub(crate) fn outcomes(
     Ok((tree, damages))
 }
 
-/// How the newest leg ended, if it has. One that has ended and left no ending is damaged.
+/// Outcome of the newest leg, if that has ended. A task that has ended without an ending is damaged.
 fn ending(journal: &dyn Journal, header: &TaskHeader) -> Result<Option<TaskOutcome>, JournalError> {
     if !matches!(header.state, TaskState::Ended(_)) {
         return Ok(None);
     }
     let ending = journal.ending(header.task_id)?;
     if ending.is_none() {
-        // Reading the whole log says where it is broken.
+        // Reading the whole log shows where it is broken.
         journal.read(header.task_id)?;
     }
     Ok(ending)
 }
 
-/// Where a task stands, in one word.
+/// State of a task, in one word.
 pub(crate) fn state(header: &TaskHeader) -> String {
     match header.state {
         TaskState::Running => RUNNING.to_owned(),

@@ -1,6 +1,6 @@
-//! The fold behind every progress display for people: events in, lines and working tasks out.
+//! Fold behind every progress display for people: events in, lines and working tasks out.
 //!
-//! Pure: it reads no clock and writes nothing. All text that leaves it is neutral.
+//! Pure: it reads no clock and writes nothing. All text that leaves it is neutralised.
 
 pub(super) mod background;
 pub(super) mod earlier;
@@ -17,95 +17,95 @@ use earlier::EarlierTasks;
 use messages::Messages;
 use parallel_start::ParallelStart;
 
-/// The tool that runs commands.
+/// Tool that runs commands.
 const SHELL: &str = "Bash";
 
-/// What a task does that goes on without anything new to do.
+/// Activity of a resumed task that has nothing new to do yet.
 const GOES_ON: &str = "goes on where it was";
 
-/// What a display wants to see.
+/// Lines that a display wants.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Interest {
     /// The root as a sub-agent, with lines of its own.
     pub(crate) root: bool,
-    /// Each call of a root that has no lines of its own, not only the last one.
+    /// Every call of a root without lines of its own, not only the last.
     pub(crate) calls_of_main: bool,
-    /// Each call of all others.
+    /// Every call of the other tasks.
     pub(crate) calls_of_sub_agents: bool,
-    /// What is said behind the name of whoever can run commands, where there is something to say.
+    /// Mark behind the name of agents that can run commands, if there is one.
     pub(crate) shell_mark: Option<&'static str>,
 }
 
-/// The tasks of one tree that are at work.
+/// Working tasks of one tree.
 pub(crate) struct Progress {
     interest: Interest,
     working: HashMap<TaskId, Working>,
-    /// Several sub-agents that were asked for, of which it is not known yet who comes.
+    /// Requested sub-agents of which it is not yet known how many will start.
     pending: Option<Box<ParallelStart>>,
     started: u64,
-    /// The run's own task, where that was begun before.
+    /// Task of a run that resumes it.
     resumed: Option<TaskId>,
-    /// Of the whole tree, where that is known before its first event.
+    /// Contract of the tree, if known before its first event.
     contract: String,
-    /// What tasks were begun for: whoever goes on does not say it again.
+    /// Titles of tasks; a resumed task does not repeat its own.
     titles: HashMap<TaskId, String>,
-    /// The calls that those had open which were begun before.
+    /// Open calls of tasks that began before this run.
     asked_before: HashMap<TaskId, HashMap<CallId, String>>,
-    /// Notices that were said. What holds for several tasks of a tree is said once; each outcome has it all the same.
+    /// Notices already shown. A notice about several tasks appears once, though each outcome has it.
     noticed: HashSet<String>,
-    /// Whether it was said what can be done while a task works in the background.
+    /// True once the commands for background tasks have been shown.
     told_of_background: bool,
-    /// Tasks that have ended and not gone on: who began to wait at the same moment may still name them.
+    /// Tasks that have ended and were not resumed; a simultaneous wait may still name them.
     ended: HashSet<TaskId>,
-    /// Whose question its parent is about to get as a message.
+    /// Task whose question is about to reach its parent as a message.
     asking: Option<TaskId>,
 }
 
-/// The task that lines are about.
+/// Subject of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Subject {
-    /// Agent and task, or the agent alone where there is only one.
+    /// Agent and task, or the agent alone if it is the only one.
     pub(crate) name: String,
-    /// The agent as its contract calls it.
+    /// Agent, as its contract calls it.
     pub(crate) kind: String,
     pub(crate) title: String,
     pub(crate) model: String,
-    /// Which one of several that were started at once, from 1, in the order of the calls.
+    /// Position from 1 among sub-agents started at once, in the order of their calls.
     pub(crate) place: Option<usize>,
 }
 
-/// A task that has not ended.
+/// Task that has not ended.
 #[derive(Debug, Clone)]
 pub(crate) struct Working {
     pub(crate) subject: Subject,
-    /// Whether it has lines of its own.
+    /// True if the task has lines of its own.
     pub(crate) shown: bool,
-    /// When it was admitted; when it was started, as long as it waits for a slot.
+    /// Time of admission; time of the start while the task waits for a slot.
     pub(crate) since: Timestamp,
     pub(crate) queued: bool,
-    /// Since when it has had nothing to do until something comes.
+    /// Time since which the task has had nothing to do.
     pub(crate) idle_since: Option<Timestamp>,
     pub(crate) calls: u64,
     pub(crate) last_call: Option<String>,
     pub(crate) messages: Messages,
     order: u64,
     asked: HashMap<CallId, String>,
-    /// The sub-agents that its last reply started, where those are several.
+    /// Sub-agents started by its last reply, if several.
     several: Vec<TaskId>,
 }
 
-/// Something worth lines that stay.
+/// Event worth lasting lines.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Happening {
-    /// One reply has started several sub-agents at once; `kind` where all are of the same.
+    /// One reply started several sub-agents at once; `kind` if all are of one kind.
     Several {
         count: usize,
         kind: Option<String>,
     },
     Launched(Subject),
-    /// It does not wait for a slot any more.
+    /// The task has got its slot.
     Admitted(Subject),
-    /// Lines as they stand.
+    /// Finished lines.
     Said(Vec<String>),
     /// One line about a task.
     Remark {
@@ -114,7 +114,7 @@ pub(crate) enum Happening {
     },
     Ended {
         subject: Subject,
-        /// Without the notices that were told of before.
+        /// Outcome without the notices already shown.
         outcome: Box<TaskOutcome>,
         messages: Messages,
     },
@@ -138,12 +138,12 @@ impl Progress {
         }
     }
 
-    /// The run goes on with a task that was begun before.
+    /// Recalls the tasks of a resumed run.
     pub(crate) fn recall(&mut self, EarlierTasks { task, contract, titles, asked }: EarlierTasks) {
         (self.resumed, self.contract, self.titles, self.asked_before) = (Some(task), contract, titles, asked);
     }
 
-    /// Takes in one event of the tree.
+    /// Applies one event of the tree.
     pub(crate) fn apply(&mut self, event: &Event) -> Vec<Happening> {
         let Some(mut several) = self.pending.take() else { return self.take(event).into_iter().collect() };
         if several.hold(event) {
@@ -153,7 +153,7 @@ impl Progress {
         Vec::new()
     }
 
-    /// Takes in what was held back, announced as what it has turned out to be.
+    /// Applies the events held back, after announcing the start that they turned out to be.
     fn release(&mut self, several: ParallelStart) -> Vec<Happening> {
         let (parent, started, held) = several.into_parts();
         let mut happenings = Vec::new();
@@ -221,7 +221,7 @@ impl Progress {
         }
     }
 
-    /// The line that a fact about work in the background deserves.
+    /// Line for a fact about background work, if it deserves one.
     fn remark(&self, fact: &Fact) -> Option<String> {
         let subject_of = |task| Some(&self.working.get(&task)?.subject);
         let Fact::TaskParked { waits_for } = fact else { return background::remark(fact, subject_of) };
@@ -229,8 +229,7 @@ impl Progress {
         (!left.is_empty()).then(|| background::waiting(&left, subject_of))
     }
 
-    /// What to say at the end of the run of those that it has shown and that have not ended with it: other processes go
-    /// on with them.
+    /// Final line for shown tasks that outlive the run: other processes continue them.
     fn left(&self) -> Option<Happening> {
         let mut left: Vec<(&TaskId, &Working)> = self.working.iter().filter(|(_, task)| task.shown).collect();
         left.sort_by_key(|(_, task)| task.order);
@@ -240,14 +239,14 @@ impl Progress {
         (!left.is_empty()).then(|| Happening::Said(left.into_iter().map(line).collect()))
     }
 
-    /// An outcome as it is shown: without the notices that stand above it already.
+    /// Outcome without the notices already shown above it.
     fn without_said(&self, outcome: &TaskOutcome) -> Box<TaskOutcome> {
         let mut shown = outcome.clone();
         shown.notices.retain(|notice| !self.noticed.contains(notice));
         Box::new(shown)
     }
 
-    /// Whether it is the run's own task, which has no lines of its own unless someone wants them.
+    /// True for the run's own task, which has no lines of its own unless requested.
     fn is_root(&self, event: &Event) -> bool {
         self.resumed.map_or(event.parent_id.is_none(), |resumed| event.task_id == resumed)
     }
@@ -287,7 +286,7 @@ impl Progress {
         shown.then_some(Happening::Launched(subject))
     }
 
-    /// Tasks at work, oldest first. One without lines of its own stands aside while its sub-agents are at work.
+    /// Tasks at work, oldest first. One without lines of its own is left out while its sub-agents work.
     pub(crate) fn working(&self) -> Vec<&Working> {
         let mut tasks: Vec<&Working> = self.working.values().collect();
         if !self.interest.root && tasks.len() > 1 {
@@ -299,7 +298,7 @@ impl Progress {
 }
 
 impl Working {
-    /// What to say of the event, if it deserves lines.
+    /// Lines for the event, if it deserves any.
     fn apply(&mut self, event: &Event, every_call: bool) -> Option<Happening> {
         let text = match &event.fact {
             Fact::TaskAdmitted => {
@@ -323,13 +322,13 @@ impl Working {
                 return None;
             }
             Fact::CallFinished { output, refused } => self.finish_call(output, *refused, every_call)?,
-            // What to do about it is said once, where it was the last try.
+            // The advice appears once, after the last attempt.
             Fact::ModelRetried { wait_ms, error, .. } => {
                 format!("retrying in {}: {}", words::elapsed(*wait_ms), words::fault(error))
             }
             Fact::Compacted { compaction, .. } => compaction.to_string(),
             Fact::Noticed { text } => format!("note: {}", neutral::line(text)),
-            // Whoever reads this has seen the question itself.
+            // The reader has seen the question itself.
             Fact::ApprovalAsked { .. }
             | Fact::LimitReached { .. }
             | Fact::AnswerReturned { .. }
@@ -358,7 +357,7 @@ impl Working {
         Some(Happening::Remark { name: self.subject.name.clone(), text })
     }
 
-    /// What a call says of itself stands behind its words while it works.
+    /// Shows a call's own progress behind its words while it runs.
     fn hear(&mut self, call: &CallId, text: &str) {
         if let Some(words) = self.asked.get(call) {
             self.last_call = Some(format!("{words}: {}", neutral::line(text)));
@@ -381,7 +380,7 @@ impl Working {
         }
         let text = if output.output.failed { format!("{call} failed: {said}") } else { format!("{call} → {said}") };
         self.messages.answer(&output.call, &text);
-        // Somebody waits for a sub-agent that will not come.
+        // Someone waits for a sub-agent that will not start.
         let is_missed = output.output.failed && output.output.started_nobody();
         (every_call || is_missed).then_some(text)
     }

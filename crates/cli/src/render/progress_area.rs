@@ -1,4 +1,4 @@
-//! The lower part of the terminal, shared by progress and by questions that wait for an answer.
+//! Lower part of the terminal, shared by progress and pending questions.
 
 pub(super) mod screen;
 
@@ -10,56 +10,56 @@ use crate::error::long_wait::LONG_WAIT;
 use crate::text::{columns, write_stderr};
 use screen::Screen;
 
-/// The lower part of a terminal, shared by all who write there. Clones are the same one.
+/// Lower part of a terminal, shared by all its writers. Clones refer to one area.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ProgressArea {
     drawn: Arc<Mutex<Drawn>>,
     scene: Arc<watch::Sender<Scene>>,
 }
 
-/// What a question must know before it stands there.
+/// State that a question must know before it is shown.
 #[derive(Debug, Clone, Copy, Default)]
 struct Scene {
-    /// How often progress was drawn; `None` while nobody draws any.
+    /// Frames drawn so far; `None` if nothing draws.
     frames: Option<u64>,
-    /// Whether the run is about to be left.
+    /// True if the run is about to be left.
     is_closing: bool,
 }
 
 #[derive(Debug, Default)]
 struct Drawn {
     screen: Screen,
-    /// Whether a question stands there.
+    /// True while a question is shown.
     held: bool,
 }
 
 impl ProgressArea {
-    /// One on which progress is drawn, again and again.
+    /// Area with progress that is drawn again and again.
     pub(super) fn of_progress() -> Self {
         let scene = Scene { frames: Some(0), is_closing: false };
         Self { drawn: Arc::default(), scene: Arc::new(watch::Sender::new(scene)) }
     }
 
-    /// Waits until all that has happened by now was drawn, which belongs above a question; and as long as the run is
-    /// about to be left, since nobody would wait for the answer. A display that hangs holds no question for long.
+    /// Waits until everything so far has been drawn, so that it stands above the question. Also waits while the run is
+    /// about to be left, since nobody would read the answer. A hanging display delays a question only briefly.
     pub(crate) async fn is_ready(&self) {
         let mut scene = self.scene.subscribe();
         let now = scene.borrow().frames;
         if let Some(frames) = now {
-            // What is drawn next may have been read before.
+            // The next frame may have been read before.
             let caught_up = scene.wait_for(|scene| scene.frames.is_none_or(|drawn| drawn >= frames + 2));
             tokio::time::timeout(LONG_WAIT, caught_up).await.ok();
         }
-        // It cannot fail: the sender is here.
+        // Cannot fail: the sender is here.
         scene.wait_for(|scene| !scene.is_closing).await.ok();
     }
 
-    /// Keeps new questions back: the run is about to be left.
+    /// Holds back new questions: the run is about to be left.
     pub(crate) fn keep_questions_back(&self) {
         self.set_closing(true);
     }
 
-    /// Lets questions stand here again.
+    /// Admits questions again.
     pub(crate) fn admit_questions(&self) {
         self.set_closing(false);
     }
@@ -68,13 +68,13 @@ impl ProgressArea {
         self.scene.send_if_modified(|scene| std::mem::replace(&mut scene.is_closing, is_closing) != is_closing);
     }
 
-    /// Takes away what progress has drawn; there will be no more of it.
+    /// Erases progress for good.
     pub(super) fn end_progress(&self) {
         self.clear();
         self.scene.send_modify(|scene| scene.frames = None);
     }
 
-    /// Draws, unless a question stands there; whether it did.
+    /// Draws unless a question is shown; returns if it did.
     pub(super) fn draw(&self, draw: impl FnOnce(&mut Screen) -> String) -> bool {
         let mut drawn = self.lock();
         if drawn.held {
@@ -86,19 +86,19 @@ impl ProgressArea {
         true
     }
 
-    /// Takes away what progress has drawn.
+    /// Erases the drawn progress.
     pub(super) fn clear(&self) {
         write_stderr(&self.lock().screen.erase(columns()));
     }
 
-    /// Takes away what progress has drawn, and lets it draw no more until released.
+    /// Erases the drawn progress, and blocks it until released.
     pub(crate) fn hold(&self) {
         let mut drawn = self.lock();
         write_stderr(&drawn.screen.erase(columns()));
         drawn.held = true;
     }
 
-    /// Whether a question stands there.
+    /// True while a question is shown.
     pub(crate) fn is_held(&self) -> bool {
         self.lock().held
     }

@@ -12,32 +12,31 @@ use sortie_protocol::{Status, TaskOutcome, Timestamp};
 use super::progress::{Happening, Working, background};
 use crate::text::{Colour, neutral, width, words};
 
-/// What stands before the second and later lines of a remark.
+/// Indent of the second and later lines of a remark.
 const HANG: &str = "    ";
 
-/// Where lines go: a terminal's extent, and what it can do.
+/// Extent and abilities of the terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Extent {
     pub(crate) columns: usize,
     pub(crate) rows: usize,
     pub(crate) colour: Colour,
-    /// Whether what stands at the end can be taken back; else nothing is ever drawn twice.
+    /// True if the last lines can be erased; otherwise nothing is drawn twice.
     pub(crate) redraws: bool,
 }
 
-/// A style of progress. It makes neutral text only.
+/// Style of progress. It produces neutralised text only.
 pub(crate) trait ProgressStyle: Send {
-    /// The lines that stay of what happened.
+    /// Lasting lines about an event.
     fn lasting(&self, happening: &Happening, extent: Extent) -> Vec<String>;
 
-    /// The lines that stand below while a task is at work. Where there is little room only the first one does.
+    /// Lines at the bottom while a task works. If space is short, only the first is drawn.
     fn working(&self, task: &Working, now: Timestamp, columns: usize) -> Vec<String> {
         vec![working_line(&format!("{} working…", task.subject.name), task, now, columns)]
     }
 }
 
-/// What it is doing and for how long. Where there is little room, the call's arguments give way: what moves is what a
-/// person looks at.
+/// Activity and its duration. If space is short, the call's arguments give way: people watch what moves.
 pub(super) fn working_line(head: &str, task: &Working, now: Timestamp, columns: usize) -> String {
     let elapsed = words::elapsed(now.0.saturating_sub(task.since.0));
     if task.queued {
@@ -52,17 +51,17 @@ pub(super) fn working_line(head: &str, task: &Working, now: Timestamp, columns: 
     format!("{head}{}{tail}", width::cut(call, room))
 }
 
-/// A remark below what it is about.
+/// Remark below its subject.
 pub(super) fn remark(name: &str, text: &str, extent: Extent) -> Vec<String> {
     hanging(&format!("  {name}: {text}"), extent)
 }
 
-/// Lines as they stand, where they fit.
+/// Lines, shortened to fit.
 pub(super) fn said(lines: &[String], extent: Extent) -> Vec<String> {
     lines.iter().flat_map(|line| hanging(line, extent)).collect()
 }
 
-/// A text whose second and later lines stand further in, where lines must fit.
+/// Text with hanging indent, if lines must fit.
 pub(super) fn hanging(text: &str, extent: Extent) -> Vec<String> {
     if !extent.redraws {
         return vec![text.to_owned()];
@@ -73,7 +72,7 @@ pub(super) fn hanging(text: &str, extent: Extent) -> Vec<String> {
     lines.iter().enumerate().map(|(index, line)| format!("{}{line}", if index == 0 { indent } else { HANG })).collect()
 }
 
-/// The first lines of a report, and how many more it has.
+/// First lines of a report, and a count of the rest.
 pub(super) fn beginning(report: &str, most: usize) -> Vec<String> {
     let mut report = report.lines().map(neutral::line).filter(|line| !line.is_empty());
     let mut lines: Vec<String> = report.by_ref().take(most).collect();
@@ -85,7 +84,7 @@ pub(super) fn beginning(report: &str, most: usize) -> Vec<String> {
     lines
 }
 
-/// What went wrong, what a person should know, and what it cost.
+/// Error, notices and cost.
 pub(super) fn closing(outcome: &TaskOutcome) -> Vec<String> {
     let error = outcome.error.as_ref();
     let error = error.map(|error| format!("{}: {}", neutral::line(error.code.as_str()), neutral::line(&error.message)));

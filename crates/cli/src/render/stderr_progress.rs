@@ -1,4 +1,4 @@
-//! Progress on stderr in the form that was chosen, or none.
+//! Progress on stderr in the chosen form, or none.
 
 use std::io::{self, IsTerminal as _};
 
@@ -28,7 +28,7 @@ pub(crate) struct TextProgress {
     happenings: Vec<Happening>,
     style: Box<dyn ProgressStyle>,
     area: ProgressArea,
-    /// Whether stderr is a terminal that can redraw.
+    /// True if stderr is a terminal that can redraw.
     redraws: bool,
 }
 
@@ -48,7 +48,7 @@ impl StderrProgress {
         }))
     }
 
-    /// True where lines on stderr can be redrawn.
+    /// True if lines on stderr can be redrawn.
     pub(super) fn redraws(terminal: TerminalKind) -> bool {
         terminal == TerminalKind::Smart && io::stderr().is_terminal()
     }
@@ -61,12 +61,12 @@ impl StderrProgress {
         matches!(self, Self::Quiet)
     }
 
-    /// Whether it speaks to a person, who may be told more.
+    /// True for progress for a person, who may get further notes.
     pub(crate) fn is_text(&self) -> bool {
         matches!(self, Self::Text(_))
     }
 
-    /// Takes in what there is of a task that goes on.
+    /// Recalls a resumed task.
     pub(super) fn recall(&mut self, journal: &dyn Journal, task: TaskId) -> Result<(), JournalError> {
         match self {
             Self::Quiet => {}
@@ -76,7 +76,7 @@ impl StderrProgress {
         Ok(())
     }
 
-    /// Takes in one event of the tree.
+    /// Shows one event of the tree.
     pub(super) fn show(&mut self, event: &Event) -> io::Result<()> {
         match self {
             Self::Quiet => {}
@@ -97,7 +97,7 @@ impl StderrProgress {
         }
     }
 
-    /// Where questions can stand, so that nothing is drawn over them.
+    /// Area for questions, so that nothing is drawn over them.
     pub(crate) fn area(&self) -> ProgressArea {
         match self {
             Self::Quiet | Self::Events(_) => ProgressArea::default(),
@@ -105,21 +105,21 @@ impl StderrProgress {
         }
     }
 
-    /// Takes the working lines away. Done when it is dropped, too.
+    /// Erases the working lines, as dropping this does, too.
     pub(super) fn clear(&mut self) {
         if let Self::Text(text) = self {
             text.clear();
         }
     }
 
-    /// Sets what follows apart from what is drawn.
+    /// Separates what follows from the drawn lines.
     pub(super) fn gap(&self) {
         if matches!(self, Self::Text(text) if text.redraws) {
             write_stderr("\n");
         }
     }
 
-    /// The run is over, and its result is where it belongs.
+    /// Ends progress after the result is in its place.
     pub(super) fn finish(self, outcome: &TaskOutcome) -> io::Result<()> {
         match self {
             Self::Quiet | Self::Text(_) => Ok(()),

@@ -26,12 +26,12 @@ const CALM: Interest = Interest { root: false, calls_of_main: false, calls_of_su
 const VERBOSE: Interest = Interest { calls_of_main: true, calls_of_sub_agents: true, ..CALM };
 const ROOT: Interest = Interest { root: true, ..CALM };
 
-/// What a terminal shows in boxes after all events came in one batch.
+/// Terminal content in boxes after all events came in one batch.
 fn screen(interest: Interest, tale: &Tale, extent: Extent) -> String {
     drawn(&Boxes, interest, tale, extent)
 }
 
-/// What is left where nothing can be redrawn and nobody asked for a form.
+/// Lines if nothing can be redrawn and nobody chose a form.
 fn lines(interest: Interest, tale: &Tale) -> String {
     drawn(&Plain, interest, tale, LOG)
 }

@@ -1,4 +1,4 @@
-//! The text format: progress on stderr, the answer alone on stdout.
+//! Text format: progress on stderr, the answer alone on stdout.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write as _};
@@ -13,18 +13,18 @@ use crate::environment::Confinement;
 use crate::error;
 use crate::text::{fitted, neutral, words, write_stderr};
 
-/// Shows a run to a person.
+/// Display of a run for a person.
 pub(crate) struct TextDisplay {
     progress: StderrProgress,
-    /// What the root task noticed and progress has told of, so that it is not said once more at the end.
+    /// Notices of the root task already shown, so that the end does not repeat them.
     noticed: Vec<String>,
-    /// The root task, where it was begun before and may have a parent.
+    /// Root task of a resumed run; it may have a parent.
     resumed: Option<TaskId>,
-    /// Whether the journal has anything of the run, so that it can go on.
+    /// True if the journal has any of the run, so that it can be resumed.
     is_recorded: bool,
-    /// By all tasks that have ended while this was shown.
+    /// Files changed by all tasks that have ended so far.
     files_changed: BTreeSet<String>,
-    /// Said in the last line, where there is something to say of all who could run commands.
+    /// Mark of the last line, if it applies to everyone who could run commands.
     shell_mark: &'static str,
 }
 
@@ -65,9 +65,9 @@ impl Display for TextDisplay {
 
     fn finish(mut self: Box<Self>, outcome: &TaskOutcome) -> io::Result<()> {
         self.progress.clear();
-        // Sets the answer apart from what was drawn above and the figures below.
+        // Separates the answer from progress above and figures below.
         self.progress.gap();
-        // Where a value was asked for, that is what is piped on.
+        // A structured answer is printed alone, for pipes.
         let answer = outcome.structured.as_ref().map_or_else(|| outcome.text.clone(), |value| format!("{value:#}"));
         if !answer.is_empty() {
             let answer = neutral::block(&answer);
@@ -94,7 +94,7 @@ impl Display for TextDisplay {
     }
 }
 
-/// What the answer itself does not say: how the run ended, and what a person should know.
+/// Prints the ending and notices that the answer itself does not mention.
 fn say_ending(outcome: &TaskOutcome, noticed: &[String]) {
     for notice in outcome.notices.iter().filter(|notice| !noticed.contains(notice)) {
         error::notice(notice);
@@ -113,16 +113,16 @@ fn say_ending(outcome: &TaskOutcome, noticed: &[String]) {
     }
 }
 
-/// Where a task ended before its time and going on can help: the command for it.
+/// Prints the command that resumes a task which ended early, if resuming can help.
 pub(super) fn say_how_to_go_on(outcome: &TaskOutcome) {
     if let Some(more) = what_it_lacks(outcome) {
         error::hint(&format!("`sortie resume {}{more}` goes on", outcome.task_id));
     }
 }
 
-/// What gives a task more of what it used up, or nothing where it only has to go on; `None` if that would not help.
+/// Flag that raises the limit a task ran into, or nothing if it only has to be resumed; `None` if that would not help.
 fn what_it_lacks(outcome: &TaskOutcome) -> Option<&'static str> {
-    // Without any text a limit is a failure.
+    // Without any text, a limit is a failure.
     let code = outcome.error.as_ref().map(|failure| &failure.code);
     match (outcome.reason, code) {
         (Some(Limit::Turns), _) | (None, Some(FailureCode::Limit(Limit::Turns))) => Some(" --max-turns N"),
@@ -135,7 +135,7 @@ fn what_it_lacks(outcome: &TaskOutcome) -> Option<&'static str> {
     }
 }
 
-/// What it cost.
+/// Prints tokens and cost.
 fn say_figures(outcome: &TaskOutcome, mark: &str) {
     let usage = words::usage(&outcome.usage);
     let model = words::model(&outcome.model);

@@ -1,4 +1,4 @@
-//! A result on stdout in whatever format, with progress on stderr.
+//! Result on stdout in any format, with progress on stderr.
 
 use std::io;
 
@@ -10,11 +10,11 @@ use super::stderr_progress::StderrProgress;
 use super::text_display::say_how_to_go_on;
 use crate::error;
 
-/// A result display with progress beside it.
+/// Result display with progress.
 pub(crate) struct WithProgress {
     progress: StderrProgress,
     result: Box<dyn Display>,
-    /// Whether the journal has anything of the run, so that it can go on.
+    /// True if the journal has any of the run, so that it can be resumed.
     is_recorded: bool,
 }
 
@@ -49,7 +49,7 @@ impl Display for WithProgress {
             if self.is_recorded {
                 say_how_to_go_on(outcome);
             } else {
-                // No event has told of them: it was given again, or could not be written down.
+                // No event reported these notices: the result was cached, or could not be recorded.
                 outcome.notices.iter().for_each(|notice| error::notice(notice));
             }
         }

@@ -1,7 +1,7 @@
-//! Questions to a person on the terminal: may a call run, or what an agent wants to know. Progress makes room for them.
+//! Questions to a person on the terminal: approvals of calls, and agents' own questions. Progress makes room for them.
 //!
-//! Shows one question and reads one line. When to ask and what an answer covers is the engine's business; it also gives
-//! up by dropping the question, so that Ctrl-C ends a run here as anywhere.
+//! This module shows one question and reads one line. The engine decides when to ask and what an answer covers. It also
+//! cancels a question by dropping it, so that Ctrl-C ends a run here as anywhere.
 
 mod answer;
 mod inquiry;
@@ -28,18 +28,18 @@ use crate::text::{Colour, columns, fitted, write_stderr};
 use answer::Answer;
 use question::{Keeping, Prompt};
 
-/// Longer than any line that a terminal hands over at once.
+/// Longer than any line that a terminal delivers at once.
 const MAX_LINE_BYTES: usize = 8192;
 
-/// Far longer than a signal takes that was sent before.
+/// Far longer than the delay of a signal that was already sent.
 const PATIENCE_WITH_SIGNALS: Duration = Duration::from_secs(10);
 
-/// Said where a question was given up: its time is over, or the run ends.
+/// Printed when a question is cancelled: its time is over, or the run ends.
 const TOO_LATE: &str = "\n  too late: no answer is waited for any more, and anything typed here is dropped\n";
-/// Said where somebody else was faster.
+/// Printed when the answer came from elsewhere.
 const ANSWERED: &str = "\n  answered from elsewhere; anything typed here is dropped\n";
 
-/// The room that questions have on stderr, and whether it takes colours.
+/// Space for questions on stderr, and whether it takes colours.
 #[derive(Debug, Clone, Copy)]
 struct Canvas {
     columns: usize,
@@ -52,17 +52,17 @@ impl Canvas {
     }
 }
 
-/// A person at a terminal.
+/// Person at a terminal.
 pub(crate) struct TerminalApprover {
     area: ProgressArea,
-    /// Where an answer for good is written, if there is such a place.
+    /// File for lasting answers, if there is one.
     config: Option<PathBuf>,
-    /// Said in every question, where there are no walls around commands.
+    /// Mark in every question if commands have no walls.
     shell_mark: &'static str,
 }
 
 impl TerminalApprover {
-    /// Whoever sits there, if questions can be seen and answered.
+    /// Finds the person, if questions can be seen and answered.
     pub(crate) fn find(area: ProgressArea, config: Option<&Path>, confinement: Confinement) -> Option<Self> {
         let can_talk = io::stdin().is_terminal() && io::stderr().is_terminal();
         let shell_mark = shell_mark(confinement);
@@ -96,7 +96,7 @@ impl TerminalApprover {
     }
 }
 
-/// Puts an agent's question, and reads the answer; `None` where the input has ended.
+/// Asks an agent's question, and reads the answer; `None` at the end of the input.
 async fn inquire(area: &ProgressArea, inquiry: &Inquiry<'_>) -> io::Result<Option<String>> {
     area.is_ready().await;
     let mut conversation = Conversation::begin(area, Some(inquiry.answered));
@@ -113,7 +113,7 @@ async fn inquire(area: &ProgressArea, inquiry: &Inquiry<'_>) -> io::Result<Optio
             error::note(&inquiry::left_open(inquiry));
             return Ok(None);
         };
-        // Lines that were pasted come one by one.
+        // Pasted lines come one by one.
         while ioctl_fionread(io::stdin())? > 0 {
             line += &next_line().await?.unwrap_or_default();
         }
@@ -123,7 +123,7 @@ async fn inquire(area: &ProgressArea, inquiry: &Inquiry<'_>) -> io::Result<Optio
     }
 }
 
-/// Writes a rule down. Where that cannot be done, it holds for as long as it can.
+/// Saves a rule. If that fails, the rule lasts as long as the run.
 fn keep(config: &Path, rule: &str) -> Approval {
     match allow_for_good(config, rule) {
         Ok(()) => {
@@ -138,14 +138,14 @@ fn keep(config: &Path, rule: &str) -> Approval {
     }
 }
 
-/// Whether a shell has put us in the background: whoever reads the terminal there, or clears what was typed, is halted.
+/// True if a shell has put us in the background: reading the terminal, or clearing its input, would halt us there.
 fn is_in_background() -> bool {
-    // A terminal that is not ours to control halts nobody.
+    // A terminal that we do not control halts nobody.
     tcgetpgrp(io::stdin()).is_ok_and(|foreground| foreground != getpgrp())
 }
 
-/// A terminal that is closed ends its input before the signal is heard that stops the run. Nobody has said no then: the
-/// question is open until it is given up. Where no signal comes, nobody is there.
+/// Waits for the signal of a closed terminal, whose input ends earlier. That end is no answer: the question stays open
+/// until it is cancelled. Without a signal, nobody is there.
 async fn let_a_closed_terminal_stop_us() {
     if tcgetattr(io::stdin()).is_err() {
         tokio::time::sleep(PATIENCE_WITH_SIGNALS).await;
@@ -193,8 +193,8 @@ impl Approver for TerminalApprover {
     }
 }
 
-/// The run is left while a question may stand there: says so, and drops what was typed by then. Whoever calls this ends
-/// the process; what is said before that is written by `say`.
+/// Cancels a question that may be shown while the run is left, and drops typed input. The caller ends the process;
+/// `say` writes what comes before that.
 pub(crate) fn give_up<T>(area: &ProgressArea, say: impl FnOnce() -> T) -> T {
     let is_open = area.is_held();
     if is_open {
@@ -207,14 +207,14 @@ pub(crate) fn give_up<T>(area: &ProgressArea, say: impl FnOnce() -> T) -> T {
     said
 }
 
-/// The time in which the terminal is the question's.
+/// The terminal's time for one question.
 struct Conversation<'a> {
     area: &'a ProgressArea,
-    /// Whether the cursor stands behind a question.
+    /// True if the cursor is behind a question.
     is_open: bool,
-    /// Whether an answer is waited for: who drops it then has given up.
+    /// True while an answer is awaited: dropping it then cancels the question.
     is_waiting: bool,
-    /// Set if that is because there is an answer from elsewhere, where there can be one.
+    /// Set once there is an answer from elsewhere, if that is possible.
     answered: Option<&'a OnceLock<()>>,
 }
 
@@ -224,14 +224,14 @@ impl<'a> Conversation<'a> {
         Self { area, is_open: false, is_waiting: false, answered }
     }
 
-    /// Shows the choices and waits for a line; `None` where the input has ended.
+    /// Shows the choices and waits for a line; `None` at the end of the input.
     async fn ask(&mut self, choices: &str) -> io::Result<Option<String>> {
-        // What was typed before was no answer to this.
+        // Earlier input was no answer to this.
         tcflush(io::stdin(), QueueSelector::IFlush)?;
         self.hear(choices).await
     }
 
-    /// The same, where what has been typed by now belongs to the answer.
+    /// Waits for a line of which part may have been typed already; `None` at the end of the input.
     async fn hear(&mut self, prompt: &str) -> io::Result<Option<String>> {
         write_stderr(prompt);
         (self.is_open, self.is_waiting) = (true, true);
@@ -243,12 +243,12 @@ impl<'a> Conversation<'a> {
     }
 }
 
-/// The line that the terminal hands over next; `None` where the input has ended. Nothing is lost when it is dropped.
+/// Next line from the terminal; `None` at the end of the input. Nothing is lost when this is dropped.
 async fn next_line() -> io::Result<Option<String>> {
-    // A terminal is no pipe, but is waited for like one; it is never read from as one.
+    // A terminal is no pipe, but can be waited for like one; it is never read as one.
     let stdin = io::stdin().as_fd().try_clone_to_owned()?;
     pipe::Receiver::from_owned_fd_unchecked(stdin)?.readable().await?;
-    // No bytes are the end of the input. A line is there as a whole, and nobody else reads: this does not wait.
+    // Zero bytes mean the end of the input. A line arrives whole, and nobody else reads, so this does not block.
     if ioctl_fionread(io::stdin())? == 0 {
         return Ok(None);
     }
@@ -260,7 +260,7 @@ async fn next_line() -> io::Result<Option<String>> {
 impl Drop for Conversation<'_> {
     fn drop(&mut self) {
         if self.is_waiting {
-            // Half an answer would be a command to the shell that reads here next.
+            // Half an answer would become a command in the shell that reads here next.
             if !is_in_background() {
                 tcflush(io::stdin(), QueueSelector::IFlush).unwrap_or_default();
             }

@@ -1,7 +1,6 @@
-//! `--detach`: leaves a run once its main agent only waits for sub-agents in the background.
+//! `--detach`: leaves a run once its main agent only waits for background sub-agents.
 //!
-//! Nothing goes on without this process. All of it is in the journal, as after a crash, and `sortie resume` takes it
-//! up.
+//! Nothing continues without this process. The journal has everything, as after a crash, and `sortie resume` continues.
 
 use std::io::{self, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,30 +18,30 @@ use crate::error::long_wait::LONG_WAIT;
 use crate::render::{Display, ProgressArea};
 use crate::text::{neutral, words};
 
-/// What is watched for, and what is known when the run is left.
+/// Condition for leaving a run, and what is known then.
 pub(crate) struct Detachment {
     seen: watch::Receiver<Seen>,
     is_leaving: Arc<AtomicBool>,
-    /// Says that it is too late to leave, or ends when nothing is drawn any more.
+    /// Reports that it is too late to leave; closed once nothing is drawn any more.
     drawing: Mutex<Receiver<TooLate>>,
-    /// Where questions are asked.
+    /// Area of questions.
     area: ProgressArea,
 }
 
-/// The main agent has something to do again.
+/// The main agent has work again.
 struct TooLate;
 
-/// The main agent as its display has seen it.
+/// State of the main agent, as its display has seen it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Seen {
-    /// What it wrote last.
+    /// Its last text.
     text: String,
-    /// Whom it waits for, while it does nothing else.
+    /// Tasks that it waits for while it does nothing else.
     waits_for: Vec<TaskId>,
 }
 
 impl Detachment {
-    /// Has the display of a run watch its main agent: `task`, where that is known before the first event.
+    /// Makes a run's display watch its main agent: `task`, if known before the first event.
     pub(crate) fn watching(
         task: Option<TaskId>,
         area: ProgressArea,
@@ -62,8 +61,8 @@ impl Detachment {
         (Self { seen, is_leaving, drawing: Mutex::new(drawing), area }, Box::new(watching))
     }
 
-    /// Waits until the main agent has nothing to do but to wait, and leaves the run then; for ever, where nobody wants
-    /// that. Hooks that run have their time: nobody would tell them again.
+    /// Waits until the main agent only waits, and then leaves the run; waits forever if the run is not to be left.
+    /// Running hooks get their time: nobody would run them again.
     pub(crate) async fn leave_when_parked(
         detachment: Option<&Self>,
         journal: &dyn Journal,
@@ -75,26 +74,26 @@ impl Detachment {
             while seen.wait_for(|seen| !seen.waits_for.is_empty()).await.is_ok() {
                 settle(hooks).await;
                 if detachment.can_leave() {
-                    // One may have begun in the last moment.
+                    // A hook may have begun at the last moment.
                     settle(hooks).await;
                     detachment.leave(journal, task);
                 }
             }
         }
-        // Nobody wants to leave, or the display is gone: so is the run, or it is about to be stopped.
+        // The run is not to be left, or its display has gone, and with it the run.
         std::future::pending().await
     }
 
-    /// Has nothing drawn any more, unless the main agent has just got something to do.
+    /// Stops all drawing, unless the main agent has just got work.
     fn can_leave(&self) -> bool {
         self.is_leaving.store(true, Ordering::Release);
-        // A display that hangs must not hold us.
+        // A hanging display must not delay us.
         let drawing = self.drawing.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(LONG_WAIT);
         !matches!(drawing, Ok(TooLate))
     }
 
-    /// Says what there is and how it goes on, and ends the process. Whatever is under way is left as it is: an end in
-    /// order would stop the sub-agents, and record that.
+    /// Prints the state and how to continue, and ends the process. Running work is abandoned as it is: an orderly end
+    /// would stop the sub-agents, and record that.
     fn leave(&self, journal: &dyn Journal, task: TaskId) -> ! {
         let code = approval_prompt::give_up(&self.area, || self.say(journal, task)).unwrap_or_else(|error| {
             error::fail(&format!("the output could not be written: {error}"));
@@ -119,7 +118,7 @@ impl Detachment {
     }
 }
 
-/// Waits for hooks, each of which ends in its time.
+/// Waits for hooks, each of which ends in its own time.
 async fn settle(hooks: &dyn Hooks) {
     hooks.settled().await.iter().for_each(|complaint| error::warn(complaint));
 }
@@ -140,27 +139,27 @@ fn described(journal: &dyn Journal, task: TaskId) -> String {
     )
 }
 
-/// What the main agent wrote in a reply. One without words, as it may give before it waits, takes nothing back.
+/// Text of a reply. One without text, as before a wait, replaces nothing.
 fn written(reply: &Reply) -> Option<String> {
     Some(reply.text()).filter(|text| !text.trim().is_empty())
 }
 
-/// A display, and beside it an eye on the main agent.
+/// Display that also watches the main agent.
 struct Watching {
-    /// The main agent; where it is not known yet, whose beginning is seen first.
+    /// Main agent; if unknown, the task whose start is seen first.
     task: Option<TaskId>,
     now: Seen,
     seen: watch::Sender<Seen>,
     is_leaving: Arc<AtomicBool>,
-    /// Where no question is asked that would be taken back at once.
+    /// Area that holds back questions which would be cancelled at once.
     area: ProgressArea,
-    /// Gone once the run is left, and what it has drawn with it.
+    /// Gone once the run is left, with all that it has drawn.
     shown: Option<(Box<dyn Display>, Sender<TooLate>)>,
 }
 
 impl Display for Watching {
     fn recall(&mut self, journal: &dyn Journal, task: TaskId) -> Result<(), JournalError> {
-        // Where it has nothing new to say before it waits again, that is what there is.
+        // If it says nothing new before it waits again, this text stands.
         let said = journal.read(task)?.into_iter().rev().find_map(|event| match event.fact {
             Fact::ModelReplied { reply, .. } => written(&reply),
             _ => None,
@@ -179,10 +178,10 @@ impl Display for Watching {
                 }
                 Fact::TaskParked { waits_for } => {
                     self.now.waits_for.clone_from(waits_for);
-                    // It is left now, and waits for nobody.
+                    // The run is left now and waits for nobody.
                     return Ok(());
                 }
-                // It has something to do again.
+                // It has work again.
                 Fact::MailRead { .. } | Fact::ModelCalled { .. } | Fact::TaskEnded { .. } => self.now.waits_for.clear(),
                 _ => {}
             }
@@ -198,7 +197,7 @@ impl Display for Watching {
         }
         if self.is_leaving.swap(false, Ordering::AcqRel) {
             match &self.shown {
-                // Where nobody hears it, nobody waits for it.
+                // Without a receiver, nobody waits for it.
                 Some((_, drawn)) if self.now.waits_for.is_empty() => drawn.send(TooLate).unwrap_or_default(),
                 _ => self.shown = None,
             }

@@ -1,4 +1,4 @@
-//! Presentation of a run: its display, the person who answers questions, and whether it can be left.
+//! Presentation of a run: its display, the person who answers questions, and the option to leave it.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -16,16 +16,16 @@ use crate::render::{
 };
 use crate::settings::Settings;
 
-/// The parts of a run that people and programs see and use.
+/// Parts of a run that people and programs see and use.
 pub(crate) struct Presentation {
     pub(crate) view: View,
     pub(crate) approver: Arc<dyn Approver>,
-    /// Set where the run is left once only sub-agents in the background work.
+    /// Set if the run is left once only background sub-agents work.
     pub(crate) detachment: Option<Detachment>,
     area: ProgressArea,
 }
 
-/// Progress on stderr, as the options and the settings have it.
+/// Progress on stderr by options and settings.
 pub(crate) fn stderr_progress(
     show: &ShowArgs,
     root: Root,
@@ -42,8 +42,8 @@ pub(crate) fn stderr_progress(
 }
 
 impl Presentation {
-    /// The result on stdout in this format, with progress on stderr. The formats for programs have none, unless someone
-    /// asks for it. A person answers questions where one reads text and can answer; else nobody does.
+    /// Presents the result on stdout in this format, with progress on stderr. Formats for programs show progress only
+    /// on request. A person answers questions if one reads text and can answer; otherwise nobody does.
     pub(crate) fn new(
         format: OutputFormat,
         show: &ShowArgs,
@@ -70,12 +70,12 @@ impl Presentation {
         Self { view: View { pace, display }, approver, detachment: None, area }
     }
 
-    /// A view without anybody to ask.
+    /// View without anybody to ask.
     pub(crate) fn unattended(view: View) -> Self {
         Self { view, approver: Arc::new(NoApprover), detachment: None, area: ProgressArea::default() }
     }
 
-    /// Leaves the run once its main agent only waits: `task`, where that is known before the first event.
+    /// Leaves the run once its main agent only waits: `task`, if known before the first event.
     pub(crate) fn detachable(self, format: OutputFormat, task: Option<TaskId>) -> Result<Self, CommandError> {
         if format != OutputFormat::Text {
             return Err(CommandError::usage("--detach is for --output-format text: a run that is left has no outcome"));
@@ -86,12 +86,12 @@ impl Presentation {
     }
 }
 
-/// True where a hook kept a task from starting, by its veto or until no time was left. The request itself was in order.
+/// True if a hook kept a task from starting, by a veto or by using up its time. The request itself was in order.
 pub(crate) fn is_held_up(failure: &Failure) -> bool {
     matches!(failure.code, FailureCode::Vetoed | FailureCode::Timeout)
 }
 
-/// Ends a run that was held up before it started, for people on stderr and for programs on stdout.
+/// Ends a run that a hook prevented, with a message on stderr for people and on stdout for programs.
 pub(crate) fn not_started(failure: &Failure, format: OutputFormat) -> Result<ExitCode, CommandError> {
     match format {
         OutputFormat::Text => error::fail(&failure.message),

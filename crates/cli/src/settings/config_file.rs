@@ -14,20 +14,20 @@ use super::{hook, mcp_server};
 use crate::error::CommandError;
 use crate::text::neutral;
 
-/// What a file says. Whether a fault in it is an error is decided by whoever reads it.
+/// Content of a file. The caller decides if a fault in it is an error.
 #[derive(Debug, Default)]
 pub(super) struct FileLayer {
     pub(super) path: PathBuf,
     pub(super) values: Vec<FileValue>,
-    /// What has no meaning, in the order of the lines.
+    /// Entries without meaning, in line order.
     pub(super) ignored: Vec<Remark>,
-    /// What cannot be, in the order of the lines.
+    /// Invalid entries, in line order.
     pub(super) faults: Vec<Remark>,
-    /// Why nothing of the file could be read at all.
+    /// Reason why nothing of the file could be read.
     pub(super) unreadable: Option<Remark>,
 }
 
-/// A setting in a file, or one item of a setting that is a list.
+/// Setting in a file, or one item of a setting that is a list.
 #[derive(Debug)]
 pub(super) struct FileValue {
     pub(super) entry: Entry,
@@ -35,7 +35,7 @@ pub(super) struct FileValue {
     pub(super) line: usize,
 }
 
-/// Something to say of a line.
+/// Remark about a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Remark {
     pub(super) line: usize,
@@ -43,18 +43,18 @@ pub(super) struct Remark {
 }
 
 impl Remark {
-    /// Names in a file can hold line ends; what is said of them stays in its line.
+    /// Creates a remark on one line, though names in a file can hold line ends.
     fn new(line: usize, what: &str) -> Self {
         Self { line, what: neutral::line(what) }
     }
 }
 
-/// Reads a file that must be there.
+/// Reads a file that must exist.
 pub(super) fn read(path: &Path) -> Result<FileLayer, CommandError> {
     std::fs::read_to_string(path).map_err(|error| unreadable(path, &error)).and_then(|text| flawless(path, &text))
 }
 
-/// Reads a file that need not be there.
+/// Reads a file that may be missing.
 pub(super) fn read_if_present(path: &Path) -> Result<FileLayer, CommandError> {
     match std::fs::read_to_string(path) {
         Ok(text) => flawless(path, &text),
@@ -70,7 +70,7 @@ fn unreadable(path: &Path, error: &io::Error) -> CommandError {
         .hint("correct the path or its permissions, or name another file with --config")
 }
 
-/// What the text says; the first fault in it is an error.
+/// Parses the text; the first fault in it is an error.
 pub(super) fn flawless(path: &Path, text: &str) -> Result<FileLayer, CommandError> {
     let layer = parse(path, text);
     match layer.unreadable.as_ref().or(layer.faults.first()) {
@@ -79,7 +79,7 @@ pub(super) fn flawless(path: &Path, text: &str) -> Result<FileLayer, CommandErro
     }
 }
 
-/// What the text says, and all that is wrong with it.
+/// Parses the text, and collects its faults.
 pub(super) fn parse(path: &Path, text: &str) -> FileLayer {
     let mut layer = FileLayer { path: path.to_owned(), ..FileLayer::default() };
     match DeTable::parse(text) {
@@ -90,7 +90,7 @@ pub(super) fn parse(path: &Path, text: &str) -> FileLayer {
             layer.unreadable = Some(Remark::new(line, &format!("this is not valid TOML: {}", error.message())));
         }
     }
-    // The parser gives tables in the order of their names.
+    // The parser sorts tables by name.
     layer.values.sort_by_key(|said| said.line);
     layer.ignored.sort_by_key(|remark| remark.line);
     layer.faults.sort_by_key(|remark| remark.line);
@@ -102,7 +102,7 @@ fn line_at(text: &str, offset: usize) -> usize {
 }
 
 impl FileLayer {
-    /// What to tell the person of what has no meaning.
+    /// Warnings about entries without meaning.
     pub(super) fn warnings(&self) -> impl Iterator<Item = String> {
         self.ignored.iter().map(|Remark { line, what }| format!("{}:{line} is ignored: {what}", self.path.display()))
     }
@@ -156,7 +156,7 @@ impl Reading<'_> {
         self.layer.faults.push(Remark::new(line, &fault));
     }
 
-    /// One item of a list, which is said on a line of its own.
+    /// Adds one item of a list.
     fn item(&mut self, entry: &Entry, item: &Spanned<DeValue<'_>>) {
         let line = line_at(self.text, item.span().start);
         let read = match item.get_ref() {

@@ -22,14 +22,14 @@ const SERVERS: &str = "\
 # MCP servers whose tools agents may use: `command`, `args`, `env`, or `url`, `headers`.
 ";
 
-/// A configuration that sets nothing and shows everything.
+/// Configuration that sets nothing and shows every setting.
 pub(crate) fn config_template() -> String {
     let mut text = HEAD.to_owned();
     let mut section = String::new();
     for key in KEYS.into_iter().filter(|key| ![ALIAS.path, SERVER.path].contains(&key.path)) {
         let path = key.path_of(MAIN_ROUTE);
         let Some((table, name)) = path.rsplit_once('.') else {
-            // What belongs to no table must stand before the first one.
+            // Keys outside tables must come before the first table.
             text += &format!("\n# {path} = {}  # {}\n", example(key), key.doc);
             continue;
         };
@@ -44,7 +44,7 @@ pub(crate) fn config_template() -> String {
     text + &format!("\n{SERVERS}# [mcp_servers]\n# db = {}\n", example(&SERVER))
 }
 
-/// A value of the key in the form that the file wants: the default, if there is one.
+/// Value of the key in TOML: the default, or an example.
 fn example(key: &Key) -> String {
     match (&key.default, key.kind) {
         (Some(value), kind) => kind.render(value),
@@ -76,7 +76,7 @@ mod tests {
     fn the_template_sets_nothing_and_every_line_of_it_can_be_taken_in() {
         let untouched = config_file::parse(Path::new("c"), &config_template());
         assert!(untouched.values.is_empty() && untouched.faults.is_empty() && untouched.ignored.is_empty());
-        // Sentences stay comments; tables and settings come in.
+        // Sentences stay comments; tables and settings become active.
         let is_code = |line: &str| line.starts_with("# [") || line.split_once(" = ").is_some();
         let uncommented: Vec<String> =
             config_template().lines().filter(|line| is_code(line)).map(|line| line[2..].to_owned()).collect();

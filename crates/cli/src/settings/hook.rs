@@ -1,6 +1,6 @@
-//! Hooks as files declare them, `[[hooks]]`, and as they are meant.
+//! Hooks as files declare them, `[[hooks]]`, and in resolved form.
 //!
-//! A hook names a program. What that may be, and that it is run, is decided in [`crate::wiring::hooks`].
+//! A hook names a program. [`crate::wiring::hooks`] decides which programs are possible, and runs them.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -17,10 +17,10 @@ const DEFAULT_SECONDS: u64 = 10;
 const MOST_SECONDS: u64 = 60;
 const KEYS: [&str; 4] = ["on", "command", "timeout_seconds", "agents"];
 
-/// When a hook is run.
+/// Occasion for a hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Seam {
-    /// Before a task starts, which it can prevent.
+    /// Before a task starts; the hook can prevent it.
     Started,
     Ended,
     /// A task waits for a person.
@@ -30,7 +30,7 @@ pub(crate) enum Seam {
 impl Seam {
     const ALL: [Self; 3] = [Self::Started, Self::Ended, Self::Asks];
 
-    /// As settings and the programs themselves know it.
+    /// Name in settings and in the hook's input.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Started => "task_started",
@@ -44,34 +44,34 @@ impl Seam {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct HookEntry {
     on: Seam,
-    /// A program and its arguments.
+    /// Program and arguments.
     command: Vec<String>,
     timeout_seconds: u64,
-    /// For tasks of these alone; for all where there are none.
+    /// Agents whose tasks run the hook; empty for all.
     agents: Vec<String>,
 }
 
-/// A hook as it is meant.
+/// Resolved hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Hook {
     pub(crate) on: Seam,
     pub(crate) program: HookProgram,
     pub(crate) arguments: Vec<String>,
     pub(crate) time: Duration,
-    /// For tasks of these alone; for all where there are none.
+    /// Agents whose tasks run the hook; empty for all.
     pub(crate) agents: Vec<String>,
-    /// The command and where it was said, for people.
+    /// Command and origin, for people.
     pub(crate) shown: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum HookProgram {
-    /// To be looked for in the directories of the `PATH`.
+    /// Name to look up in `PATH`.
     Named(String),
     At(PathBuf),
 }
 
-/// The declared hooks as they are meant, in the same order. `path_of` finds the path that a text means at its origin.
+/// Resolves the declared hooks, in the same order. `path_of` finds the path that a text means at its origin.
 pub(super) fn meant<'a>(
     declared: impl Iterator<Item = (&'a HookEntry, &'a Origin)>,
     path_of: impl Fn(&str, &Origin) -> Option<PathBuf>,
@@ -96,7 +96,7 @@ pub(super) fn meant<'a>(
     hooks.collect()
 }
 
-/// Warnings of hooks for agents that nobody is: they are never run.
+/// Warnings about hooks for unknown agents: they never run.
 pub(super) fn about_nobody<'a>(
     declared: impl Iterator<Item = (&'a HookEntry, &'a Origin)>,
     agents: &Registry,
@@ -119,7 +119,7 @@ impl HookEntry {
     }
 }
 
-/// As a file would say it.
+/// Spelling as in a file.
 impl fmt::Display for HookEntry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { on, command, timeout_seconds, agents } = self;
@@ -131,7 +131,7 @@ impl fmt::Display for HookEntry {
     }
 }
 
-/// Reads one table; else what is wrong with it.
+/// Reads one table, or returns its mistake.
 pub(super) fn read(table: &DeTable<'_>) -> Result<HookEntry, String> {
     if let Some(name) = table.keys().map(|name| &**name.get_ref()).find(|name| !KEYS.contains(name)) {
         let instead = match nearest(name, KEYS) {
@@ -175,7 +175,7 @@ fn seconds(value: Option<&DeValue<'_>>) -> Result<u64, String> {
         .ok_or_else(|| format!("`hooks`: `timeout_seconds` must be a whole number from 1 to {MOST_SECONDS}"))
 }
 
-/// A list of texts; `None` for anything else.
+/// List of texts; `None` for anything else.
 fn words(value: Option<&DeValue<'_>>) -> Option<Vec<String>> {
     let Some(DeValue::Array(items)) = value else { return None };
     let text = |item: &Spanned<DeValue<'_>>| match item.get_ref() {

@@ -1,8 +1,7 @@
-//! The one table of settings: paths, kinds, defaults, variables, and what a project may do to them untrusted. Files,
-//! the environment, flags and `config show` are all driven by it; a setting that is not in it is not accepted.
+//! The one table of settings: paths, kinds, defaults, variables, and what an untrusted project may change. It drives
+//! files, the environment, flags and `config show`; a setting that is not in it is not accepted.
 //!
-//! What a path means, and what to say of one that means nothing, is in [`meaning`]; the same of variables in
-//! [`variable`].
+//! [`meaning`] looks up paths and reports unknown ones; [`variable`] does so for variables.
 
 pub(super) mod meaning;
 pub(super) mod variable;
@@ -18,26 +17,26 @@ use crate::environment;
 /// One setting, or a family of settings that differ by a name.
 #[derive(Debug)]
 pub(super) struct Key {
-    /// Section and name, as in the file: `task_tool.max_depth`. In a family [`ANY_NAME`] stands for the name.
+    /// Section and name, as in the file: `task_tool.max_depth`. In a family, [`ANY_NAME`] replaces the name.
     pub(super) path: &'static str,
     pub(super) kind: Kind,
-    /// `None`: not set, and of a list: empty.
+    /// `None` for an unset value or an empty list.
     pub(super) default: Option<Value>,
-    /// A variable beside `SORTIE_SECTION__KEY`, for the names that other programs use too. In the family of routes it
-    /// is the main route's; the light route's has `LIGHT_` before it.
+    /// Second variable, next to `SORTIE_SECTION__KEY`, by a name that other programs use too. In the family of routes
+    /// it sets the main route; with `LIGHT_` before it, the light one.
     pub(super) variable: Option<&'static str>,
     pub(super) narrower: Narrower,
     pub(super) doc: &'static str,
 }
 
-/// A key that always has a value, and the one that it has when nobody speaks.
+/// Key that always has a value, with its default.
 #[derive(Debug)]
 pub(super) struct Always<T> {
     pub(super) key: Key,
     pub(super) default: T,
 }
 
-/// Stands for the name in the path of a family.
+/// Placeholder for the name in the path of a family.
 const ANY_NAME: &str = "*";
 
 /// Ten years: far beyond any run, and safe to add to a clock.
@@ -46,7 +45,7 @@ const MOST_DAYS: u64 = 3650;
 /// More tasks, levels or tokens of one reply than anyone means.
 const MOST: u64 = 1_000_000;
 const MOST_PROMPT_BYTES: u64 = 1 << 30;
-/// What no model could take in anyway.
+/// More than any model could read anyway.
 const MOST_CONTEXT_FILE_BYTES: u64 = 1 << 24;
 
 /// Path of the setting that bounds prompts.
@@ -219,7 +218,7 @@ pub(super) static SERVER: Key = optional(
     "MCP server, a table in a file: `command`, `args`, `env`, or `url`, `headers`",
 );
 
-/// All of them, in the order in which they are listed. The members of a family stand together.
+/// All keys, in the order of listing. Members of a family are adjacent.
 pub(super) static KEYS: [&Key; 49] = [
     &CONTRACT,
     &HOOKS,
@@ -284,7 +283,7 @@ const fn number(path: &'static str, bounds: RangeInclusive<u64>, default: u64, d
     Always { key: Key { path, kind, default: value, variable: None, narrower: Narrower::Lower, doc }, default }
 }
 
-/// For numbers that have no harmless direction: a lower one would ask more of a provider, or stop every run.
+/// For numbers without a harmless direction: a lower one would burden a provider, or stop every run.
 const fn never_narrower(mut number: Always<u64>) -> Always<u64> {
     number.key.narrower = Narrower::Never;
     number
@@ -294,7 +293,7 @@ const fn optional(path: &'static str, kind: Kind, variable: Option<&'static str>
     Key { path, kind, default: None, variable, narrower: Narrower::Never, doc }
 }
 
-/// For limits that hold only where somebody sets one.
+/// For limits that apply only if set.
 const fn bound(path: &'static str, kind: Kind, doc: &'static str) -> Key {
     Key { path, kind, default: None, variable: None, narrower: Narrower::Lower, doc }
 }
@@ -310,7 +309,7 @@ const fn at_least_one(most: u64) -> Kind {
 }
 
 impl Key {
-    /// What stands before and behind the name, if this is a family.
+    /// Path before and after the name, for a family.
     fn around_name(&self) -> Option<(&'static str, &'static str)> {
         self.path.split_once(ANY_NAME)
     }
@@ -319,17 +318,17 @@ impl Key {
         self.around_name().is_some()
     }
 
-    /// Whether it is a field of a route.
+    /// True for a field of a route.
     pub(super) fn is_of_routes(&self) -> bool {
         self.path.starts_with("routes.")
     }
 
-    /// Whether this value of it is refused to a project even when that is trusted.
+    /// True if a project may not set this value even when trusted.
     pub(super) fn is_never_a_projects(&self, value: &Value) -> bool {
         matches!((self.kind, value), (Kind::Mode, Value::Text(name)) if mode::named(name) == Some(Mode::Bypass))
     }
 
-    /// The path of one setting. `name` counts in a family only.
+    /// Path of one setting. Only a family uses `name`.
     pub(super) fn path_of(&self, name: &str) -> String {
         self.path.replace(ANY_NAME, name)
     }

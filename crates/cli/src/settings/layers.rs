@@ -1,4 +1,4 @@
-//! Values of settings by layer: the highest layer that has one wins, and every value keeps its origin.
+//! Values of settings by layer: the highest layer with a value wins, and every value keeps its origin.
 //!
 //! Layers, lowest first: defaults, the user's file, the project's file, the environment, flags.
 
@@ -21,15 +21,15 @@ use crate::environment::origin::{Origin, Owner};
 use crate::environment::{Assignment, Environment, SET_FLAG, Variables};
 use crate::error::CommandError;
 
-/// Every setting that somebody has set, by layer.
+/// Every configured setting, by layer.
 #[derive(Debug, Default)]
 pub(super) struct Layers {
-    /// By path; what was said in each layer, the strongest last.
+    /// Values by path and layer, the strongest last.
     values: BTreeMap<String, Vec<(Value, Origin)>>,
     pub(super) warnings: Vec<String>,
 }
 
-/// One setting as it is, whether anybody said something of it or not.
+/// Effective setting, whether configured or not.
 #[derive(Debug)]
 pub(super) struct Setting<'a> {
     pub(super) key: &'static Key,
@@ -38,23 +38,23 @@ pub(super) struct Setting<'a> {
     pub(super) origin: &'a Origin,
 }
 
-/// A text that was set, and its origin.
+/// Configured text and its origin.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LayerText<'a> {
     pub(super) text: &'a str,
     pub(super) origin: &'a Origin,
 }
 
-/// A value of a project's file that does not count.
+/// Ignored value of a project's file.
 #[derive(Debug)]
 pub(super) struct SetAside {
     pub(super) value: FileValue,
-    /// What counts instead, where it is a matter of more or less.
+    /// Value in force instead, for settings that are a matter of more or less.
     pub(super) instead: Option<Value>,
 }
 
 impl Layers {
-    /// Takes all that a file says.
+    /// Adds everything from a file.
     pub(super) fn add_file(&mut self, file: FileLayer, owner: Owner) {
         self.warnings.extend(file.warnings());
         for FileValue { entry, value, line } in file.values {
@@ -69,7 +69,7 @@ impl Layers {
         }
     }
 
-    /// Keeps what was said, unless it is a project's word that never counts.
+    /// Keeps a value, unless it is a project's and may never count.
     fn put(&mut self, entry: Entry, value: Value, origin: Origin) {
         if origin.is_projects() && entry.key.is_never_a_projects(&value) {
             let (path, value) = (entry.path, entry.key.kind.render(&value));
@@ -79,7 +79,7 @@ impl Layers {
         self.values.entry(entry.path).or_default().push((value, origin));
     }
 
-    /// Takes what a project's file says where that is narrower than what was said so far, and returns the rest.
+    /// Adds the values of a project's file that narrow the current ones, and returns the others.
     pub(super) fn add_narrower(&mut self, file: FileLayer) -> Vec<SetAside> {
         let mut set_aside = Vec::new();
         for said in file.values {
@@ -99,8 +99,7 @@ impl Layers {
         set_aside
     }
 
-    /// Takes all that variables say. One that cannot be understood stands in nobody's way where `replaced` says of its
-    /// path that a flag has the last word.
+    /// Adds the values of variables. An invalid one is ignored if `replaced` says that a flag sets its path.
     pub(super) fn add_environment(
         &mut self,
         environment: &Environment,
@@ -135,7 +134,7 @@ impl Layers {
                         self.put_all(&entry, values, variable.origin);
                         continue;
                     }
-                    // A list adds up: what a flag says does not stand for what was meant here.
+                    // Layers of a list add up, so a flag does not replace what was meant here.
                     Err(what) if replaced(&entry.path) && !entry.key.kind.is_list() => what,
                     Err(what) => {
                         return Err(CommandError::config(format!("the variable {}: {what}", variable.origin)));
@@ -170,7 +169,7 @@ impl Layers {
             .hint(format!("{shared}name a variable in `routes.{route}.api_key_env`")));
         }
         let values = match entry.key.kind {
-            // A directory may have commas in its name.
+            // A directory's name may contain commas.
             Kind::Directories if *flag != SET_FLAG => entry.parse_one(value).map(|value| vec![value]),
             _ => entry.parse(value),
         };
@@ -179,13 +178,13 @@ impl Layers {
         Ok(())
     }
 
-    /// Takes the contract that a flag of its own names.
+    /// Adds the contract from `--contract`.
     pub(super) fn add_contract(&mut self, name: &str) {
         let entry = Entry { key: &CONTRACT, path: CONTRACT.path.to_owned() };
         self.put(entry, Value::Text(name.to_owned().into()), Origin::Flag("--contract"));
     }
 
-    /// Takes what a contract decides where nobody else has.
+    /// Adds the defaults of a contract.
     pub(super) fn add_defaults(&mut self, name: &'static str, defaults: &Defaults) {
         let by_contract = [
             (&MAX_DEPTH.key, Some(Value::Number(defaults.max_depth.into()))),
@@ -206,12 +205,12 @@ impl Layers {
         self.values.get(path)?.last().map(|(value, origin)| (value, origin))
     }
 
-    /// Origin of the setting at `path`; `None` where nobody set it.
+    /// Origin of the setting at `path`; `None` if it is not set.
     pub(super) fn origin_of(&self, path: &str) -> Option<&Origin> {
         self.get(path).map(|(_, origin)| origin)
     }
 
-    /// Every setting in the order of the table. Of the routes, main and light are always among them.
+    /// Every setting in the order of the table. The routes always include main and light.
     pub(super) fn iter(&self) -> impl Iterator<Item = Setting<'_>> {
         let single = KEYS.into_iter().filter(|key| !key.is_family()).map(|key| (key, String::new()));
         let routes = self.route_names().into_iter();
@@ -222,7 +221,7 @@ impl Layers {
         single.chain(of_routes).chain(aliases).chain(servers).flat_map(|(key, name)| self.setting(key, &name))
     }
 
-    /// The setting as it is; of a list each item.
+    /// Effective setting; for a list, each item.
     fn setting(&self, key: &'static Key, name: &str) -> Vec<Setting<'_>> {
         let path = key.path_of(name);
         let said = self.values.get(&path).map_or(&[][..], Vec::as_slice);
@@ -233,7 +232,7 @@ impl Layers {
         counts.iter().map(|(value, origin)| Setting { key, value: Some(value), origin, path: path.clone() }).collect()
     }
 
-    /// Main, light, and whichever others were said something of.
+    /// Main, light, and every other configured route.
     pub(super) fn route_names(&self) -> Vec<String> {
         let name = |path| KEYS.iter().filter(|key| key.is_of_routes()).find_map(|key| meaning::name_in(key, path));
         let others: BTreeSet<&str> = self.values.keys().filter_map(|path| name(path)).collect();
@@ -241,12 +240,12 @@ impl Layers {
         [MAIN_ROUTE, LIGHT_ROUTE].into_iter().chain(others).map(str::to_owned).collect()
     }
 
-    /// Whether anything was said of a route.
+    /// True if the route is configured in any way.
     pub(super) fn mentions_route(&self, name: &str) -> bool {
         KEYS.iter().any(|key| key.is_of_routes() && self.values.contains_key(&key.path_of(name)))
     }
 
-    /// Every alias that was set, with what it means.
+    /// Every configured alias and what it stands for.
     pub(super) fn aliases(&self) -> impl Iterator<Item = (&str, &str)> {
         self.values.keys().filter_map(|path| match self.get(path)?.0 {
             Value::Text(meant) => Some((meaning::name_in(&ALIAS, path)?, &**meant)),
@@ -262,7 +261,7 @@ impl Layers {
         self.number_of(key, "")
     }
 
-    /// A number of one member of a family.
+    /// Number of one member of a family.
     pub(super) fn number_of(&self, key: &Key, name: &str) -> Option<u64> {
         match self.get(&key.path_of(name))?.0 {
             Value::Number(number) => Some(*number),
@@ -277,12 +276,12 @@ impl Layers {
         }
     }
 
-    /// A text of one member of a family.
+    /// Text of one member of a family.
     pub(super) fn text_of(&self, key: &Key, name: &str) -> Option<LayerText<'_>> {
         self.texts_of(key, name).last()
     }
 
-    /// What each layer said of it, the strongest last; of a list each item, and all of them count.
+    /// Text from each layer, the strongest last; for a list each item, and all of them count.
     pub(super) fn texts_of(&self, key: &Key, name: &str) -> impl Iterator<Item = LayerText<'_>> {
         self.values.get(&key.path_of(name)).into_iter().flatten().filter_map(|(value, origin)| match value {
             Value::Text(text) => Some(LayerText { text, origin }),
@@ -290,7 +289,7 @@ impl Layers {
         })
     }
 
-    /// Every MCP server that was set up, in the order of the names, each with where it was said.
+    /// Every configured MCP server by name, with its origin.
     pub(super) fn servers(&self) -> impl Iterator<Item = (&ServerDefinition, &Origin)> {
         self.values.keys().filter(|path| meaning::name_in(&SERVER, path).is_some()).filter_map(|path| {
             match self.get(path)? {
@@ -300,13 +299,13 @@ impl Layers {
         })
     }
 
-    /// Takes in a server of a project's own file for them.
+    /// Adds a server from a project's `.mcp.json`.
     pub(super) fn add_server(&mut self, server: ServerDefinition, origin: Origin) {
         let entry = Entry { key: &SERVER, path: SERVER.path_of(&server.name) };
         self.put(entry, Value::Server(Box::new(server)), origin);
     }
 
-    /// All hooks, those of the user first, each with where it was said.
+    /// All hooks with their origin, the user's first.
     pub(super) fn hooks(&self) -> impl Iterator<Item = (&HookEntry, &Origin)> {
         self.values.get(HOOKS.path).into_iter().flatten().filter_map(|(value, origin)| match value {
             Value::Hook(hook) => Some((hook, origin)),

@@ -1,6 +1,6 @@
-//! MCP servers as files name them: `[mcp_servers.NAME]`, and a trusted project's `.mcp.json`.
+//! MCP servers in files: `[mcp_servers.NAME]`, and a trusted project's `.mcp.json`.
 //!
-//! What a definition may say is decided in `sortie-agents`; that servers are started, in `sortie-mcp`.
+//! `sortie-agents` decides what a definition may contain; `sortie-mcp` starts the servers.
 
 use serde_json::{Map, Value as Json};
 use sortie_agents::{ServerDefinition, ServerReading};
@@ -8,7 +8,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::key::SERVER;
 
-/// Reads one table; else what is wrong with it.
+/// Reads one table, or returns its mistake.
 pub(super) fn read(path: &str, table: &DeTable<'_>) -> Result<ServerReading, String> {
     let name = super::key::meaning::name_in(&SERVER, path).unwrap_or(path);
     ServerDefinition::read(name, &object(table)).map_err(|what| format!("`{path}`: {what}"))
@@ -20,7 +20,7 @@ fn object(table: &DeTable<'_>) -> Json {
     Json::Object(fields)
 }
 
-/// A value as JSON has it. Dates become texts.
+/// The value as JSON. Dates become texts.
 fn json(value: &DeValue<'_>) -> Json {
     match value {
         DeValue::String(text) => Json::String(text.to_string()),
@@ -33,10 +33,10 @@ fn json(value: &DeValue<'_>) -> Json {
     }
 }
 
-/// A server by the name that a file has for it, or what is wrong with it.
+/// Server with its name in a file, or its mistake.
 pub(crate) type Named = (String, Result<ServerReading, String>);
 
-/// The servers of a `.mcp.json`; an error where the file is none.
+/// Servers of a `.mcp.json`, or an error if the file is none.
 pub(crate) fn in_project_file(bytes: &[u8]) -> Result<Vec<Named>, String> {
     let value: Json = serde_json::from_slice(bytes).map_err(|error| format!("it is not valid JSON: {error}"))?;
     let Some(servers) = value.get("mcpServers") else { return Ok(Vec::new()) };

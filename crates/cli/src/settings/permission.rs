@@ -1,7 +1,7 @@
-//! Permissions as they are meant: layers of a grant, directories beside the workspace, hosts.
+//! Permissions in resolved form: layers of a grant, directories outside the workspace, hosts.
 //!
-//! Rules add up over files, variables and flags. Those that forbid stand in a layer for each place where they were
-//! said, so that a refusal can name it; those that allow stand beside the mode that they are exceptions from.
+//! Rules add up over files, variables and flags. Each origin of forbidding rules has its own layer, so that a refusal
+//! can name it. Allow rules go with the mode, from which they are exceptions.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -19,11 +19,11 @@ use crate::environment::PROJECT_CONFIG;
 use crate::environment::origin::{Origin, Owner};
 use crate::error::CommandError;
 
-/// Whose word it is where nobody said anything, too.
+/// Owner of the defaults, too.
 const USER: &str = "user settings";
 
 impl Settings {
-    /// What a main agent is granted: the layers below which all agents work.
+    /// Grant of a main agent: the layers above all agents.
     pub(crate) fn permission_layers(&self) -> Vec<GrantLayer> {
         let said = &self.layers;
         let mode = said.text_of(&MODE, "");
@@ -42,21 +42,21 @@ impl Settings {
         layers
     }
 
-    /// Where a rule in the layer of this owner was said.
+    /// Origin of a rule in this owner's layer.
     pub(crate) fn place_of_rule(&self, layer_owner: &str, rule: &str) -> Option<String> {
         let said = [&DENY, &ASK, &ALLOW].into_iter().flat_map(|key| self.layers.texts_of(key, ""));
         let said: Vec<LayerText<'_>> = said.filter(|said| said.text == rule).collect();
-        // What allows stands in another one's layer.
+        // Allow rules may be in another owner's layer.
         let own = said.iter().find(|said| owner(said.origin) == layer_owner);
         own.or(said.last()).map(|said| said.origin.to_string())
     }
 
-    /// Where the mode was said; `None` where it is the usual one.
+    /// Origin of the mode; `None` for the default one.
     pub(crate) fn place_of_mode(&self) -> Option<String> {
         self.layers.text_of(&MODE, "").map(|mode| mode.origin.to_string())
     }
 
-    /// Warns of rules about agents that nobody is: they may be misspelt, and then do nothing.
+    /// Warns about rules for unknown agents, which may be misspelt and do nothing.
     pub(crate) fn rules_about_nobody(&self, agents: &Registry) -> Vec<String> {
         let names = || agents.all().iter().flat_map(AgentDefinition::names);
         let mut warnings = Vec::new();
@@ -72,7 +72,7 @@ impl Settings {
         warnings
     }
 
-    /// The directories beside the workspace that tools see, too: absolute, and each one there.
+    /// Added directories that tools see: absolute and existing.
     pub(crate) fn added_directories(&self) -> Result<Vec<PathBuf>, CommandError> {
         self.layers.texts_of(&ADD_DIRS, "").map(|said| self.added_directory(&said)).collect()
     }
@@ -86,7 +86,7 @@ impl Settings {
         if path.is_dir() { Ok(path) } else { Err(unusable("it is no directory")) }
     }
 
-    /// The path that a text means where it was said; `None` if it begins with `~` and nobody knows where that is.
+    /// Path that a text means at its origin; `None` if it begins with `~` and the home is unknown.
     pub(super) fn path_said(&self, said: &LayerText<'_>) -> Option<PathBuf> {
         match said.text.strip_prefix('~').filter(|below| below.is_empty() || below.starts_with('/')) {
             Some(below) => Some(self.environment.absolute_path("HOME")?.join(below.trim_start_matches('/'))),
@@ -94,7 +94,7 @@ impl Settings {
         }
     }
 
-    /// What a relative path is relative to: the file's own directory, the project for its files, else where we are.
+    /// Base of relative paths: the file's own directory, the project for its files, or else the current directory.
     fn base_of<'a>(&'a self, origin: &'a Origin) -> &'a Path {
         match origin {
             Origin::File { path, owner: Owner::User, .. } => path.parent().unwrap_or(Path::new("")),
@@ -103,17 +103,17 @@ impl Settings {
         }
     }
 
-    /// How long a question of a task in the background waits for an answer.
+    /// Approval timeout of a background task.
     pub(crate) fn answer_within(&self) -> Duration {
         Duration::from_secs(self.layers.number(&ANSWER_SECONDS))
     }
 
-    /// Whether commands of those who may fetch from everywhere get the network itself.
+    /// True if commands of agents that may fetch from any host get direct network access.
     pub(crate) fn open_network(&self) -> bool {
         self.layers.switch(&OPEN_NETWORK)
     }
 
-    /// What may be fetched from beside the internet. The servers of our own models never are.
+    /// Private hosts that may be fetched from. The servers of our own models never are.
     pub(crate) fn web_rules(&self) -> Result<WebRules, CommandError> {
         let (routes, _) = self.routes();
         let own = routes.iter().map(|route| route.base_url.to_string());
@@ -122,7 +122,7 @@ impl Settings {
     }
 }
 
-/// Which of a layer's lists a rule belongs into.
+/// List of a layer that a rule belongs in.
 #[derive(Clone, Copy)]
 enum Forbids {
     Asking,
@@ -130,7 +130,7 @@ enum Forbids {
 }
 
 impl Forbids {
-    /// The list in the layer of this owner, which is made where there is none.
+    /// List in this owner's layer, which is created if missing.
     fn rules_of(self, layers: &mut Vec<GrantLayer>, owner: String) -> &mut Vec<String> {
         let place = layers.iter().position(|layer| layer.owner == owner).unwrap_or_else(|| {
             layers.push(GrantLayer::new(owner));
@@ -144,7 +144,7 @@ impl Forbids {
     }
 }
 
-/// Whose word it is, as refusals name it.
+/// Owner of a value, as refusals name it.
 fn owner(origin: &Origin) -> String {
     match origin {
         Origin::Default | Origin::Contract(_) | Origin::File { owner: Owner::User, .. } => USER.to_owned(),
@@ -155,13 +155,13 @@ fn owner(origin: &Origin) -> String {
 }
 
 impl Layers {
-    /// Warns of rules about tools that nobody knows: they may be misspelt, and then do nothing.
+    /// Warns about rules for unknown tools, which may be misspelt and do nothing.
     pub(super) fn warn_of_unknown_tools(&mut self) {
         let doubtful = |key: &'static Key| {
             let rules = self.texts_of(key, "");
             rules.filter_map(move |LayerText { text, origin }| {
                 let rule = text.parse::<Rule>().ok()?;
-                // What allows has to name its tool to the letter.
+                // An allow rule must name its tool exactly.
                 let unknown =
                     if key.path == ALLOW.path { rule.unknown_tool() } else { rule.unknown_tool_in_any_case() }?;
                 Some(format!("{origin}: `{}`: {unknown}", key.path))

@@ -1,9 +1,8 @@
-//! A project's own files, `.sortie/config.toml`, `.env` and `.mcp.json`. Until they are trusted, they can only narrow
-//! settings.
+//! A project's own files: `.sortie/config.toml`, `.env` and `.mcp.json`. Until trusted, they can only narrow settings.
 //!
-//! A repository must be able neither to widen anything nor to stop anyone: whatever is wrong in a file that is not
-//! trusted is a warning. In a trusted file it is an error, as in the user's own; but what is wrong with one server of a
-//! `.mcp.json`, which other programs read, too, leaves out that server alone.
+//! A repository must not be able to widen anything or to stop anyone, so a mistake in an untrusted file is a warning.
+//! In a trusted file it is an error, as in the user's own. A mistake in one server of `.mcp.json`, which other programs
+//! read too, only disables that server.
 
 pub(crate) mod effect;
 
@@ -24,19 +23,19 @@ use crate::text::{neutral, width};
 use crate::trust::project_files::SERVERS;
 use crate::trust::{self, Trust, Unread, Verdict};
 
-/// Warnings of one kind that a project's file can cause: it must not drown what else is said.
+/// Warnings of one kind that a project's file can cause, lest it drown out the others.
 const MOST_WARNINGS: usize = 5;
-/// Keys that are named in one warning.
+/// Most keys named in one warning.
 const MOST_NAMED: usize = 8;
 
-/// A project, and the user's trust in it.
+/// Project, and the user's trust in it.
 pub(super) struct Project<'a> {
     pub(super) workspace: &'a Workspace,
     pub(super) trust: &'a Trust,
 }
 
 impl Project<'_> {
-    /// Takes in the project's configuration: all of it if trusted, else what is narrower. Returns what does not count.
+    /// Adds the project's configuration: all of it if trusted, otherwise what is narrower. Returns what is ignored.
     pub(super) fn add_config(&self, said: &mut Layers) -> Result<Vec<SetAside>, CommandError> {
         let bytes = match trust::project_files::read(self.workspace, PROJECT_CONFIG) {
             Ok(Some(bytes)) => bytes,
@@ -46,7 +45,7 @@ impl Project<'_> {
                 return Ok(Vec::new());
             }
         };
-        // Inside the project paths are shown relative to it.
+        // Paths inside the project are shown relative to it.
         let path = Path::new(PROJECT_CONFIG);
         let verdict = self.trust.judge(PROJECT_CONFIG, &bytes);
         if verdict == Verdict::Covered {
@@ -63,7 +62,7 @@ impl Project<'_> {
         Ok(set_aside)
     }
 
-    /// Takes in the project's `.env` if it is trusted; else says which of its variables would have counted.
+    /// Adds the project's `.env` if trusted; otherwise names its variables that would have counted.
     pub(super) fn add_variables(&self, said: &mut Layers, environment: &mut Environment) {
         let bytes = match trust::project_files::read(self.workspace, PROJECT_VARIABLES) {
             Ok(Some(bytes)) => bytes,
@@ -74,7 +73,7 @@ impl Project<'_> {
         };
         let (assignments, faults) = env_file::parse(&String::from_utf8_lossy(&bytes));
         let Some(complaint) = self.trust.judge(PROJECT_VARIABLES, &bytes).complaint(PROJECT_VARIABLES) else {
-            // It was written for other programs; a line counts only where it would have counted here.
+            // The file was written for other programs; a faulty line matters only if it would have counted here.
             let names: Vec<&str> = faults.iter().filter_map(|fault| fault.name.as_deref()).collect();
             let used = used_variables(&names, said, environment);
             let is_used = |fault: &&env_file::Fault| fault.name.as_deref().is_some_and(|name| used.contains(&name));
@@ -91,7 +90,7 @@ impl Project<'_> {
         }
     }
 
-    /// Takes in the MCP servers that the project names, if it is trusted.
+    /// Adds the project's MCP servers, if trusted.
     pub(super) fn add_servers(&self, said: &mut Layers) -> Result<(), CommandError> {
         let bytes = match trust::project_files::read(self.workspace, SERVERS) {
             Ok(Some(bytes)) => bytes,
@@ -110,7 +109,7 @@ impl Project<'_> {
             return Ok(());
         }
         let fault = |what: String| CommandError::config(format!("{SERVERS}: {}", brief(&what)));
-        // It was written for other programs, which may be able to use what is no use here.
+        // Written for other programs, which may be able to use entries that we cannot.
         let mut warnings = Vec::new();
         for (name, reading) in servers.map_err(fault)? {
             let mut warn = |what: &str| warnings.push(brief(&format!("{SERVERS}: the server `{name}` {what}")));
@@ -130,14 +129,14 @@ impl Project<'_> {
     }
 }
 
-/// Where a name first stands in quotes; JSON does not tell its lines.
+/// Line where a name first appears in quotes; JSON does not report lines.
 fn line_of(bytes: &[u8], name: &str) -> usize {
     let text = String::from_utf8_lossy(bytes);
     let before = text.split_once(&format!("{name:?}")).map_or("", |(before, _)| before);
     before.matches('\n').count() + 1
 }
 
-/// Those of a project's variables that settings would take from it.
+/// Variables of a project that settings would take from it.
 fn used_variables<'a>(names: &[&'a str], said: &Layers, environment: &Environment) -> Vec<&'a str> {
     let routes = said.route_names();
     let named: Vec<LayerText<'_>> = routes.iter().filter_map(|route| said.text_of(&key::API_KEY_ENV, route)).collect();
@@ -148,7 +147,7 @@ fn used_variables<'a>(names: &[&'a str], said: &Layers, environment: &Environmen
     names.iter().filter(is_used).filter(|name| !environment.is_set(name)).copied().collect()
 }
 
-/// What is wrong in a file that is not trusted.
+/// Mistakes in an untrusted file.
 fn complaints(layer: &FileLayer) -> Vec<String> {
     if let Some(Remark { line, what }) = &layer.unreadable {
         return vec![format!("{PROJECT_CONFIG} is ignored as a whole: line {line}: {}", brief(what))];
@@ -158,7 +157,7 @@ fn complaints(layer: &FileLayer) -> Vec<String> {
     bounded(remarks.map(|Remark { line, what }| format!("{} is ignored: {}", place(*line), brief(what))).collect())
 }
 
-/// The first few, and how many more there are.
+/// First few warnings, and a count of the rest.
 fn bounded(mut warnings: Vec<String>) -> Vec<String> {
     let more = warnings.len().saturating_sub(MOST_WARNINGS);
     warnings.truncate(MOST_WARNINGS);
@@ -166,7 +165,7 @@ fn bounded(mut warnings: Vec<String>) -> Vec<String> {
     warnings
 }
 
-/// The one warning of all that is set aside. A change is worth a word even where nothing is.
+/// The one warning about everything ignored. A changed file is reported even if nothing is ignored.
 fn warning(verdict: Verdict, set_aside: &[SetAside]) -> Option<String> {
     let complaint = verdict.complaint(PROJECT_CONFIG)?;
     if set_aside.is_empty() {
@@ -177,21 +176,21 @@ fn warning(verdict: Verdict, set_aside: &[SetAside]) -> Option<String> {
     Some(format!("ignored: {}: {complaint}", listed(&named)))
 }
 
-/// A project's own words in one line of bounded length.
+/// A project's own words, on one line of bounded length.
 fn brief(text: &str) -> String {
     const COLUMNS: usize = 160;
     width::cut(&neutral::line(text), COLUMNS)
 }
 
 impl SetAside {
-    /// The setting and its place.
+    /// Setting and its place.
     fn shown(&self) -> String {
         let line = self.value.line;
         format!("`{}` ({PROJECT_CONFIG}:{line})", brief(&self.value.entry.path))
     }
 }
 
-/// The first few, with commas, and how many more there are.
+/// First few names with commas, and a count of the rest.
 fn listed(names: &[&str]) -> String {
     let (shown, more) = names.split_at(names.len().min(MOST_NAMED));
     let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };

@@ -1,7 +1,7 @@
-//! Routes to models, made from settings, or the reasons why they cannot be used.
+//! Model routes made from settings, or the reasons why they cannot be used.
 //!
 //! `main` may be as little as a provider's key in its own variable. `light` may be as little as a model, served where
-//! main is. Any other route says enough for itself. Which key may go where is decided in [`credential`].
+//! main is. Any other route must be complete. [`credential`] decides which key may go where.
 
 mod credential;
 mod missing;
@@ -16,14 +16,14 @@ use crate::environment::Environment;
 use crate::error::CommandError;
 use provider::{PROVIDERS, Provider};
 
-/// A route that was asked for, and whether it can be used.
+/// Requested route, usable or not.
 #[derive(Debug)]
 pub(crate) struct ResolvedRoute {
     pub(crate) name: String,
     pub(crate) route: Result<Route, CommandError>,
 }
 
-/// Every route that somebody said something of, main first, then light.
+/// Every configured route: main first, then light.
 pub(super) fn all(said: &Layers, environment: &Environment) -> Vec<ResolvedRoute> {
     let mut main = None;
     let mut routes = Vec::new();
@@ -43,23 +43,23 @@ pub(super) fn key_variables() -> impl Iterator<Item = &'static str> {
     PROVIDERS.iter().flat_map(|provider| provider.key_variables).copied()
 }
 
-/// What is known while a route is made of what was said.
+/// Configured values of a route that is being built.
 struct Wish<'a> {
     name: &'a str,
     said: &'a Layers,
     environment: &'a Environment,
-    /// The main route, where it is not the one that is being made.
+    /// The main route, unless it is the one being built.
     main: Option<&'a Route>,
 }
 
-/// Where a route leads.
+/// Destination of a route.
 struct Destination {
     base_url: BaseUrl,
     wire: WireKind,
 }
 
 impl<'a> Wish<'a> {
-    /// The route; `None` when nobody said anything of it.
+    /// The route; `None` if it is not configured.
     fn route(&self) -> Result<Option<Route>, CommandError> {
         let Some(Destination { base_url, wire }) = self.destination()? else { return Ok(None) };
         let owner = Provider::at(&base_url);
@@ -102,8 +102,8 @@ impl<'a> Wish<'a> {
         self.text(&key::MODEL).map_or("", |model| model.text)
     }
 
-    /// Where the URL points that was set; else to main's address, for a light route that asks for no other; else to the
-    /// provider that the wire, the model's name or a provider's own key tells of.
+    /// Destination by the configured URL. Otherwise main's address, for a light route that asks for no other; otherwise
+    /// the provider implied by the wire, the model's name or a provider's own key.
     fn destination(&self) -> Result<Option<Destination>, CommandError> {
         let wire = self.wire(self.name)?;
         if let Some(base_url) = self.base_url()? {
@@ -140,7 +140,7 @@ impl<'a> Wish<'a> {
         Ok(Some(Destination { base_url, wire }))
     }
 
-    /// Whether this is a light route that leaves address and key to main, and main's host may well have what it names.
+    /// True for a light route that leaves address and key to main, if main's host may well have its model.
     fn is_served_by(&self, main: &Route, named: Option<&'static Provider>) -> bool {
         let has_key = [&key::API_KEY, &key::API_KEY_ENV].into_iter().any(|key| self.text(key).is_some());
         let owner = Provider::at(&main.base_url);
@@ -160,8 +160,8 @@ impl<'a> Wish<'a> {
         text.parse().map(Some).map_err(|_| CommandError::config(format!("{origin}: `{path}` is not a usable URL")))
     }
 
-    /// The provider whose own key is the one to be used. A key of unknown owner points to nobody. Only the main route
-    /// takes a key that it does not name.
+    /// Provider of the key to be used. A key of unknown owner implies no provider. Only the main route takes a key that
+    /// it does not name.
     fn provider_by_key(&self) -> Result<Option<&'static Provider>, CommandError> {
         let named = self.text(&key::API_KEY_ENV).map(|named| named.text);
         if self.text(&key::API_KEY).is_some() || (named.is_none() && !self.is_main()) {
@@ -178,7 +178,7 @@ impl<'a> Wish<'a> {
         Ok(None)
     }
 
-    /// Nothing says where this route leads: fine, if nothing was said of it at all.
+    /// Result for a route without a destination: fine if it is not configured at all.
     fn nowhere(&self) -> Result<(), CommandError> {
         let key = self.text(&key::API_KEY).or_else(|| self.text(&key::API_KEY_ENV));
         match (self.text(&key::MODEL), key) {

@@ -1,4 +1,4 @@
-//! Values of settings, and the kinds that there are.
+//! Values of settings, and their kinds.
 
 pub(super) mod mode;
 
@@ -14,39 +14,39 @@ use sortie_tools::WebRules;
 use super::hook::HookEntry;
 use crate::environment::env_file::is_name;
 
-/// What a key accepts.
+/// Kind of value that a key accepts.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Kind {
     Switch,
-    /// A whole number within bounds, both included.
+    /// Whole number within inclusive bounds.
     Number {
         least: u64,
         most: u64,
     },
-    /// An amount of US dollars above nothing. Its number is in thousand-millionths, as [`Money`] counts.
+    /// Amount of US dollars above zero, in thousand-millionths like [`Money`].
     Dollars,
     Text,
     /// Text that is never shown.
     Secret,
-    /// An http or https URL.
+    /// URL with http or https.
     Url,
-    /// The name of a wire.
+    /// Name of a wire.
     Wire,
-    /// The name of a contract, or its short name.
+    /// Name or short name of a contract.
     Contract,
-    /// The name of a variable. What does not look like one may be a key that was put in the wrong place.
+    /// Name of a variable. A text that does not look like one may be a misplaced key.
     VariableName,
-    /// The name of a permission mode.
+    /// Name of a permission mode.
     Mode,
-    /// A list of permission rules.
+    /// List of permission rules.
     Rules,
-    /// A list of directories.
+    /// List of directories.
     Directories,
-    /// A list of hosts, addresses or networks.
+    /// List of hosts, addresses or networks.
     Hosts,
-    /// A list of tables, each a program and when it is run. Only files have tables.
+    /// List of tables, each a program and its occasion. Only files have tables.
     Hooks,
-    /// A table that says how an MCP server is reached. Only files have tables.
+    /// Table about one MCP server. Only files have tables.
     Server,
 }
 
@@ -54,13 +54,13 @@ pub(super) enum Kind {
 pub(super) enum Value {
     Switch(bool),
     Number(u64),
-    /// Also one item of a list: what is said of a list is a value for each item.
+    /// Also one item of a list: a list has one value for each item.
     Text(Cow<'static, str>),
     Hook(HookEntry),
     Server(Box<ServerDefinition>),
 }
 
-/// In which direction a value gives less. Until a project is trusted, its file can only go there.
+/// Direction in which a value narrows. An untrusted project can only go that way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Narrower {
     /// A lower number; any number is lower than none.
@@ -69,14 +69,14 @@ pub(super) enum Narrower {
     Off,
     /// A mode that allows less.
     StricterMode,
-    /// Whatever is added to it takes something away.
+    /// Every addition narrows.
     Always,
-    /// No value of it is harmless.
+    /// No value is harmless.
     Never,
 }
 
 impl Narrower {
-    /// Whether `said` gives less than `now`.
+    /// True if `said` narrows `now`.
     pub(super) fn than(self, now: Option<&Value>, said: &Value) -> bool {
         match (self, now, said) {
             (Self::Always, ..) | (Self::Lower, None, Value::Number(_)) => true,
@@ -89,7 +89,7 @@ impl Narrower {
 }
 
 impl Kind {
-    /// What is expected, for messages.
+    /// Expected form, for messages.
     pub(super) fn expected(self) -> String {
         match self {
             Self::Switch => "true or false".to_owned(),
@@ -110,12 +110,12 @@ impl Kind {
         }
     }
 
-    /// Whether it holds any number of values, which add up over the layers.
+    /// True for a list, whose values add up over the layers.
     pub(super) fn is_list(self) -> bool {
         matches!(self, Self::Rules | Self::Directories | Self::Hosts | Self::Hooks)
     }
 
-    /// What is wrong with a text that does not fit, where more is known than what is expected.
+    /// Specific mistake in an unfit text, if more is known than the expected form.
     pub(super) fn flaw(self, text: &str) -> Option<String> {
         match self {
             Self::Rules => text.parse::<Rule>().err().map(|error| error.to_string()),
@@ -124,12 +124,12 @@ impl Kind {
         }
     }
 
-    /// Whether a wrong value may be quoted back.
+    /// True if a wrong value may be quoted back.
     pub(super) fn quotable(self) -> bool {
         !matches!(self, Self::Secret | Self::Url | Self::VariableName)
     }
 
-    /// Reads a value, or one item of a list, from text, as variables and flags give it.
+    /// Reads a value, or one item of a list, from a variable or flag.
     pub(super) fn parse(self, text: &str) -> Option<Value> {
         let text = text.trim();
         match self {
@@ -163,8 +163,7 @@ impl Kind {
         fits.then(|| Value::Text(text.to_owned().into()))
     }
 
-    /// What a person should hear of first when others set it: addresses and programs, then keys and permissions, then
-    /// the rest.
+    /// Order of importance in lists for a person: addresses and programs, then keys and permissions, then the rest.
     pub(super) fn urgency(self) -> u8 {
         match self {
             Self::Url | Self::Hosts | Self::Hooks | Self::Server => 0,
@@ -173,7 +172,7 @@ impl Kind {
         }
     }
 
-    /// The value as `config show` writes it. Secrets stay hidden, also those inside a URL.
+    /// Value as `config show` prints it. Secrets stay hidden, also inside a URL.
     pub(super) fn render(self, value: &Value) -> String {
         match (self, value) {
             (Self::Secret, _) => "********".to_owned(),
@@ -188,7 +187,7 @@ impl Kind {
     }
 }
 
-/// An amount of money as it is written.
+/// Reads an amount of money.
 pub(super) fn dollars(text: &str) -> Option<Value> {
     let money = text.parse().ok().filter(|dollars: &f64| dollars.is_finite()).and_then(Money::from_dollars)?;
     (money > Money::ZERO).then(|| Value::Number(money.nanos()))

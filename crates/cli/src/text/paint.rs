@@ -1,4 +1,4 @@
-//! Colours for text, where they are wanted.
+//! Optional colours for text.
 
 use std::io;
 
@@ -13,13 +13,13 @@ pub(crate) enum Colour {
 }
 
 impl Colour {
-    /// The choice for stderr.
+    /// Use of colour on stderr.
     pub(crate) fn of_stderr() -> Self {
         if AutoStream::choice(&io::stderr()) == ColorChoice::Never { Self::Off } else { Self::On }
     }
 }
 
-/// The text in a style, where colour is wanted.
+/// Paints a text in a style, if colour is used.
 pub(crate) fn paint(text: &str, style: Style, colour: Colour) -> String {
     match colour {
         Colour::On => format!("{style}{text}{style:#}"),

@@ -2,8 +2,8 @@
 
 use super::{neutral, width};
 
-/// Columns are as wide as their widest cell, two spaces apart; nothing is padded at the end of a line. Cells are made
-/// neutral: they quote files and servers.
+/// Formats rows. Columns are as wide as their widest cell and two spaces apart, without padding at the end of a line.
+/// Cells are neutralised: they quote files and servers.
 pub(crate) fn table<const COLUMNS: usize>(rows: &[[String; COLUMNS]]) -> String {
     let rows: Vec<[String; COLUMNS]> = rows.iter().map(|row| row.each_ref().map(|cell| neutral::line(cell))).collect();
     let columns: [usize; COLUMNS] =

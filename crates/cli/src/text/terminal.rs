@@ -1,4 +1,4 @@
-//! The terminal on stderr: its size, lines broken to fit it, and text written to it as it is.
+//! Terminal on stderr: its size, lines wrapped to fit it, and raw output.
 
 use std::io::{self, IsTerminal as _, Write as _};
 
@@ -7,13 +7,13 @@ use super::width;
 /// Abilities of a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TerminalKind {
-    /// It can move its cursor, so that lines can be redrawn.
+    /// Can move its cursor, so that lines can be redrawn.
     Smart,
-    /// It only takes lines, or there is no word of what it can do.
+    /// Takes lines only, or has unknown abilities.
     Dumb,
 }
 
-/// Writes a text to stderr as it is.
+/// Writes a text to stderr unchanged.
 pub(crate) fn write_stderr(text: &str) {
     if text.is_empty() {
         return;
@@ -22,17 +22,17 @@ pub(crate) fn write_stderr(text: &str) {
     io::stderr().lock().write_all(text.as_bytes()).unwrap_or_default();
 }
 
-/// Columns of the terminal on stderr, or the usual number where there is none.
+/// Columns of the terminal on stderr, or a usual number without one.
 pub(crate) fn columns() -> usize {
     extent(rustix::termios::tcgetwinsize(io::stderr()).ok().map(|size| size.ws_col), 80)
 }
 
-/// Rows of the terminal on stderr, or the usual number where there is none.
+/// Rows of the terminal on stderr, or a usual number without one.
 pub(crate) fn rows() -> usize {
     extent(rustix::termios::tcgetwinsize(io::stderr()).ok().map(|size| size.ws_row), 24)
 }
 
-/// Breaks the lines of a text between words so that they fit the terminal on stderr. Without one it stays as it is.
+/// Wraps text between words to fit the terminal on stderr. Without one, it stays unchanged.
 pub(crate) fn fitted(text: &str) -> String {
     if io::stderr().is_terminal() { broken(text, columns()) } else { text.to_owned() }
 }

@@ -1,4 +1,4 @@
-//! Numbers, times and calls in the few words that a line has room for.
+//! Short forms of numbers, times and calls, for single lines.
 
 use sortie_protocol::{Failure, ModelChoice, Money, ToolCall, Usage};
 
@@ -27,7 +27,7 @@ pub(crate) fn short(count: u64) -> String {
     }
 }
 
-/// `$0.0123`; `$0.0123+` where that leaves out tokens whose price is not known; `None` where no price is.
+/// `$0.0123`; `$0.0123+` if it excludes tokens of unknown price; `None` if no price is known.
 pub(crate) fn cost(usage: &Usage) -> Option<String> {
     let more = if usage.unpriced_tokens() > 0 { "+" } else { "" };
     usage.known_cost().map(|cost| format!("{cost}{more}"))
@@ -44,14 +44,14 @@ pub(crate) fn elapsed(ms: u64) -> String {
     }
 }
 
-/// `7 calls · 12.4k tokens · $0.0123 · 3.2s`, without money where none is known to have been spent.
+/// `7 calls · 12.4k tokens · $0.0123 · 3.2s`, without money if no cost is known.
 pub(crate) fn usage(usage: &Usage) -> String {
     let cost = cost(usage).filter(|_| usage.cost > Money::ZERO).map(|cost| format!(" · {cost}")).unwrap_or_default();
     let (calls, tokens) = (calls(usage.tool_calls), tokens(usage.total_tokens()));
     format!("{calls} · {tokens}{cost} · {}", elapsed(usage.duration_ms))
 }
 
-/// `src/a.rs, src/b.rs and 3 more`; `None` where there are none.
+/// `src/a.rs, src/b.rs and 3 more`; `None` if there are none.
 pub(crate) fn files<'a>(files: impl IntoIterator<Item = &'a String>) -> Option<String> {
     let mut files = files.into_iter();
     let named: Vec<String> = files.by_ref().take(FILES_NAMED).map(|file| neutral::line(file)).collect();
@@ -67,18 +67,18 @@ pub(crate) fn model(model: &ModelChoice) -> String {
     neutral::line(&format!("{} ({})", model.route, model.id))
 }
 
-/// A title as lists and boxes show it.
+/// Title as lists and boxes show it.
 pub(crate) fn title(title: &str) -> String {
     width::cut(&neutral::line(title), TITLE_COLUMNS)
 }
 
-/// What kind of failure of a model it is, without the advice: `rate limited`.
+/// Kind of a model's failure, without the advice: `rate limited`.
 pub(crate) fn fault(error: &Failure) -> String {
     let code = error.code.as_str();
     neutral::line(&code.strip_prefix("model_").unwrap_or(code).replace('_', " "))
 }
 
-/// A call in a few words: the tool and the one argument that says most, e.g. `Grep "auth"`.
+/// Call in a few words: the tool and its most telling argument, e.g. `Grep "auth"`.
 pub(crate) fn call(call: &ToolCall) -> String {
     width::cut(&neutral::line(&call.in_brief()), CALL_COLUMNS)
 }

@@ -20,7 +20,7 @@ impl Digest {
         Self(text)
     }
 
-    /// Reads back what was written.
+    /// Parses the written form.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let hex = text.strip_prefix(PREFIX)?;
         let fits = hex.len() == HEX_LETTERS && hex.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));

@@ -10,19 +10,19 @@ use sortie_sandbox::{AccessError, FileKind, Workspace};
 
 use crate::environment::{PROJECT_CONFIG, PROJECT_VARIABLES};
 
-/// Longer ones are not read.
+/// Longer files are not read.
 pub(crate) const MAX_BYTES: u64 = 64 * 1024;
 
-/// The file that names MCP servers.
+/// File of MCP servers.
 pub(crate) const SERVERS: &str = ".mcp.json";
-/// Where a project's own programs lie that hooks may run. Only what lies in it directly is one.
+/// Folder of a project's own programs that hooks may run; only its direct entries count.
 pub(crate) const HOOKS: &str = ".sortie/hooks";
-/// More than anybody has.
+/// More hooks than anybody has.
 const MOST_HOOKS: usize = 100;
 /// Files at fixed places.
 const FILES: [(&str, Holds); 3] =
     [(PROJECT_CONFIG, Holds::Config), (PROJECT_VARIABLES, Holds::Variables), (SERVERS, Holds::Servers)];
-/// Folders that are searched with what is below them.
+/// Folders that are searched recursively.
 const FOLDERS: [(&str, Holds); 4] = [
     (".sortie/agents", Holds::Agent(Dialect::Ours)),
     (".claude/agents", Holds::Agent(Dialect::Foreign)),
@@ -30,7 +30,7 @@ const FOLDERS: [(&str, Holds); 4] = [
     (".sortie/templates", Holds::Template),
 ];
 
-/// What a file is there for.
+/// Content of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Holds {
     Config,
@@ -43,11 +43,11 @@ pub(crate) enum Holds {
     Hook,
 }
 
-/// A file that cannot be read; why, in words.
+/// Reason why a file cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Unread(pub(crate) String);
 
-/// A file that trust would give power to.
+/// File that trust would give power to.
 #[derive(Debug)]
 pub(crate) struct PowerfulFile {
     pub(crate) holds: Holds,
@@ -57,17 +57,17 @@ pub(crate) struct PowerfulFile {
 /// Files of a project that trust would give power to.
 #[derive(Debug, Default)]
 pub(crate) struct Powerful {
-    /// By path, relative to the project.
+    /// Files by path, relative to the project.
     pub(crate) files: BTreeMap<String, PowerfulFile>,
-    /// What cannot be read and so is not covered.
+    /// Unreadable files, which are not covered.
     pub(crate) unread: BTreeMap<String, Unread>,
 }
 
-/// The bytes of a file of the project; `None` where there is none.
+/// Reads a file of the project; `None` if there is none.
 pub(crate) fn read(workspace: &Workspace, path: &str) -> Result<Option<Vec<u8>>, Unread> {
     let file = match workspace.open_file(path) {
         Ok(file) => file,
-        // A folder of that name, like `.env` where it holds a Python environment, is something else.
+        // A folder of that name, such as a Python environment in `.env`, is something else.
         Err(AccessError::NotFound { .. } | AccessError::NotADirectory { .. } | AccessError::IsDirectory { .. }) => {
             return Ok(None);
         }
@@ -82,7 +82,7 @@ pub(crate) fn read(workspace: &Workspace, path: &str) -> Result<Option<Vec<u8>>,
 }
 
 impl Powerful {
-    /// Finds and reads all of them.
+    /// Finds and reads all such files.
     pub(crate) fn find(workspace: &Workspace) -> Self {
         let mut found = Self::default();
         for (path, holds) in FILES {
@@ -101,7 +101,7 @@ impl Powerful {
 
     fn take_hooks(&mut self, workspace: &Workspace) {
         let entries = match workspace.resolve(HOOKS) {
-            // What a link leads to lies elsewhere, and is run from nowhere else than from here.
+            // The target of a link lies elsewhere, and programs only run from this folder.
             Ok(found) if found.kind == FileKind::Directory && found.relative == Path::new(HOOKS) => {
                 workspace.read_dir(&found.relative)
             }

@@ -1,6 +1,6 @@
-//! The list of trusted projects, `trust.json` in Sortie's home, which only this user can read or write.
+//! List of trusted projects, `trust.json` in Sortie's home, which only this user can read or write.
 //!
-//! It is replaced as a whole. A list that is broken, or that others could have written, is not believed.
+//! It is replaced as a whole. A list that is broken, or that others could have written, is ignored.
 
 use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder, File, OpenOptions};
@@ -17,7 +17,7 @@ use crate::error::CommandError;
 
 const FILE: &str = "trust.json";
 const VERSION: u64 = 1;
-/// Thousands of projects with hundreds of files.
+/// Enough for thousands of projects with hundreds of files.
 const MAX_BYTES: u64 = 64 << 20;
 
 /// All trusted projects, by canonical path.
@@ -26,25 +26,25 @@ pub(crate) struct Store {
     projects: BTreeMap<String, Trusted>,
 }
 
-/// What was trusted in one project.
+/// Trust in one project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Trusted {
     pub(crate) since: Timestamp,
-    /// By path, relative to the project.
+    /// Digests by path, relative to the project.
     pub(crate) files: BTreeMap<String, Digest>,
 }
 
-/// Why a list is not believed.
+/// Reason to ignore a list.
 enum Distrust {
     Broken(String),
-    /// Others than the user can read it or write to it.
+    /// Others than the user can read or write it.
     Open {
         mode: u32,
     },
 }
 
 impl Store {
-    /// Reads the list; an empty one if there is none. One that is broken is an error: nothing in it is believed.
+    /// Reads the list, which is empty if there is none. A broken list is an error, and nothing in it counts.
     pub(crate) fn read(home: &Path) -> Result<Self, CommandError> {
         let path = home.join(FILE);
         let text = match read_own(&path) {
@@ -55,7 +55,7 @@ impl Store {
         parse(&text).map_err(|why| broken(&path, &Distrust::Broken(why)))
     }
 
-    /// Whether there is a list, good or not.
+    /// True if there is a list, valid or not.
     pub(crate) fn exists(home: &Path) -> bool {
         home.join(FILE).symlink_metadata().is_ok()
     }
@@ -64,12 +64,12 @@ impl Store {
         self.projects.get(root.to_str()?)
     }
 
-    /// Every project, in the order of the paths.
+    /// Every project, in path order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &Trusted)> {
         self.projects.iter().map(|(root, trusted)| (root.as_str(), trusted))
     }
 
-    /// Puts a project on the list in place of what stood there of it.
+    /// Adds a project to the list, or replaces its entry.
     pub(crate) fn trust(home: &Path, root: &Path, trusted: Trusted) -> Result<(), CommandError> {
         let root = listed_root(root)?.to_owned();
         change(home, |store| {
@@ -79,14 +79,14 @@ impl Store {
         .map(drop)
     }
 
-    /// Takes a project off the list; `false` if it was not on it.
+    /// Removes a project from the list; `false` if it was not there.
     pub(crate) fn revoke(home: &Path, root: &Path) -> Result<bool, CommandError> {
         let Some(root) = root.to_str() else { return Ok(false) };
         change(home, |store| store.projects.remove(root).is_some())
     }
 }
 
-/// Reads, changes and writes the list while nobody else does. Nothing is written when the change says `false`.
+/// Reads, changes and writes the list under a lock. Nothing is written if `change` returns `false`.
 fn change(home: &Path, change: impl FnOnce(&mut Store) -> bool) -> Result<bool, CommandError> {
     let path = home.join(FILE);
     let unwritten = |error: io::Error| {
@@ -104,10 +104,11 @@ fn change(home: &Path, change: impl FnOnce(&mut Store) -> bool) -> Result<bool, 
     Ok(true)
 }
 
-/// Writes the file beside its place, syncs it and moves it there, so that it is always one whole list or the other.
+/// Writes a neighbouring file, syncs it and moves it into place, so that the list is always either the old or the new
+/// one.
 fn replace(directory: &File, path: &Path, text: &str) -> io::Result<()> {
     let beside = path.with_extension("json.new");
-    // Left behind by someone who was killed; nobody else writes while the directory is locked.
+    // Left by a killed process; nobody else writes while the directory is locked.
     match fs::remove_file(&beside) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
@@ -119,7 +120,7 @@ fn replace(directory: &File, path: &Path, text: &str) -> io::Result<()> {
     directory.sync_all()
 }
 
-/// The text of a file that is this user's alone; `None` where there is none.
+/// Text of a file that belongs to this user alone; `None` if there is none.
 fn read_own(path: &Path) -> Result<Option<String>, Distrust> {
     let broken = |why: &dyn std::fmt::Display| Distrust::Broken(why.to_string());
     let no_follow = i32::try_from((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits()).map_err(|error| broken(&error))?;

@@ -16,8 +16,8 @@ const PROJECT: [(&str, Holds); 4] = [
     (".sortie/templates", Holds::Templates),
 ];
 
-/// The folders of the user, in `user` and in what another program keeps, and those of the project that are not the
-/// user's. None of them need exist: whoever runs for long sees what is put there later.
+/// Folders of the user, in `user` and in another program's directory, and those of the project that are not the user's.
+/// None must exist: a long run notices later ones.
 pub(super) fn of(
     user: Option<&Path>,
     foreign: Option<&Path>,
@@ -27,7 +27,7 @@ pub(super) fn of(
     let ours = user.into_iter().flat_map(|user| ours.map(|(name, holds)| (user.join(name), holds)));
     let foreign = foreign.into_iter().map(|foreign| (foreign.join("agents"), Holds::Agents(Dialect::Foreign)));
     let own: Vec<_> = ours.chain(foreign).collect();
-    // Where the project is the user's home directory, its `.claude` is the user's own.
+    // If the project is the user's home directory, its `.claude` belongs to the user.
     let own_places: Vec<PathBuf> = own.iter().map(|(path, _)| meant(path)).collect();
     let mut folders: Vec<Folder> = PROJECT
         .into_iter()
@@ -42,7 +42,7 @@ pub(super) fn of(
     if own.is_empty() {
         return Ok(folders);
     }
-    // People keep such files elsewhere and link them here. Their own links are their own word.
+    // People keep such files elsewhere and link them here. The user's own links may lead anywhere.
     let anywhere = Workspace::open(Path::new("/")).map_err(|error| CommandError::config(with_causes(&error)))?;
     let anywhere = Arc::new(anywhere);
     for (path, holds) in own {
@@ -65,7 +65,7 @@ pub(super) fn of(
     Ok(folders)
 }
 
-/// The place that a path leads to, as far as there is something there.
+/// Resolves a path as far as it exists.
 fn meant(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| match (path.parent(), path.file_name()) {
         (Some(parent), Some(name)) => meant(parent).join(name),
@@ -86,7 +86,7 @@ mod tests {
         std::fs::write(folder.join("late.md"), AGENT).unwrap();
     }
 
-    /// A user whose home this is, with a project; nothing of the project is trusted.
+    /// Folders of a user with this home, and an untrusted project.
     fn agents(home: &Path, project: &Path) -> AgentFolders {
         let workspace = Arc::new(Workspace::open(project).unwrap());
         let (user, foreign) = (home.join(".config/sortie"), home.join(".claude"));
@@ -94,7 +94,7 @@ mod tests {
         AgentFolders::new(folders, Arc::new(|_, _| false), tool_names())
     }
 
-    /// Whose the agents from files are.
+    /// Scopes of the agents from files.
     fn owners(agents: &AgentFolders) -> Vec<Scope> {
         let current = agents.current();
         let scopes = current.all().iter().map(|agent| agent.origin.scope);

@@ -1,4 +1,4 @@
-//! Warnings about agent files at the start of a run, few and the worst first.
+//! Warnings about agent files at the start of a run: few, and the worst first.
 
 use std::cmp::Reverse;
 
@@ -7,14 +7,14 @@ use sortie_agents::{Finding, Registry, Weight};
 use crate::error;
 use crate::text::{neutral, width};
 
-/// A run is about something else: more than this is one line that says where to look.
+/// Most warnings in a run; the rest become one line that points to `sortie agents check`.
 const MOST: usize = 3;
-/// Files that were set aside do nothing, and anybody can ship any number of them.
+/// Most warnings about ignored files, which do nothing and can be numerous.
 const MOST_SET_ASIDE: usize = 20;
-/// A finding quotes the file that it is about, which may be anybody's.
+/// Columns of a finding, which quotes a file of anybody's.
 const COLUMNS: usize = 240;
 
-/// Warns on stderr of the files that a run does without, or has only in part.
+/// Warns on stderr about files that a run ignores, wholly or in part.
 pub(crate) fn complain(agents: &Registry) {
     let shown = most_telling(agents.findings());
     for finding in &shown {
@@ -28,8 +28,8 @@ pub(crate) fn complain(agents: &Registry) {
     }
 }
 
-/// What a person must hear, the weightiest first. Who takes the place of whom is never left out for the sake of other
-/// findings, however many of those a repository has: only the user's own files can be displaced.
+/// Findings that a person must see, the most important first. A displaced agent is always listed, however many other
+/// findings a repository has: only the user's own files can be displaced.
 fn most_telling(findings: &[Finding]) -> Vec<&Finding> {
     let mut shown = Vec::new();
     for (weight, most) in
@@ -37,14 +37,14 @@ fn most_telling(findings: &[Finding]) -> Vec<&Finding> {
     {
         let mut of_weight: Vec<_> = findings.iter().filter(|finding| finding.weight == weight).collect();
         of_weight.sort_by_key(|finding| Reverse(finding.severity));
-        // One line more would say no more than the line that it saves.
+        // A line about one more finding would say no more than the finding itself.
         let most = if of_weight.len() == most.saturating_add(1) { of_weight.len() } else { most };
         shown.extend(of_weight.into_iter().take(most));
     }
     shown
 }
 
-/// A finding for a line that has a label already.
+/// Finding for a line that already has a label.
 pub(crate) fn plainly(finding: &Finding) -> String {
     let Finding { path, line, message, fix, .. } = finding;
     match (finding.is_error(), line) {

@@ -1,7 +1,7 @@
 //! Hooks: the user's own programs, run when a task starts, has ended or waits for a person.
 //!
-//! They are told what happened as one JSON object (`event_json`) and run with the user's rights (`program`). Only a
-//! veto of a start changes anything; whatever else goes wrong with one is a notice or a warning.
+//! They get the event as one JSON object (`event_json`) and run with the user's rights (`program`). Only a veto of a
+//! start changes anything; any other failure is a notice or a warning.
 
 mod complaints;
 mod event_json;
@@ -30,10 +30,10 @@ use running::RunningHooks;
 pub(crate) use program::HookGround;
 pub(crate) use wait::{settle, tell_who_was_ended, while_they_run};
 
-/// Programs that run at the same time without anybody waiting for them; the others wait for their turn.
+/// Most programs that run at once while nobody waits for them; others queue.
 const MOST_AT_ONCE: usize = 8;
 
-/// The hooks of the settings.
+/// Hooks of the settings.
 pub(crate) struct ProgramHooks {
     hooks: Vec<Arc<Hook>>,
     ground: Arc<HookGround>,
@@ -42,7 +42,7 @@ pub(crate) struct ProgramHooks {
     under_way: RunningHooks,
 }
 
-/// Hooks that run without anybody waiting for them.
+/// Hooks that run while nobody waits for them.
 #[derive(Default)]
 struct Unwaited {
     running: JoinSet<Option<String>>,
@@ -60,7 +60,7 @@ impl ProgramHooks {
         }
     }
 
-    /// The hooks at a seam for tasks of this agent, in the order of the settings.
+    /// Hooks at a seam for tasks of this agent, in the order of the settings.
     fn at(&self, seam: Seam, agent: &str) -> impl Iterator<Item = &Arc<Hook>> {
         let is_for = move |hook: &&Arc<Hook>| {
             hook.on == seam
@@ -69,7 +69,7 @@ impl ProgramHooks {
         self.hooks.iter().filter(is_for)
     }
 
-    /// Runs the hooks at a seam beside everything else.
+    /// Runs the hooks at a seam in the background.
     fn tell(&self, seam: Seam, job: &Job, told: impl FnOnce() -> Value) {
         let mut hooks = self.at(seam, &job.config.agent).peekable();
         if hooks.peek().is_none() {
@@ -104,7 +104,7 @@ impl ProgramHooks {
 }
 
 impl Unwaited {
-    /// Takes in what has ended, so that a long run does not keep it all.
+    /// Collects ended hooks, so that a long run does not keep them all.
     fn collect(&mut self) {
         while let Some(ended) = self.running.try_join_next() {
             self.complaints.extend(ended.ok().flatten());
@@ -130,7 +130,7 @@ impl Hooks for ProgramHooks {
                     }
                     Answer::Broken(breakdown) => {
                         verdict.notices.push(format!("{} {}", hook_at(hook), breakdown.how));
-                        // What it said is for people alone: a model reads notices, too.
+                        // Its own words are for people alone: a model reads notices, too.
                         if !breakdown.words.is_empty() {
                             self.beside().complaints.add(complaint(hook, &breakdown));
                         }
@@ -155,7 +155,7 @@ impl Hooks for ProgramHooks {
 
     fn settled(&self) -> BoxFuture<'_, Vec<String>> {
         Box::pin(async move {
-            // In their place: whoever does not wait to the end leaves them running.
+            // Awaited in place: a caller that stops waiting leaves them running.
             while let Some(ended) = poll_fn(|context| self.beside().running.poll_join_next(context)).await {
                 self.beside().complaints.extend(ended.ok().flatten());
             }
@@ -164,13 +164,13 @@ impl Hooks for ProgramHooks {
     }
 }
 
-/// How it failed, with what it said.
+/// Complaint about a failed hook, with its own words.
 fn complaint(hook: &Hook, Breakdown { how, words }: &Breakdown) -> String {
     let said = if words.is_empty() { String::new() } else { format!(": {words}") };
     format!("{} {how}{said}", hook_at(hook))
 }
 
-/// As people know it.
+/// Name of a hook, for people.
 fn hook_at(hook: &Hook) -> String {
     format!("the hook {} for {}", hook.shown, hook.on.name())
 }

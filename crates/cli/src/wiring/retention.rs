@@ -1,6 +1,6 @@
 //! Retention: after a run, once a day, tasks that ended too long ago are removed.
 //!
-//! Nothing here can spoil a run. What could not be removed today is tried again tomorrow.
+//! A failure here never affects the run. It is tried again the next day.
 
 use std::collections::HashMap;
 use std::fs::{self, OpenOptions};
@@ -20,11 +20,11 @@ use crate::settings::Settings;
 
 const DAY: Duration = Duration::from_hours(24);
 
-/// What is to be kept, and where it is noted when it was last looked after.
+/// Retention time, and the mark of the last removal.
 #[derive(Debug, Clone)]
 pub(crate) struct Retention {
     kept_for: Option<Duration>,
-    /// An empty file; its time is when the last pruning began.
+    /// Empty file whose modification time is the start of the last removal.
     mark: PathBuf,
     reports: PathBuf,
 }
@@ -38,31 +38,30 @@ impl Retention {
     /// Removes what is too old, unless that was done within a day. Blocks.
     pub(crate) fn tend(&self, journal: &Arc<dyn Journal>) {
         let Some(kept_for) = self.kept_for else { return };
-        // First of all, so that of several runs that end together one does it. Without a mark it would be done every
+        // Marked first, so that only one of several simultaneous runs does it. Without a mark it would happen every
         // time.
         if was_touched_within(&self.mark, DAY) || touch(&self.mark).is_err() {
             return;
         }
-        // A journal that cannot be written has been told of by the run itself.
+        // The run itself has reported a journal that cannot be written.
         drop(prune(journal.as_ref(), before(kept_for), &self.reports));
     }
 }
 
-/// The time that lies so far back.
+/// Time this far back.
 pub(crate) fn before(age: Duration) -> Timestamp {
     Timestamp(SystemClock.now().0.saturating_sub(u64::try_from(age.as_millis()).unwrap_or(u64::MAX)))
 }
 
-/// What a pruning did.
+/// Result of a removal.
 #[derive(Debug, Default)]
 pub(crate) struct Removed {
     pub(crate) pruned: Pruned,
-    /// Why some of their files are still there.
+    /// Reasons why some files are still there.
     pub(crate) left: Vec<String>,
 }
 
-/// Removes old trees, and with them their reports and the outputs of their calls that were kept in files. Without a
-/// look at the files nothing is removed.
+/// Removes old trees with their reports and spilled outputs. Nothing is removed if the files cannot be listed.
 pub(crate) fn prune(journal: &dyn Journal, older_than: Timestamp, reports: &Path) -> Result<Removed, CommandError> {
     let mut spilled = Spilled::find(reports)?;
     let mut left = Vec::new();
@@ -70,10 +69,9 @@ pub(crate) fn prune(journal: &dyn Journal, older_than: Timestamp, reports: &Path
     Ok(Removed { pruned, left })
 }
 
-/// The files that tasks have spilled. What bears no task's name, such as what was taken out of a workspace, is nobody's
-/// here and stays.
+/// Files that tasks have spilled. A file without a task's name, such as one taken out of a workspace, stays.
 struct Spilled {
-    /// `None` where nothing was ever spilled.
+    /// `None` if nothing was ever spilled.
     directory: Option<SpillDir>,
     by_task: HashMap<TaskId, Vec<String>>,
 }
@@ -93,7 +91,7 @@ impl Spilled {
         Ok(Self { directory: Some(directory), by_task })
     }
 
-    /// Removes what a task has left, and says what could not be removed.
+    /// Removes the files of a task, and reports those that cannot be removed.
     fn discard(&mut self, task: TaskId) -> Vec<String> {
         let names = self.by_task.remove(&task).unwrap_or_default();
         let discard = |name: &String| self.directory.as_ref()?.discard(name).err();
@@ -101,7 +99,7 @@ impl Spilled {
     }
 }
 
-/// The task whose name begins a file's: `agent-`, its letters, and more.
+/// Task in the name of a file: `agent-`, its letters, and more.
 fn owner(name: &str) -> Option<TaskId> {
     let mut parts = name.splitn(3, '-');
     match (parts.next()?, parts.next()?, parts.next()?) {
@@ -110,7 +108,7 @@ fn owner(name: &str) -> Option<TaskId> {
     }
 }
 
-/// Gives the file the time of now, and makes it if it is not there, for this user alone.
+/// Sets the file's time to now; creates it for this user alone if it is missing.
 fn touch(file: &Path) -> io::Result<()> {
     let file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(file)?;
     file.set_modified(SystemTime::now())
@@ -121,7 +119,7 @@ fn was_touched_within(file: &Path, time: Duration) -> bool {
     touched.is_some_and(|touched| SystemTime::now().duration_since(touched).unwrap_or_default() < time)
 }
 
-/// Where reports and long outputs go.
+/// Directory of reports and long outputs.
 pub(crate) fn open_reports(directory: &Path) -> Result<SpillDir, CommandError> {
     SpillDir::open(directory).map_err(|error| CommandError::config(with_causes(&error)))
 }

@@ -35,8 +35,7 @@ fn the_path_of_each_file_is_printed_even_where_settings_are_broken() {
     .assert_eq(&nowhere.transcript());
 }
 
-const WINDOW: &str =
-    "# window = 50000  # context window in tokens; longer conversations are compacted";
+const WINDOW: &str = "# window = 50000  # context window in tokens; longer conversations are compacted";
 
 #[test]
 fn editing_begins_with_a_file_in_which_everything_is_a_comment() {

@@ -1,4 +1,4 @@
-//! Checks agent files: every finding with its place and its remedy, then one line that sums them up.
+//! Check of agent files: every finding with its place and remedy, then a summary line.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -16,7 +16,7 @@ use crate::settings::Settings;
 use crate::text::neutral;
 use crate::wiring;
 
-/// Checks all folders that agents are read from, and whether the models that they ask for are served.
+/// Checks every agent folder, and whether any route serves the models that agents name.
 pub(super) fn folders(mut agents: Arc<Registry>, settings: &Settings) -> Result<ExitCode, CommandError> {
     match wiring::models(settings) {
         Ok(models) => agents = with_unserved(agents, &models),
@@ -25,9 +25,9 @@ pub(super) fn folders(mut agents: Arc<Registry>, settings: &Settings) -> Result<
     tell(agents.findings(), &sum_of(&agents, &settings.places))
 }
 
-/// The one line about all folders: `12 agent files: 1 error, 2 warnings`.
+/// Summary line of all folders: `12 agent files: 1 error, 2 warnings`.
 pub(crate) fn sum_of(agents: &Registry, places: &Places) -> String {
-    // Findings are about role prompts, templates and whole folders, too.
+    // Findings can also be about role prompts, templates and whole folders.
     let is_agent = |path: &&str| {
         let path = Path::new(path);
         let others = [places.prompts(), places.templates()].concat();
@@ -39,7 +39,7 @@ pub(crate) fn sum_of(agents: &Registry, places: &Places) -> String {
     sum(files.len(), agents.findings())
 }
 
-/// Checks the files that were named, each by itself.
+/// Checks the named files, each by itself.
 pub(super) fn files(paths: &[PathBuf]) -> Result<ExitCode, CommandError> {
     let tools = sortie_engine::tool_names();
     let mut findings = Vec::new();
@@ -86,13 +86,13 @@ fn read(path: &Path) -> Result<AgentFile, Finding> {
         message: format!("it cannot be read: {why}"),
         fix: "name a Markdown file".to_owned(),
     };
-    // Asked before it is opened: opening a pipe would wait for whoever writes to it.
+    // Checked before opening: opening a pipe would wait for a writer.
     let metadata = path.metadata().map_err(|error| unread(error.to_string()))?;
     if !metadata.is_file() {
         return Err(unread("it is not a regular file".to_owned()));
     }
     let mut bytes = Vec::new();
-    // One byte more than a definition may have, so that one that is too long is seen to be.
+    // Reads one byte more than the limit, to notice a definition that is too long.
     File::open(path)
         .and_then(|file| file.take(MAX_FILE_BYTES as u64 + 1).read_to_end(&mut bytes))
         .map_err(|error| unread(error.to_string()))?;
@@ -100,7 +100,7 @@ fn read(path: &Path) -> Result<AgentFile, Finding> {
     Ok(AgentFile { path: shown, scope: Scope::Project, dialect, trusted: true, bytes })
 }
 
-/// The folder decides for whom a file was written; the nearest one does.
+/// Dialect of an agent file, by its nearest agent folder.
 fn dialect(path: &Path) -> Dialect {
     let mut folders = path.components().rev().filter_map(|component| match component {
         Component::Normal(name) => name.to_str(),

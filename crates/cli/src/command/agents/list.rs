@@ -14,11 +14,11 @@ use crate::text::{neutral, width};
 
 pub(super) fn run(found: &Registry, contract: &dyn Contract, rules: &EngineSettings) -> Result<ExitCode, CommandError> {
     let (agents, defaults) = (cast(found, contract, rules), contract.defaults());
-    // A main agent is not delegated to anyway; the others are left out where the contract leaves them out.
+    // Main agents cannot be delegated to anyway; the others are left out if the contract hides them.
     let is_here = |(found, agent): &(&AgentDefinition, &AgentDefinition)| agent.delegable || !found.delegable;
     let here = found.all().iter().zip(agents.all()).filter(is_here);
     let lines: Vec<Line> = here.map(|(_, agent)| Line::of(agent, &defaults)).collect();
-    // A pipe gets whole descriptions; a screen has one line for each.
+    // A pipe gets whole descriptions; on a screen, each has one line.
     let columns = io::stdout().is_terminal().then(|| {
         let size = rustix::termios::tcgetwinsize(io::stdout()).ok();
         size.map(|size| size.ws_col).filter(|columns| *columns > 0).map_or(80, usize::from)
@@ -27,10 +27,10 @@ pub(super) fn run(found: &Registry, contract: &dyn Contract, rules: &EngineSetti
     Ok(ExitCode::SUCCESS)
 }
 
-/// What is told of an agent.
+/// Line of one agent.
 struct Line {
     style: Style,
-    /// The name with its aliases, where it comes from, its model, its turns.
+    /// Name with aliases, origin, model, turn limit.
     cells: [String; 4],
     description: String,
 }
@@ -49,7 +49,7 @@ impl Line {
     }
 }
 
-/// `general-purpose (general)`: the name that the contract has for it, and the others that it goes by.
+/// `general-purpose (general)`: its name in the contract, then its other names.
 fn names(agent: &AgentDefinition, type_name: Option<&str>) -> String {
     let name = type_name.unwrap_or(&agent.name);
     let others = std::iter::once(&agent.name).chain(&agent.aliases).filter(|other| !other.eq_ignore_ascii_case(name));
@@ -59,7 +59,7 @@ fn names(agent: &AgentDefinition, type_name: Option<&str>) -> String {
     }
 }
 
-/// With colours, for whoever takes them out where they are not wanted.
+/// List with colours; the caller strips them where they are not wanted.
 fn list(lines: &[Line], columns: Option<usize>) -> String {
     let widest = |at: usize| lines.iter().map(|line| width::of(&line.cells[at])).max().unwrap_or_default();
     let widths: [usize; 4] = std::array::from_fn(widest);
@@ -79,7 +79,7 @@ fn list(lines: &[Line], columns: Option<usize>) -> String {
     text
 }
 
-/// A colour by the name that agent files have for it; the terminal's own where the name is none.
+/// Style for a colour name in an agent file; the terminal's own for an unknown name.
 pub(super) fn style(color: &str) -> Style {
     match color {
         "red" => AnsiColor::Red.on_default(),

@@ -1,4 +1,4 @@
-//! A new agent: a commented file to begin with, never written over another one.
+//! Creation of an agent: a commented file to begin with, which never overwrites another.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
@@ -56,7 +56,7 @@ pub(super) fn run(NewArgs { name, user }: &NewArgs, settings: &Settings) -> Resu
     Ok(ExitCode::SUCCESS)
 }
 
-/// Another agent has the name, too: either it gives way, or the new file does not count.
+/// Warns that another agent has the name: one of the two files does not count.
 fn say_who_counts(other: &AgentDefinition, now: &Registry, shown: &str) {
     let other_place = other.origin.path.as_deref().unwrap_or("built in");
     if now.get(&other.name).is_ok_and(|agent| agent.origin.path.as_deref() == Some(shown)) {
@@ -69,7 +69,7 @@ fn say_who_counts(other: &AgentDefinition, now: &Registry, shown: &str) {
     why.for_each(|finding| error::warn(&plainly(finding)));
 }
 
-/// The reader of agent files knows what a name may be; a name that reads as another one is none.
+/// Checks the name with the reader of agent files, which must read it back unchanged.
 fn check_name(name: &str, text: &str) -> Result<(), CommandError> {
     let file = AgentFile {
         path: format!("{name}.md"),
@@ -95,7 +95,7 @@ fn user_folder(settings: &Settings) -> Result<PathBuf, CommandError> {
     })
 }
 
-/// A link in the project must not lead the new file elsewhere.
+/// Folder of the project's agents; a link must not lead the new file outside the project.
 fn project_folder(workspace: &Path) -> Result<PathBuf, CommandError> {
     let folders = [workspace.join(".sortie"), workspace.join(".sortie/agents")];
     for folder in &folders {
@@ -108,7 +108,7 @@ fn project_folder(workspace: &Path) -> Result<PathBuf, CommandError> {
     Ok(agents)
 }
 
-/// The path as people know it: relative inside the project.
+/// Path as people know it: relative inside the project.
 fn shown(path: &Path, settings: &Settings) -> String {
     path.strip_prefix(&settings.places.workspace).unwrap_or(path).display().to_string()
 }

@@ -14,7 +14,7 @@ use crate::text::{neutral, table};
 const TIES: &str = "those that share enough words come first, by score; between equal ones more shared words decide, \
                     then the nearer origin (project, user, built in), then the name";
 
-/// Ends with 1 where no agent is chosen, as a search that finds nothing does.
+/// Prints the ranking. The exit code is 1 if no agent matches, as for a search without hits.
 pub(super) fn run(agents: &Registry, text: &str, limit: usize, format: ReportFormat) -> Result<ExitCode, CommandError> {
     let ranking = rank(agents, text);
     match format {

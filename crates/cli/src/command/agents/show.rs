@@ -15,7 +15,7 @@ pub(super) fn run(agent: &AgentDefinition, contract: &dyn Contract) -> Result<Ex
     Ok(ExitCode::SUCCESS)
 }
 
-/// The agent that a call of this contract would mean by a name.
+/// Finds the agent that a call in this contract would mean by a name.
 pub(super) fn meant<'a>(
     agents: &'a Registry,
     name: &str,
@@ -23,12 +23,12 @@ pub(super) fn meant<'a>(
 ) -> Result<&'a AgentDefinition, CommandError> {
     let defaults = contract.defaults();
     let by_type = defaults.type_named(name);
-    // Where the types are all that there is, one of them comes before a file of the same name.
+    // If the contract shows only its types, a type comes before a file of the same name.
     let wanted = by_type.filter(|_| defaults.visible == Visible::Types).map_or(name, |known| known.agent);
     agents.get(wanted).map_err(|error| CommandError::new(ErrorKind::NotFound, error.to_string()))
 }
 
-/// The tools that it would have at most, in words.
+/// Most tools that it could have, in words.
 fn tools(agent: &AgentDefinition, defaults: &Defaults) -> String {
     let is_among = |names: &[&str], tool: &str| names.iter().any(|name| name.eq_ignore_ascii_case(tool));
     let is_denied = |tool: &str| agent.delegable && is_among(defaults.denied_tools, tool);
@@ -50,7 +50,7 @@ fn tools(agent: &AgentDefinition, defaults: &Defaults) -> String {
     }
 }
 
-/// The model that an agent asks for; `None`: its parent's.
+/// Model that an agent asks for; `None` for its parent's.
 pub(super) fn model<'a>(agent: &'a AgentDefinition, by_type: Option<&'a TypeDefaults>) -> Option<&'a str> {
     agent.model.as_deref().or(by_type.and_then(|known| known.model)).filter(|model| *model != "inherit")
 }

@@ -1,4 +1,4 @@
-//! Warnings about agents whose model no route here serves.
+//! Warnings about agents whose model no route serves.
 
 use std::sync::Arc;
 
@@ -6,10 +6,10 @@ use sortie_agents::{AgentDefinition, Finding, Registry, Severity, Weight};
 use sortie_llm::route::AUTO;
 use sortie_llm::{Models, UnknownModel};
 
-/// The models of files that leave the choice to others, by their authors' wish.
+/// Values by which an agent file leaves the choice of the model to others.
 const NO_MODELS: [&str; 2] = ["inherit", AUTO];
 
-/// The same agents with a warning for each file whose model none of `models` serves.
+/// Adds a warning for each file whose model none of `models` serves.
 pub(crate) fn with_unserved(agents: Arc<Registry>, models: &dyn Models) -> Arc<Registry> {
     let findings: Vec<Finding> = agents.all().iter().filter_map(|agent| unserved(agent, models)).collect();
     if findings.is_empty() { agents } else { Arc::new(Registry::clone(&agents).with_findings(findings)) }

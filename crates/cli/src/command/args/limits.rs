@@ -1,4 +1,4 @@
-//! Flags that limit a run. The run itself weighs them against other limits.
+//! Flags that limit a run. The run itself combines them with other limits.
 
 use std::time::Duration;
 
@@ -37,7 +37,7 @@ pub(crate) struct LimitArgs {
 }
 
 impl LimitArgs {
-    /// The limits that were given.
+    /// Limits that were given.
     pub(crate) fn limits(&self) -> Limits {
         Limits {
             max_turns: self.max_turns,
@@ -49,7 +49,7 @@ impl LimitArgs {
         }
     }
 
-    /// The same, and of each kind that was not given what `otherwise` has.
+    /// These limits, completed from `otherwise`.
     pub(crate) fn or(&self, otherwise: Limits) -> Limits {
         let given = self.limits();
         Limits {

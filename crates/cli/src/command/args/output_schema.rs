@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::error::CommandError;
 
-/// No schema that can be used is longer, however it is laid out.
+/// Larger than any usable schema, however it is formatted.
 const MAX_BYTES: u64 = 1 << 20;
 
 pub(in crate::command) fn read(path: &Path) -> Result<Value, CommandError> {

@@ -1,4 +1,4 @@
-//! Flags that name sources of settings, and flags about permissions. Every command takes them.
+//! Flags for sources of settings and for permissions. Every command takes them.
 
 use std::path::PathBuf;
 
@@ -68,7 +68,7 @@ struct PermissionArgs {
 }
 
 impl PermissionArgs {
-    /// The settings that these flags are short for.
+    /// Settings that these flags stand for.
     fn assignments(self) -> impl Iterator<Item = Assignment> {
         let flags = [
             ("--allow", "permissions.allow", self.allow),
@@ -86,7 +86,7 @@ impl PermissionArgs {
 impl From<SourceArgs> for Sources {
     fn from(args: SourceArgs) -> Self {
         let SourceArgs { config, env_file, cwd, mut set, trust, contract, permissions } = args;
-        // The flag that is for one setting alone is stronger than the one for all.
+        // A flag of its own overrides `--set` for the same setting.
         let confinement = if permissions.unconfined { Confinement::None } else { Confinement::Walls };
         set.extend(permissions.assignments());
         Self { config, env_file, cwd, set, trust, contract, confinement }

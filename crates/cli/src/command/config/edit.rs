@@ -1,7 +1,7 @@
-//! `sortie config edit`: the user's configuration in the user's editor, checked when the editor is done.
+//! `sortie config edit`: opens the user's configuration in the user's editor, and checks it afterwards.
 //!
-//! The editor is the one program that Sortie starts outside the sandbox: a person asked for it by name, on their own
-//! file, and nothing of a project has a say in which one it is.
+//! The editor is the one program that Sortie starts outside the sandbox. A person asked for it, for their own file, and
+//! a project cannot influence which program it is.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
@@ -21,7 +21,7 @@ pub(super) fn run(sources: &Sources) -> Result<ExitCode, CommandError> {
         CommandError::config(format!("the configuration {} cannot be made: {error}", path.display()))
     })?;
     let editor = environment.editor();
-    // The shell splits what the variable holds, so that `code --wait` works; the path is passed, never spliced in.
+    // The shell splits the variable, so that `code --wait` works; the path is an argument, never spliced in.
     let mut script = editor.clone();
     script.push(" \"$1\"");
     let status = process::Command::new("/bin/sh").arg("-c").arg(script).arg("sh").arg(&path).status();
@@ -37,7 +37,7 @@ pub(super) fn run(sources: &Sources) -> Result<ExitCode, CommandError> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Makes a file in which everything is a comment, for this user alone: it may come to hold a key.
+/// Creates a file of comments only, readable by this user alone: it may come to hold a key.
 fn create(path: &Path) -> io::Result<()> {
     if let Some(directory) = path.parent() {
         fs::create_dir_all(directory)?;
@@ -49,7 +49,7 @@ fn create(path: &Path) -> io::Result<()> {
     }
 }
 
-/// The settings as they are now; says what is wrong with them.
+/// Loads the settings as they are now, and reports their mistakes.
 fn check(sources: &Sources) -> Result<Settings, CommandError> {
     let again = |error: CommandError| error.hint("run `sortie config edit` again to mend it");
     let settings = crate::command::load(sources).map_err(again)?;

@@ -1,4 +1,4 @@
-//! `sortie config show`: a table of everything that can be set.
+//! `sortie config show`: a table of every setting.
 
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
@@ -23,7 +23,7 @@ pub(super) fn run(settings: &Settings) -> Result<ExitCode, CommandError> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Where things lie, and which models a run would use.
+/// Paths, and the models that a run would use.
 fn head(settings: &Settings) -> String {
     let places = &settings.places;
     let config = match &places.config {
@@ -45,7 +45,7 @@ fn head(settings: &Settings) -> String {
     lines.into_iter().fold(String::new(), |text, (label, what)| text + &format!("{label:columns$}  {what}\n"))
 }
 
-/// What a run would use.
+/// Models that a run would use.
 fn models(settings: &Settings) -> Vec<(String, String)> {
     let routes = settings.each_route();
     let light = routes.iter().any(|resolved| resolved.name == LIGHT_ROUTE && resolved.route.is_ok());

@@ -17,7 +17,7 @@ pub(super) fn of(statement: &Statement) -> Value {
     object
 }
 
-/// The tasks of one level, each with those below it. `lines` is behind them afterwards.
+/// Takes the tasks of one level from `lines`, each with its descendants.
 fn nested<'a>(lines: &mut std::iter::Peekable<impl Iterator<Item = &'a Line>>, level: usize) -> Vec<Value> {
     let mut tasks = Vec::new();
     while let Some(line) = lines.next_if(|line| line.level >= level) {
@@ -54,7 +54,7 @@ fn whole(total: &CostStatement) -> Value {
     })
 }
 
-/// The cost is absent where no price is known, and leaves out the tokens in `unpriced_tokens`.
+/// Figures of a usage. The cost is absent if no price is known, and excludes `unpriced_tokens`.
 fn figures(usage: &Usage) -> Value {
     let mut figures = json!({
         "calls": usage.turns,
@@ -71,7 +71,7 @@ fn figures(usage: &Usage) -> Value {
     figures
 }
 
-/// Null of nothing.
+/// Share of a part, `None` if the whole is zero.
 #[expect(clippy::cast_precision_loss, reason = "a share")]
 fn share(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)

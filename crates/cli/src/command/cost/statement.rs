@@ -1,4 +1,4 @@
-//! Costs of some tasks in the order of their tree, each by itself and with all below it.
+//! Costs of some tasks in tree order, each by itself and with its descendants.
 
 use sortie_engine::CostStatement;
 use sortie_journal::{Journal, JournalError, TaskHeader};
@@ -8,28 +8,28 @@ use crate::command::task_view::as_tree;
 /// Tasks that a statement covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Coverage {
-    /// One task and all below it.
+    /// One task and its descendants.
     Branch,
     /// All tasks of all projects.
     Everything,
 }
 
-/// What some tasks have cost.
+/// Costs of some tasks.
 pub(super) struct Statement {
     pub(super) coverage: Coverage,
     pub(super) lines: Vec<Line>,
     pub(super) total: CostStatement,
-    /// What could not be read, and so is not counted.
+    /// Logs that could not be read, and so are not counted.
     pub(super) damages: Vec<String>,
 }
 
 /// One task.
 pub(super) struct Line {
-    /// How far down it stands.
+    /// Depth below the first task.
     pub(super) level: usize,
     pub(super) header: TaskHeader,
     pub(super) own: CostStatement,
-    /// With all below it that are among the tasks.
+    /// Costs with those of its listed descendants.
     pub(super) whole: CostStatement,
 }
 
@@ -53,9 +53,9 @@ impl Statement {
     }
 }
 
-/// Adds to each task what stands below it: those that follow it further down.
+/// Adds to each task the costs of its descendants, which follow it at deeper levels.
 fn add_below(lines: &mut [Line]) {
-    // From the last one up, so that the sums of children have those of theirs.
+    // From the last line up, so that children already include theirs.
     for at in (0..lines.len()).rev() {
         let (above, behind) = lines.split_at_mut(at + 1);
         let line = &mut above[at];

@@ -9,7 +9,7 @@ use super::statement::{Coverage, Line, Statement};
 use crate::render::state;
 use crate::text::{neutral, width, words};
 
-/// A row: a name and its figures.
+/// Row of a table: a name and its figures.
 type Row = [String; 7];
 
 const FIGURES: [&str; 5] = ["calls", "input", "cached", "output", "cost"];
@@ -48,7 +48,7 @@ fn models(total: &CostStatement) -> String {
     aligned(&rows)
 }
 
-/// What the figures leave to be said.
+/// Remarks that explain the figures.
 fn remarks(total: &CostStatement) -> String {
     let usage = total.usage();
     let cached = percent(usage.cache_read_tokens, usage.all_input_tokens());
@@ -87,7 +87,7 @@ fn cost(usage: &Usage) -> String {
     }
 }
 
-/// Names begin and figures end below each other, two spaces apart.
+/// Aligns names to the left and figures to the right, two spaces apart.
 fn aligned(rows: &[Row]) -> String {
     let columns: [usize; 7] = std::array::from_fn(|at| rows.iter().map(|row| width::of(&row[at])).max().unwrap_or(0));
     let mut text = String::new();
@@ -102,7 +102,7 @@ fn aligned(rows: &[Row]) -> String {
     text
 }
 
-/// `93 %`; `None` of nothing.
+/// `93 %`; `None` if the whole is zero.
 fn percent(part: u64, whole: u64) -> Option<String> {
     let share = u128::from(part) * 100 / u128::from(whole.max(1));
     (whole > 0).then(|| format!("{share} %"))

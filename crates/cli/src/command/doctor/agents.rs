@@ -24,7 +24,7 @@ pub(super) fn agents(settings: &Settings) -> Vec<Diagnosis> {
             let agents = agents.current();
             let agents = match wiring::models(settings) {
                 Ok(models) => with_unserved(agents, &models),
-                // Of routes that do not make a table it has been said why.
+                // Unusable routes have been reported already.
                 Err(_) => agents,
             };
             registry(&agents, &settings.places)

@@ -4,24 +4,24 @@ use serde_json::{Value, json};
 
 use crate::text::table;
 
-/// How something was found.
+/// Health of one subject.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Health {
     Ok,
-    /// It works, but not as somebody may expect.
+    /// Works, but not as the user may expect.
     Warning,
-    /// It does not work.
+    /// Does not work.
     Error,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Diagnosis {
-    /// What was looked at, in one word or two.
+    /// Subject of the check, in one word or two.
     pub(super) subject: String,
     pub(super) health: Health,
-    /// What was seen.
+    /// Finding.
     pub(super) text: String,
-    /// What to do, where something is to be done.
+    /// Next step, if there is one.
     pub(super) advice: Option<String>,
 }
 
@@ -58,7 +58,7 @@ impl Diagnosis {
     }
 }
 
-/// One line each, and one that sums them up.
+/// One line for each diagnosis, and a summary.
 pub(super) fn text(diagnoses: &[Diagnosis]) -> String {
     let row = |diagnosis: &Diagnosis| {
         let Diagnosis { subject, health, text, advice } = diagnosis;
@@ -85,7 +85,7 @@ pub(super) fn object(diagnoses: &[Diagnosis]) -> Value {
     json!({"broken": is_broken(diagnoses), "checks": checks})
 }
 
-/// Whether something does not work.
+/// True if something does not work.
 pub(super) fn is_broken(diagnoses: &[Diagnosis]) -> bool {
     diagnoses.iter().any(|diagnosis| diagnosis.health == Health::Error)
 }

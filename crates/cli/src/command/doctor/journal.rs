@@ -1,4 +1,4 @@
-//! Diagnosis of the journal: it can be read, or made where there is none.
+//! Diagnosis of the journal: it can be read, or created if there is none.
 
 use std::path::Path;
 

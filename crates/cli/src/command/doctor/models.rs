@@ -1,4 +1,4 @@
-//! Diagnosis of the routes to models. With `--check` it calls each of them.
+//! Diagnosis of the model routes. `--check` calls each of them.
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ pub(super) fn routes(settings: &Settings, args: &DoctorArgs) -> Vec<Diagnosis> {
         diagnoses.extend(called(&models, &names));
     }
     if models.get(MAIN_ROUTE).or_else(|| models.get(LIGHT_ROUTE)).is_none() {
-        // Of a main route that cannot be used it has been said why.
+        // A main route that cannot be used has been reported already.
         if routes.iter().all(|resolved| resolved.name != MAIN_ROUTE) {
             diagnoses.push(without_model());
         }

@@ -8,7 +8,7 @@ use super::diagnosis::Diagnosis;
 use crate::environment::PROJECT_CONFIG;
 use crate::settings::{Listed, Settings};
 
-/// Untrusted a project can set no more than this; what a trusted one sets beyond it is in `config show`.
+/// Most project settings listed here. An untrusted project sets fewer; `config show` lists all.
 const MOST_OF_PROJECT: usize = 20;
 
 pub(super) fn settings(settings: &Settings) -> Vec<Diagnosis> {
@@ -30,12 +30,12 @@ pub(super) fn settings(settings: &Settings) -> Vec<Diagnosis> {
         },
     ));
     diagnoses.push(Diagnosis::ok("trust", settings.trust_summary()));
-    // Warnings say themselves what to do.
+    // The warnings themselves say what to do.
     diagnoses.extend(settings.warnings.iter().map(|warning| Diagnosis::warning("settings", warning.clone(), "")));
     diagnoses
 }
 
-/// What agents may do here without a question.
+/// Calls that agents may make without approval.
 pub(super) fn permissions(settings: &Settings) -> Vec<Diagnosis> {
     let layers = settings.permission_layers();
     let count = |of: fn(&GrantLayer) -> &Vec<String>| layers.iter().map(|layer| of(layer).len()).sum::<usize>();
@@ -52,7 +52,7 @@ pub(super) fn permissions(settings: &Settings) -> Vec<Diagnosis> {
     [own].into_iter().chain(unusable).collect()
 }
 
-/// A file that was read if it is there: one that cannot be read would have been an error already.
+/// Diagnosis of an optional file. It was readable if it exists, or loading would have failed.
 fn file(subject: &str, path: &Path) -> Diagnosis {
     let shown = path.display();
     if path.exists() {

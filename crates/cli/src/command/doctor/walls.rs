@@ -1,6 +1,6 @@
 //! Diagnosis of the walls around commands. A real command tries each wall in a directory made for it.
 //!
-//! A version or a kernel's switch is only ever a reason for advice, never for a verdict.
+//! Versions and kernel switches only serve as advice, never as a verdict.
 
 mod advice;
 mod trial;
@@ -15,7 +15,7 @@ use advice::Machine;
 use trial::{Trial, Verdict};
 use trial_directory::TrialDirectory;
 
-/// Tries the walls that commands will have here, and warns where the user wants none.
+/// Tries the walls that commands will have here, and warns if the user wants none.
 pub(super) fn walls(wanted: Confinement) -> Vec<Diagnosis> {
     let mut diagnoses = noting_long_wait("trying the walls around commands", || match Program::this() {
         Ok(program) => tried(&program),
@@ -33,7 +33,7 @@ fn tried(program: &Program) -> Vec<Diagnosis> {
         Ok(yard) => yard,
         Err(error) => return vec![untried(&error)],
     };
-    // Without bash nothing can be tried, and no kernel is to blame.
+    // Without bash nothing can be tried, and the kernel is not to blame.
     if let Err(SpawnError::NoBash) = yard.start(Tier::Landlock, &yard.walls(), "true") {
         return vec![Diagnosis::error("bash", "there is none in the directories of the system", "install bash")];
     }
@@ -49,7 +49,7 @@ fn tried(program: &Program) -> Vec<Diagnosis> {
     diagnoses
 }
 
-/// Which tier commands run in.
+/// Tier that commands run in.
 fn tier(probe: &Probe, machine: &Machine) -> Diagnosis {
     let why: Vec<&str> = probe.missing.iter().map(|missing| missing.why.as_str()).collect();
     let why = why.join("; ");
@@ -80,7 +80,7 @@ fn tier(probe: &Probe, machine: &Machine) -> Diagnosis {
     }
 }
 
-/// Landlock by itself, whether or not it is the only wall around files.
+/// Diagnosis of Landlock itself, whether or not it is the only wall around files.
 fn landlock(yard: &TrialDirectory<'_>, probe: &Probe, machine: &Machine) -> Diagnosis {
     const SUBJECT: &str = "wall landlock";
     let version = probe.landlock;
@@ -93,7 +93,7 @@ fn landlock(yard: &TrialDirectory<'_>, probe: &Probe, machine: &Machine) -> Diag
     }
 }
 
-/// What does not stand is a hole, unless the tier is known to lack it.
+/// Diagnosis of one wall. A missing wall is a hole, unless the tier is known to lack it.
 fn diagnosis(subject: &str, verdict: &Verdict, tier: Tier) -> Diagnosis {
     match verdict {
         Verdict::Stands(_) => Diagnosis::ok(subject, verdict.text()),
@@ -107,7 +107,7 @@ fn diagnosis(subject: &str, verdict: &Verdict, tier: Tier) -> Diagnosis {
     }
 }
 
-/// The shell that runs commands.
+/// Shell that runs commands.
 fn bash(yard: &TrialDirectory<'_>, tier: Tier) -> Diagnosis {
     match yard.run(tier, &yard.walls(), r#"echo "$BASH_VERSION at $BASH""#) {
         Ok(output) => Diagnosis::ok("bash", output.trim()),

@@ -1,4 +1,4 @@
-//! A call as a person writes it: the tool, and in parentheses what it would touch.
+//! A call as a person writes it: the tool, and in parentheses its resource.
 
 use std::path::PathBuf;
 
@@ -11,17 +11,17 @@ use crate::error::CommandError;
 use crate::settings::Settings;
 use crate::wiring;
 
-/// The call in question.
+/// Call in question.
 pub(super) struct Call {
     pub(super) text: String,
     pub(super) tool: String,
-    /// Whether it would start an agent.
+    /// True if it would start an agent.
     pub(super) delegates: bool,
-    /// What it would touch, or why it can touch nothing.
+    /// Resource of the call, or why it has none.
     pub(super) resource: Result<Resource, String>,
-    /// Why the tool itself would refuse it.
+    /// Reason why the tool itself would refuse the call.
     pub(super) refusal: Option<String>,
-    /// What the person should know of how the call is understood.
+    /// Note on how the call was understood.
     pub(super) notice: Option<String>,
 }
 
@@ -39,7 +39,7 @@ impl Call {
         if named.unknown_tool().is_some() {
             return Err(unknown(tool));
         }
-        // By any of its names it is the tool that the contract has.
+        // Any of its names means the contract's own Task tool.
         let delegates = named.tool() == TASK;
         let call = Self {
             text: text.to_owned(),
@@ -61,7 +61,7 @@ impl Call {
         }
     }
 
-    /// The same, made with this argument.
+    /// Completes the call with its argument.
     fn on(mut self, argument: &str, settings: &Settings) -> Result<Self, CommandError> {
         match self.tool.as_str() {
             "Bash" => self.resource = Ok(Resource::Command { line: argument.to_owned(), directory: PathBuf::new() }),
@@ -81,11 +81,11 @@ impl Call {
         Ok(self)
     }
 
-    /// The same, made for the agent that serves who asks for this one.
+    /// Completes the call with the agent that serves requests for this name.
     fn for_agent(self, name: &str, authority: &DryRun<'_>) -> Self {
         match authority.serving(name) {
             Ok((agent, notice)) => Self { resource: Ok(agent.as_resource()), notice, ..self },
-            // By its description a call finds an agent that nobody named.
+            // A call can find an agent by description if its name is unknown.
             Err(failure) if authority.contract.defaults().best_match => {
                 Self { resource: Err(format!("{}; a call's description may find one", failure.message)), ..self }
             }
@@ -98,7 +98,7 @@ fn example(tool: &str) -> &'static str {
     if tool == "Bash" { "cargo test" } else { "src/a.rs" }
 }
 
-/// Whether an argument stands for many. In a command, `*` is the shell's.
+/// True if an argument stands for many. In a command, `*` belongs to the shell.
 fn is_pattern(tool: &str, argument: &str) -> bool {
     if tool == "Bash" { argument.ends_with(":*") } else { argument.contains('*') }
 }

@@ -12,16 +12,16 @@ use crate::settings::Settings;
 pub(super) struct LayerVerdict {
     owner: String,
     verdict: &'static str,
-    /// The rule that it goes by, or why it goes by none.
+    /// Rule that decided, or why none did.
     why: String,
     rule: Option<String>,
-    /// Where its owner said so, as far as that is known.
+    /// Place where the owner wrote the rule, if known.
     place: Option<String>,
     has_mode: bool,
     decides: bool,
 }
 
-/// The say of each layer, in order. What is refused before all layers comes first.
+/// Verdict of each layer, in order. A refusal before all layers comes first.
 pub(super) fn each(
     config: &AgentConfig,
     tool: &str,
@@ -33,7 +33,7 @@ pub(super) fn each(
         let judge = judge.map_err(|error| CommandError::config(error.to_string()))?;
         Ok(judge.decide(tool, resource))
     };
-    // With no layer at all only what nobody may do is refused.
+    // Without layers, only what nobody may do is refused.
     if let Decision::Deny(ground) = decide(&[])? {
         return Ok(vec![LayerVerdict { decides: true, ..LayerVerdict::of(&ground, "denies") }]);
     }
@@ -64,7 +64,7 @@ pub(super) fn each(
     Ok(says)
 }
 
-/// Of those that changed the decision, the last one made it what it is.
+/// Marks the layer that decides: the last one that changed the decision.
 fn settle(says: &mut [LayerVerdict]) {
     let last = says.iter().rposition(|say| say.decides);
     for (index, say) in says.iter_mut().enumerate() {
@@ -72,7 +72,7 @@ fn settle(says: &mut [LayerVerdict]) {
     }
 }
 
-/// The say of a layer that allows the call, and the rule by which it does, if there is one.
+/// Verdict of a layer that allows the call, with its rule if there is one.
 fn allows(
     layer: &GrantLayer,
     decide: &impl Fn(&[GrantLayer]) -> Result<Decision, CommandError>,
@@ -107,7 +107,7 @@ impl LayerVerdict {
         }
     }
 
-    /// The same, with where its owner said so.
+    /// Adds the place where the owner wrote the rule.
     pub(super) fn placed(self, settings: &Settings, agents: &Registry) -> Self {
         let place = match (self.owner.strip_prefix("agent "), &self.rule) {
             (Some(agent), _) => agents.get(agent).ok().map(|agent| agent.origin.to_string()),
@@ -134,12 +134,12 @@ impl LayerVerdict {
         Self { owner: owner.clone(), why: words, rule: rule.clone(), ..Self::new(verdict) }
     }
 
-    /// What the layers say makes no difference.
+    /// Removes the mark of the deciding layer: no layer makes a difference.
     pub(super) fn decide_nothing(&mut self) {
         self.decides = false;
     }
 
-    /// Owner, verdict with its reason, place, and a mark.
+    /// Row: owner, verdict with its reason, place, mark.
     pub(super) fn row(&self) -> [String; 4] {
         let place = self.place.clone().unwrap_or_default();
         let mark = if self.decides { "← decides" } else { "" };

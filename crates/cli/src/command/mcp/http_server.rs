@@ -24,7 +24,7 @@ pub(super) struct WebArgs {
     allow_host: Vec<String>,
 }
 
-/// What a server over HTTP is made of.
+/// Parts of a server over HTTP.
 pub(super) struct Front {
     pub(super) listener: Listener,
     pub(super) token: TokenSource,
@@ -32,7 +32,7 @@ pub(super) struct Front {
 }
 
 impl WebArgs {
-    /// Listens on an address, and has a token. Nobody is answered yet.
+    /// Listens on an address and opens the token. No request is answered yet.
     pub(super) async fn listen(&self, address: SocketAddr, home: &Path) -> Result<Front, CommandError> {
         let names = self.allow_host.clone();
         let reach = if self.allow_remote { Reach::Everywhere { names } } else { Reach::ThisMachine };
@@ -43,7 +43,7 @@ impl WebArgs {
 }
 
 impl Front {
-    /// Says where it listens, and where the token is. The token itself is never printed.
+    /// Announces the address and the path of the token. The token itself is never printed.
     pub(super) fn announce(&self) {
         let (address, path) = (self.listener.address(), http::PATH);
         if !address.ip().to_canonical().is_loopback() {
@@ -69,7 +69,7 @@ fn unbound(error: &BindError) -> CommandError {
     }
 }
 
-/// An address with a port; `localhost` is this machine's usual one.
+/// Parses an address with a port; `localhost` is this machine's loopback address.
 fn parse_address(text: &str) -> Result<SocketAddr, String> {
     let local = text.strip_prefix("localhost:").map(|port| format!("127.0.0.1:{port}"));
     local.as_deref().unwrap_or(text).parse().map_err(|_| "write it like 127.0.0.1:8808 or [::1]:8808".to_owned())

@@ -1,5 +1,5 @@
-//! The token of `sortie mcp --http`, in a file in Sortie's home: made once, for this user alone, shown to nobody, and
-//! not believed when others could have read it.
+//! Token of `sortie mcp --http`, in a file in Sortie's home: created once, readable by this user alone, never shown,
+//! and refused if others could have read it.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
@@ -16,13 +16,13 @@ const FILE: &str = "mcp-token";
 /// Longer than any token.
 const MAX_BYTES: u64 = 1 << 10;
 
-/// A file with a token that could be read when it was opened.
+/// Token file that was readable when it was opened.
 pub(super) struct TokenFile {
     path: PathBuf,
 }
 
 impl TokenFile {
-    /// The file, made if there is none.
+    /// Opens the file, and creates it if there is none.
     pub(super) fn open(home: &Path) -> Result<Self, CommandError> {
         let file = Self { path: home.join(FILE) };
         file.make(home).map_err(|error| {
@@ -37,8 +37,8 @@ impl TokenFile {
         &self.path
     }
 
-    /// The token as it stands in the file each time: who replaces it locks everybody out who has the old one. Trouble
-    /// with it is told once, on stderr.
+    /// Reads the token from the file each time, so replacing it locks out everybody with the old one. A failure is
+    /// reported once, on stderr.
     pub(super) fn source(self) -> TokenSource {
         let told = Mutex::new(None);
         Arc::new(move || {
@@ -55,8 +55,8 @@ impl TokenFile {
         })
     }
 
-    /// Writes a new token beside its place and moves it there, unless there is one. Two servers that start at the same
-    /// time have the same token.
+    /// Writes a new token to a neighbouring file and moves it into place, unless there is one. Two servers that start
+    /// at once share one token.
     fn make(&self, home: &Path) -> io::Result<()> {
         DirBuilder::new().recursive(true).mode(0o700).create(home)?;
         let directory = File::open(home)?;
@@ -65,7 +65,7 @@ impl TokenFile {
             return Ok(());
         }
         let beside = self.path.with_extension("new");
-        // Left behind by someone who was killed; nobody else writes while the directory is locked.
+        // Left by a killed process; nobody else writes while the directory is locked.
         match fs::remove_file(&beside) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
@@ -107,7 +107,7 @@ impl TokenFile {
     }
 }
 
-/// 256 bits, in letters that a header can carry.
+/// 256 random bits, in letters that a header can carry.
 fn random() -> io::Result<String> {
     let mut bytes = [0_u8; 32];
     getrandom::fill(&mut bytes)?;

@@ -14,12 +14,12 @@ use crate::text::{table, words};
 /// Answer of one route.
 #[derive(Debug)]
 pub(crate) struct RouteAnswer {
-    /// As it was asked for.
+    /// Name as it was given.
     pub(crate) name: String,
     pub(crate) reply: Result<Checked, ModelError>,
 }
 
-/// Asks all at once; the answers come in the order of the names.
+/// Asks all routes at once; the answers come in the order of the names.
 pub(crate) fn ask_all(models: &Arc<RouteTable>, names: &[String]) -> Result<Vec<RouteAnswer>, CommandError> {
     let runtime = Builder::new_current_thread()
         .enable_all()
@@ -42,7 +42,7 @@ pub(crate) fn ask_all(models: &Arc<RouteTable>, names: &[String]) -> Result<Vec<
 }
 
 impl RouteAnswer {
-    /// What it said, or what is wrong, in one line.
+    /// Answer or error, in one line.
     pub(crate) fn told(&self) -> String {
         match &self.reply {
             Ok(Checked { model_said, duration }) => {

@@ -12,7 +12,7 @@ use crate::text::table;
 
 const HEAD: [&str; 8] = ["route", "model", "wire", "address", "window", "output", "$ per M in / out", "key from"];
 
-/// What nobody set or knows.
+/// Cell of a value that is unset or unknown.
 const NOTHING: &str = "-";
 
 pub(super) fn text(routes: &[RouteListing], servers: &[LocalServer], settings: &Settings) -> String {
@@ -43,7 +43,7 @@ no model is set: `offline`, the built-in rule-based model, serves; set ANTHROPIC
 GEMINI_API_KEY, or for any compatible server LLM_MODEL_ID, LLM_BASE_URL and LLM_API_KEY
 ";
 
-/// `said`: the model that was set, which is all that is known of a route that cannot be used.
+/// Row of a route. `said` is the configured model, the only thing known of an unusable route.
 fn row(route: &RouteListing, said: Option<&str>) -> [String; 8] {
     let shown = |text: Option<String>| text.unwrap_or_else(|| NOTHING.to_owned());
     [
@@ -58,7 +58,7 @@ fn row(route: &RouteListing, said: Option<&str>) -> [String; 8] {
     ]
 }
 
-/// The model, where the route can be used.
+/// Model of a usable route.
 fn model(route: &RouteListing) -> Option<&str> {
     Some(route.model.as_str()).filter(|model| !model.is_empty())
 }
@@ -75,7 +75,7 @@ fn price(prices: &Prices) -> String {
     }
 }
 
-/// `haiku, sonnet  → main: gpt-5 (…)`: the names that lead to a route, those with the same meaning together.
+/// `haiku, sonnet  → main: gpt-5 (…)`: the names that lead to a route, grouped by meaning.
 fn meanings(route: &RouteListing) -> Vec<[String; 2]> {
     let meaning = |served: &Served| (served.model.clone(), served.notice.is_some());
     let mut groups: Vec<((String, bool), Vec<&str>)> = Vec::new();
@@ -100,7 +100,7 @@ pub(super) fn object(routes: &[RouteListing], servers: &[LocalServer]) -> Value 
     json!({"routes": routes.iter().map(route_object).collect::<Value>(), "local_servers": servers})
 }
 
-/// What nobody set or knows is absent.
+/// JSON of a route; unset and unknown values are absent.
 fn route_object(route: &RouteListing) -> Value {
     let Prices { input, output, cache_read, cache_write } = route.prices;
     let prices = [("input", input), ("output", output), ("cache_read", cache_read), ("cache_write", cache_write)];

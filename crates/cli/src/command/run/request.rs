@@ -1,4 +1,4 @@
-//! The request of `sortie run`: the person's words or a template's, after the agent's own opening.
+//! Request of `sortie run`: the user's words or a template's, after the agent's own opening.
 
 use std::io::{self, IsTerminal as _};
 
@@ -11,12 +11,12 @@ use crate::error::CommandError;
 use crate::settings::{PROMPT_BYTES_SETTING, Settings};
 use crate::text::words;
 
-/// The agent that answers where nobody names one.
+/// Default agent.
 const MAIN: &str = "main";
-/// Stands for what comes on stdin.
+/// Argument that stands for stdin.
 const STDIN: &str = "-";
 
-/// The request as it is to be started.
+/// Builds the request.
 pub(super) fn of(args: &RunArgs, agents: &Registry, settings: &Settings) -> Result<TaskRequest, CommandError> {
     let request = TaskRequest {
         agent: args.agent.clone().unwrap_or_else(|| MAIN.to_owned()),
@@ -36,12 +36,12 @@ pub(super) fn of(args: &RunArgs, agents: &Registry, settings: &Settings) -> Resu
     Ok(opened(request, is_asked, agents))
 }
 
-/// The prompt, where no template has it by its flag.
+/// Prompt of the user, unless `--template` supplies it.
 pub(super) fn own_words(args: &RunArgs) -> Option<&str> {
     args.prompt.as_deref().filter(|_| args.template.is_none() && args.arguments.is_empty())
 }
 
-/// What a template says that was named by its flag.
+/// Request from the template that `--template` names.
 fn by_template(
     name: &str,
     args: &RunArgs,
@@ -64,7 +64,7 @@ fn by_template(
     Ok(template.serving(TaskRequest { title, prompt, ..request }))
 }
 
-/// What is said for a template's arguments; a single `-` is all words that come on stdin.
+/// Arguments of a template; a single `-` means that all of its text comes from stdin.
 fn given(said: &[&str], settings: &Settings) -> Result<Given, CommandError> {
     let words: Vec<&str> = said.iter().filter(|word| **word != STDIN).copied().collect();
     let mut given = Given::from_words(&words).map_err(|error| CommandError::usage(error.to_string()))?;
@@ -77,7 +77,7 @@ fn given(said: &[&str], settings: &Settings) -> Result<Given, CommandError> {
     Ok(given)
 }
 
-/// What the person says, or pipes, and whether that is anything. It may call a template.
+/// Request from the user's words or stdin, and whether it asks for anything. It may call a template.
 fn by_words(
     said: Option<&str>,
     request: TaskRequest,
@@ -99,11 +99,12 @@ fn by_words(
     Ok((request.map_err(|failure| settings.explained(failure))?, is_asked))
 }
 
-/// The same behind what the agent's definition opens with. That alone suffices where nobody asks for anything.
+/// Puts the opening of the agent's definition before the request. The opening alone suffices if nobody asks for
+/// anything.
 fn opened(mut request: TaskRequest, is_asked: bool, agents: &Registry) -> TaskRequest {
     match opening(&request, agents) {
         Some(opening) if !is_asked => opening.clone_into(&mut request.prompt),
-        // An empty request is refused, whatever would stand before it.
+        // An empty request is refused, whatever its opening.
         Some(opening) if !request.prompt.trim().is_empty() => {
             request.prompt = format!("{opening}\n\n{}", request.prompt);
         }

@@ -1,7 +1,8 @@
 //! `run_in_background`: a second process does the work, and the first one answers as soon as that has begun.
 //!
-//! The other one is this same program with the same command line, environment and directory, and a hidden flag. It
-//! tells of its beginning in one line. Whatever else it says first is why it did not begin, which is passed on.
+//! The second process is this program with the same command line, environment and directory, plus a hidden flag. It
+//! reports its start in one line. Anything else that it prints first is the reason why it did not start, and is passed
+//! on.
 
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::fs::FileTypeExt as _;
@@ -15,13 +16,13 @@ use super::Answering;
 use crate::error::{self, CommandError};
 use crate::render::{Display, print_json_text};
 
-/// The flag of the other process.
+/// Flag of the second process.
 pub(super) const FLAG: &str = "apart";
 
-/// Stands before the answer in the line that tells of the beginning.
+/// Prefix of the answer in the line that reports the start.
 const STARTED: &str = "started ";
 
-/// Refuses files that can be read only once, as `<(…)` makes them: the other process would find them empty.
+/// Refuses files that can be read only once, such as `<(…)`: the second process would find them empty.
 pub(super) fn check_files(named: &[&Path]) -> Result<(), CommandError> {
     let is_pipe = |path: &&&Path| path.metadata().is_ok_and(|found| found.file_type().is_fifo());
     match named.iter().find(is_pipe) {
@@ -34,7 +35,7 @@ pub(super) fn check_files(named: &[&Path]) -> Result<(), CommandError> {
     }
 }
 
-/// Has the work done, and answers. `input` is what was read from stdin, if the request came from there.
+/// Starts the second process and prints its answer. `input` is the request if it came from stdin.
 pub(super) fn start(input: Option<&str>) -> Result<ExitCode, CommandError> {
     let fail = |error: io::Error| CommandError::internal(format!("no process for the work could be started: {error}"));
     let program = std::env::current_exe().map_err(fail)?;
@@ -60,20 +61,20 @@ pub(super) fn start(input: Option<&str>) -> Result<ExitCode, CommandError> {
     let ended = child.wait_with_output().map_err(fail)?;
     io::stdout().lock().write_all(said.as_bytes())?;
     io::stderr().lock().write_all(&ended.stderr)?;
-    // One that was killed has no code of its own.
+    // A killed process has no exit code.
     Ok(ExitCode::from(ended.status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))
 }
 
-/// Leaves the session of whoever waits for the answer: what ends that one does not end the work.
+/// Leaves the caller's session, so that its end does not end the work.
 pub(super) fn leave_session() {
-    // Refused to the leader of a group, which a shell's own child may be; signals for its terminal then still reach it.
+    // Fails for the leader of a process group, as a shell's child may be; it keeps getting its terminal's signals.
     rustix::process::setsid().ok();
 }
 
-/// Tells of the beginning, and of nothing else: nobody listens any more.
+/// Display that reports only the start: nobody listens after that.
 pub(super) struct ApartDisplay {
     pub(super) answering: Answering,
-    /// Where output files are.
+    /// Directory of output files.
     pub(super) reports: PathBuf,
     pub(super) is_told: bool,
 }
@@ -94,7 +95,7 @@ impl ApartDisplay {
         let mut stdout = io::stdout().lock();
         writeln!(stdout, "{STARTED}{}", self.answering.contract.encode_launched(&launched))?;
         stdout.flush()?;
-        // Whoever was told listens no longer; what goes wrong from here on stands where the task is looked at.
+        // The caller has its answer and listens no longer; later problems show up wherever the task is looked at.
         let output = SpillDir::open(&self.reports).and_then(|reports| reports.growing(&format!("{task_id}-output")));
         output.map(error::say_in).unwrap_or_default();
         Ok(())

@@ -1,4 +1,5 @@
-//! A request in flags, in the words of the contract in use. The contract judges it; only absence is checked here.
+//! Request from flags, in the terms of the contract in use. The contract judges it; only missing fields are checked
+//! here.
 
 use std::path::PathBuf;
 
@@ -9,7 +10,7 @@ use sortie_contract::Contract;
 use crate::command::args::output_schema;
 use crate::error::CommandError;
 
-/// The fields of a request. Which of them there are is the contract's; the names are checked when it is known.
+/// Fields of a request. The contract decides which exist; names are checked once it is known.
 #[derive(Debug, Args)]
 pub(super) struct RequestFlags {
     /// Agent [default: general-purpose, in contracts where it is optional]
@@ -41,7 +42,7 @@ pub(super) struct RequestFlags {
     fields: Vec<Field>,
 }
 
-/// The ids of these arguments, for those that do not go together with them.
+/// Ids of these arguments, for the flags that exclude them.
 pub(super) const FLAGS: [&str; 7] = ["agent", "description", "prompt", "task", "model", "output_schema", "fields"];
 
 #[derive(Debug, Clone)]
@@ -60,7 +61,7 @@ fn parse_field(text: &str) -> Result<Field, String> {
 }
 
 impl RequestFlags {
-    /// The request as the contract reads it. An error names the flags that are missing, or that it has no field for.
+    /// Request as the contract reads it. An error names missing or unknown flags.
     pub(super) fn arguments(&self, contract: &dyn Contract) -> Result<String, CommandError> {
         let vocabulary = Vocabulary { schema: contract.schema(&[]), contract };
         let mut request = Map::new();
@@ -93,20 +94,20 @@ impl RequestFlags {
     }
 }
 
-/// The field that has a file of its own.
+/// Field whose value comes from a file.
 const OUTPUT_SCHEMA: &str = "output_schema";
 
-/// The flag whose field has another name in each contract.
+/// Flag whose field differs by contract.
 const AGENT: &str = "agent";
 
-/// What a contract calls things.
+/// Field names of a contract.
 struct Vocabulary<'a> {
     schema: Value,
     contract: &'a dyn Contract,
 }
 
 impl Vocabulary<'_> {
-    /// The field that a flag sets.
+    /// Field that a flag sets.
     fn field<'a>(&self, flag: &'a str) -> Option<&'a str> {
         if flag == AGENT {
             return self.contract.agent_field();
@@ -114,7 +115,7 @@ impl Vocabulary<'_> {
         self.schema["properties"].get(flag).map(|_| flag)
     }
 
-    /// How a field is set.
+    /// Flag that sets a field.
     fn flag(&self, field: &str) -> String {
         match field {
             agent if self.contract.agent_field() == Some(agent) => format!("--{AGENT} (its `{agent}`)"),
@@ -128,8 +129,8 @@ impl Vocabulary<'_> {
         self.schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str)
     }
 
-    /// A text as it is. Where the field is none, what the text says in JSON; whether that fits is for the contract to
-    /// say.
+    /// Value of a field: the text itself, or for a field of another type the JSON in it. The contract judges if that
+    /// fits.
     fn value(&self, field: &str, text: &str) -> Value {
         match self.schema["properties"][field]["type"].as_str() {
             None | Some("string") => text.into(),
@@ -146,7 +147,7 @@ impl Vocabulary<'_> {
 
     fn no_such(&self, flag: &str) -> CommandError {
         let offered = self.schema["properties"].as_object().into_iter().flat_map(Map::keys).map(String::as_str);
-        // One may be read that the schema does not offer.
+        // The contract may read an agent field that its schema does not offer.
         let agent = self.contract.agent_field().filter(|agent| self.schema["properties"].get(agent).is_none());
         let flags: Vec<String> = offered.chain(agent).map(|field| self.flag(field)).collect();
         CommandError::usage(format!("the contract `{}` has no field for --{flag}", self.contract.name()))

@@ -4,23 +4,23 @@ use sortie_protocol::{CallId, Fact, Need, TaskId};
 
 use crate::text::{neutral, words};
 
-/// What is shown of a text.
+/// Longest excerpt of a text that is shown.
 const MAX_CHARS: usize = 200;
 
 /// Activity in the newest leg. [`Legs`](super::legs::Legs) has its outcome and usage.
 #[derive(Debug, Default)]
 pub(in crate::command) struct Activity {
     pub(in crate::command) is_admitted: bool,
-    /// What it did last, in a few words.
+    /// Last step, in a few words.
     pub(in crate::command) last: Option<String>,
     pub(in crate::command) waits_for: Vec<TaskId>,
-    /// What others have, and it waits for.
+    /// Resource that the task waits for and others hold.
     needs: Option<Need>,
-    /// Those that have no answer yet, the oldest first. A person's message answers the first open one.
+    /// Unanswered questions, the oldest first. A person's message answers the first open one.
     pub(in crate::command) questions: Vec<Question>,
 }
 
-/// What it waits with for a person or its parent.
+/// Question to a person or the parent that the task waits on.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::command) enum Question {
     Open { call: CallId, text: String },
@@ -34,7 +34,7 @@ impl Activity {
                 self.is_admitted = false;
                 self.needs = None;
                 self.waits_for.clear();
-                // A question of its own is still asked; whether it may is asked anew.
+                // An open question stays open; approvals are asked for again.
                 self.questions.retain(|question| matches!(question, Question::Open { .. }));
             }
             Fact::TaskAdmitted => self.is_admitted = true,
@@ -91,12 +91,12 @@ impl Activity {
         }
     }
 
-    /// What others have that it cannot go on without.
+    /// Resource held by others that the task cannot continue without.
     pub(in crate::command) fn needs(&self) -> Option<Need> {
         if self.is_admitted { self.needs } else { Some(Need::Slot) }
     }
 
-    /// What it waits for, in a few words.
+    /// Reason for waiting, in a few words.
     pub(in crate::command) fn awaits(&self) -> Option<String> {
         if !self.questions.is_empty() {
             return Some("an answer".to_owned());
@@ -105,7 +105,7 @@ impl Activity {
         if names.is_empty() { self.needs().map(|need| need.to_string()) } else { Some(names.join(", ")) }
     }
 
-    /// A call that is answered asks nothing any more.
+    /// An answered call has no open questions.
     fn close(&mut self, answered: &CallId) {
         self.questions.retain(|question| match question {
             Question::Open { call, .. } | Question::Approval { call, .. } => call != answered,
@@ -113,7 +113,7 @@ impl Activity {
     }
 }
 
-/// A text on one line, cut where it is long.
+/// Text on one line, cut if long.
 pub(in crate::command) fn short(text: &str) -> String {
     let line = neutral::line(text.get(..text.floor_char_boundary(4 * MAX_CHARS)).unwrap_or(text));
     match line.char_indices().nth(MAX_CHARS) {

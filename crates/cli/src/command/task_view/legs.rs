@@ -1,4 +1,4 @@
-//! Legs of a task, read from its log: each one's outcome, and the work so far of the open one.
+//! Legs of a task, read from its log: the outcome of each, and the work so far of the open one.
 
 use std::collections::BTreeSet;
 
@@ -10,33 +10,33 @@ use sortie_protocol::{Event, Fact, ModelChoice, TaskOutcome, Timestamp, Usage};
 use super::activity::Activity;
 use crate::text::words;
 
-/// The legs of one task.
+/// Legs of one task.
 #[derive(Debug, Default)]
 pub(in crate::command) struct Legs {
     pub(in crate::command) model: Option<ModelChoice>,
-    /// Those that have ended, the oldest first, each with its number.
+    /// Ended legs with their numbers, the oldest first.
     pub(in crate::command) ended: Vec<(u32, TaskOutcome)>,
-    /// What has been done so far, whether the newest one has ended or not.
+    /// Work so far, whether the newest leg has ended or not.
     pub(in crate::command) so_far: Deeds,
-    /// What the newest one does.
+    /// Activity of the newest leg.
     pub(in crate::command) stand: Activity,
     leg: u32,
 }
 
-/// What a task has done, over all its legs.
+/// Work of a task over all its legs.
 #[derive(Debug, Default)]
 pub(in crate::command) struct Deeds {
-    /// With its descendants, as an outcome has it.
+    /// Usage with descendants, as in an outcome.
     pub(in crate::command) usage: Usage,
-    /// So are these.
+    /// Changed files, descendants' included.
     pub(in crate::command) files_changed: BTreeSet<String>,
-    /// What its model said last, in the newest leg.
+    /// Last text of its model in the newest leg.
     pub(in crate::command) text: String,
 }
 
 impl Legs {
-    /// Reads a task's log; one that is at work has worked until `now`. Where the log is damaged, what stands before the
-    /// damage is told, and the damage with it.
+    /// Reads a task's log; an active task has worked until `now`. For a damaged log, returns what precedes the damage,
+    /// and the damage itself.
     pub(in crate::command) fn read(
         journal: &dyn Journal,
         header: &TaskHeader,
@@ -45,7 +45,7 @@ impl Legs {
         let mut legs = Self::default();
         let read = journal.read_each(header.task_id, 1, &mut |event| legs.take(event));
         if !matches!(header.state, TaskState::Ended(_)) {
-            // Of a log that cannot be read at all the damage is told.
+            // If the log is entirely unreadable, the damage is still reported.
             let so_far = footprint_so_far(journal, header.task_id).unwrap_or_default();
             legs.so_far.usage = Usage { duration_ms: worked_ms(header, now), ..so_far.usage };
             legs.so_far.files_changed.extend(so_far.files_changed);
@@ -89,7 +89,7 @@ impl Deeds {
     }
 }
 
-/// For how long a task has worked, in whole milliseconds.
+/// Working time of a task, in whole milliseconds.
 pub(in crate::command) fn worked_ms(header: &TaskHeader, now: Timestamp) -> u64 {
     u64::try_from(header.worked_by(now).as_millis()).unwrap_or(u64::MAX)
 }

@@ -1,12 +1,12 @@
-//! Tasks in the order of their tree.
+//! Tasks in tree order.
 
 use std::collections::{HashMap, HashSet};
 
 use sortie_journal::TaskHeader;
 use sortie_protocol::TaskId;
 
-/// Each task below the one that started it, in order of starting, as far as that one is among them; the others newest
-/// first, as they came. With each, how far down it stands.
+/// Sorts tasks into trees, each with its depth. A task follows the parent that started it, in order of start. Tasks
+/// whose parent is not listed keep their order, newest first.
 pub(in crate::command) fn as_tree<'a>(
     newest_first: impl Iterator<Item = &'a TaskHeader>,
 ) -> Vec<(usize, &'a TaskHeader)> {
@@ -20,7 +20,7 @@ pub(in crate::command) fn as_tree<'a>(
             None => tops.push(*header),
         }
     }
-    // Last in, first out: what comes first goes in last. Children come newest first and go out oldest first.
+    // A stack: the first goes in last. Children arrive newest first and leave oldest first.
     let mut stack: Vec<(usize, &TaskHeader)> = tops.into_iter().rev().map(|header| (0, header)).collect();
     let mut lines = Vec::with_capacity(headers.len());
     while let Some((level, header)) = stack.pop() {

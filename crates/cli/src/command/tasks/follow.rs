@@ -12,7 +12,7 @@ use sortie_protocol::Event;
 use crate::command::task_view::find;
 use crate::error::{CommandError, ErrorKind, exit_code};
 
-/// How often it is looked what is new: others write, and they send no signal.
+/// Interval of polling: writers are other processes and send no signal.
 const PERIOD: Duration = Duration::from_millis(100);
 
 pub(super) fn run(journal: &dyn Journal, id: &str) -> Result<ExitCode, CommandError> {
@@ -20,7 +20,7 @@ pub(super) fn run(journal: &dyn Journal, id: &str) -> Result<ExitCode, CommandEr
     let task = header.task_id;
     let (mut narrator, mut next) = (Narrator::default(), 1);
     loop {
-        // Asked before reading: what was written before it ended is then sure to be read.
+        // Checked before reading, so that everything written before the end is read.
         let state = journal.standing(task)?.state;
         let (from, mut text) = (next, String::new());
         let mut tell = |event: Event| {
@@ -32,7 +32,7 @@ pub(super) fn run(journal: &dyn Journal, id: &str) -> Result<ExitCode, CommandEr
         stdout.write_all(text.as_bytes())?;
         stdout.flush()?;
         drop(stdout);
-        // What stands before a damage has been told.
+        // Everything before the damage has been printed.
         read?;
         match state {
             TaskState::Running => wait_for_more()?,
@@ -48,10 +48,10 @@ pub(super) fn run(journal: &dyn Journal, id: &str) -> Result<ExitCode, CommandEr
     }
 }
 
-/// Waits until it is time to look again. Whoever reads along may be gone before there is anything more to write.
+/// Waits for the next poll, and notices a reader that has gone although nothing was written.
 fn wait_for_more() -> io::Result<()> {
     let stdout = io::stdout();
-    // No events: what is told without being asked for is that the other end of a pipe is closed.
+    // No events requested: a closed pipe is reported anyway.
     let mut watched = [PollFd::new(&stdout, PollFlags::empty())];
     let period = Timespec { tv_sec: 0, tv_nsec: PERIOD.subsec_nanos().into() };
     match poll(&mut watched, Some(&period)) {

@@ -1,4 +1,4 @@
-//! Commands to the process that runs a task, left in the journal. Their effect is read from the log of the task.
+//! Commands to the process that runs a task, left in the journal. Their effect is read from the task's log.
 
 use std::time::{Duration, Instant};
 
@@ -8,38 +8,38 @@ use sortie_protocol::{Command, Event, Fact, TaskId};
 use crate::error::CommandError;
 use crate::settings::Settings;
 
-/// How long a running task has to take a wish.
+/// Time for a running task to take a command.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
-/// How often it is looked whether it has.
+/// Interval of polling for it.
 const PERIOD: Duration = Duration::from_millis(20);
 
-/// A place in a task's log, behind which the answer will stand.
+/// Position in a task's log; the answer comes after it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bookmark {
     pub(super) task: TaskId,
     from: u64,
 }
 
-/// What came of a wish.
+/// Fate of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fate {
-    /// The log tells of it.
+    /// The log shows its effect.
     Done,
-    /// The log does not, and this is where its task stands now.
+    /// The log does not show it; this is the task's state.
     Open(TaskState),
 }
 
 impl Bookmark {
-    /// The end of the log as it is now.
+    /// Current end of the log.
     pub(super) fn at_the_end(journal: &dyn Journal, task: TaskId) -> Result<Self, JournalError> {
         Ok(Self { task, from: journal.standing(task)?.last_seq + 1 })
     }
 
-    /// Waits until the log tells of it, its task does not run any more, or the time for it is over.
+    /// Waits until the log shows the effect, the task stops running, or the time is up.
     pub(super) fn wait(self, journal: &dyn Journal, tells: impl Fn(&Fact) -> bool) -> Result<Fate, JournalError> {
         let since = Instant::now();
         loop {
-            // Asked before reading: what was written before it ended is then sure to be read.
+            // Checked before reading, so that everything written before the end is read.
             let state = journal.standing(self.task)?.state;
             if self.is_told(journal, &tells)? {
                 return Ok(Fate::Done);
@@ -58,7 +58,7 @@ impl Bookmark {
     }
 }
 
-/// Leaves a wish. It is on disk when this returns.
+/// Leaves a command, which is on disk when this returns.
 pub(super) fn leave(settings: &Settings, command: Command) -> Result<CommandId, CommandError> {
     let journal = SqliteJournal::open(&settings.places.journal())?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();

@@ -17,7 +17,7 @@ use crate::error::CommandError;
 use crate::render::{print_json, state};
 use crate::text::{neutral, width, words};
 
-/// Columns of `interrupted`, so that lists look alike whatever is in them.
+/// Columns of `interrupted`, for a stable layout.
 const LONGEST_STATE: usize = 11;
 
 /// List tasks and their status, newest first
@@ -49,7 +49,7 @@ Examples:
 
 pub(super) fn run(args: &ListArgs, journal: &dyn Journal, contract: &dyn Contract) -> Result<ExitCode, CommandError> {
     let ListArgs { limit, all, json } = *args;
-    // One more than asked for tells whether something is left out.
+    // One more than asked for shows if something is left out.
     let mut headers = newest(journal, limit.saturating_add(1), all)?;
     let more = headers.len() > limit;
     headers.truncate(limit);
@@ -61,7 +61,7 @@ pub(super) fn run(args: &ListArgs, journal: &dyn Journal, contract: &dyn Contrac
     Ok(ExitCode::SUCCESS)
 }
 
-/// The newest tasks; unless `all`, only those without a parent.
+/// Newest tasks; unless `all`, only those without a parent.
 fn newest(journal: &dyn Journal, limit: usize, all: bool) -> Result<Vec<TaskHeader>, JournalError> {
     journal.list(&TaskQuery { roots_only: !all, limit, ..TaskQuery::default() })
 }
@@ -96,7 +96,7 @@ fn table(headers: &[TaskHeader], contract: &dyn Contract, more: bool) -> String 
     text
 }
 
-/// `2026-01-31 12:00:00Z`: when it was started, to the second.
+/// Start time to the second: `2026-01-31 12:00:00Z`.
 fn seconds(header: &TaskHeader) -> String {
     let time = header.started.to_string();
     time.get(..19).map_or(time.clone(), |to_the_second| format!("{}Z", to_the_second.replace('T', " ")))

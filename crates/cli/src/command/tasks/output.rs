@@ -1,4 +1,4 @@
-//! `tasks output`: prints the newest report of a task, whole. During a leg that is the report of the one before.
+//! `tasks output`: prints the latest report of a task in full. During a leg, that is the report of the previous one.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -69,7 +69,7 @@ pub(super) fn run(args: &OutputArgs, journal: &dyn Journal, contract: &dyn Contr
     Ok(code)
 }
 
-/// What there is to say of a task that has ended before it wrote anything.
+/// Error for a task that ended before it wrote anything.
 fn without_text(outcome: &TaskOutcome, state: &str) -> CommandError {
     let task = outcome.task_id;
     let why = outcome.error.as_ref().map(|failure| format!(": {} ({})", failure.message, failure.code));
@@ -77,7 +77,7 @@ fn without_text(outcome: &TaskOutcome, state: &str) -> CommandError {
     CommandError::new(ErrorKind::NotFound, message).hint(format!("`sortie tasks show {task}` shows what it has done"))
 }
 
-/// Puts the whole report in the place of what was kept of it.
+/// Replaces a shortened report by the full one.
 fn restore(outcome: &mut TaskOutcome) -> Result<(), String> {
     if !outcome.truncated {
         return Ok(());

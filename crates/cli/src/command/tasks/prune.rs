@@ -1,4 +1,4 @@
-//! `tasks prune`: removes old trees of tasks now, or says which ones would go.
+//! `tasks prune`: removes old trees of tasks now, or shows which ones would be removed.
 
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
@@ -53,7 +53,7 @@ pub(super) fn run(args: &PruneArgs, settings: &Settings) -> Result<ExitCode, Com
         return tell_prunable(&headers, args.json);
     }
     if !settings.places.journal().exists() {
-        // Where nothing was kept nothing is made, either.
+        // Without a journal, none is created.
         return tell(&Removed::default(), args.json);
     }
     let journal = SqliteJournal::open(&settings.places.journal())?;
@@ -102,7 +102,7 @@ fn tell(removed: &Removed, json: bool) -> Result<ExitCode, CommandError> {
     Ok(if damaged.is_empty() && left.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
-/// Why an old tree stays, and what can be done.
+/// Reason why an old tree stays, and what can be done.
 fn why_kept(Kept { root, task, why }: &Kept) -> String {
     match why {
         KeptFor::Open { holder: Holder::OutOfSight { pid } } => format!(

@@ -46,7 +46,7 @@ pub(super) fn run(args: &ReleaseArgs, journal: &dyn Journal, settings: &Settings
     }
 }
 
-/// The parent, if the task can have somebody who waits for it.
+/// Parent of the task, if anybody can wait for the task.
 fn waited_for_by(header: &TaskHeader) -> Result<TaskId, CommandError> {
     let not = |why: &str| CommandError::new(ErrorKind::NotFound, format!("{} {why}", header.task_id));
     match (header.state, header.parent_id) {
@@ -56,11 +56,11 @@ fn waited_for_by(header: &TaskHeader) -> Result<TaskId, CommandError> {
     }
 }
 
-/// The call of a parent by which a task was started.
+/// Call of the parent that started a task.
 #[derive(Default)]
 struct Call {
     contract: String,
-    /// Whether the parent has ceased to wait, or never did.
+    /// True if the parent has stopped waiting, or never waited.
     is_answered: bool,
 }
 
@@ -77,7 +77,7 @@ impl Call {
         Ok(call)
     }
 
-    /// Whether it could be answered before the task ends, as far as that can be known here.
+    /// Checks, as far as that is known here, that the call can be answered before the task ends.
     fn check_background(&self, task: TaskId, settings: &Settings) -> Result<(), CommandError> {
         let not = |why: &str| CommandError::new(ErrorKind::NotFound, format!("{task} cannot be let go: {why}"));
         if contract(&self.contract).is_some_and(|known| !known.defaults().companions) {

@@ -55,12 +55,12 @@ pub(super) fn run(args: &RetryArgs, journal: &dyn Journal, settings: &Settings) 
         let message = format!("{} worked in {}, not in {here}", job.task, job.workspace);
         return Err(CommandError::usage(message).hint(format!("sortie tasks retry --cwd {} …", job.workspace)));
     }
-    // A sub-agent is retried as one: with the report and the bounds of one, for a person instead of its parent.
+    // A sub-agent is retried as one, with a sub-agent's report and limits, but for a person instead of its parent.
     let (kind, root) = match job.config.depth {
         0 => (TaskKind::Main, Root::Main),
         _ => (TaskKind::Delegated, Root::SubAgent),
     };
-    // Where no call may choose its model, the old one did not, either.
+    // If calls may not choose a model, the old one did not, either.
     let same = Some(job.config.model.id).filter(|_| kind == TaskKind::Main || settings.rules().allow_model_override);
     let progress = stderr_progress(&args.show, root, settings, settings.confinement)?;
     let request = TaskRequest {
@@ -72,7 +72,7 @@ pub(super) fn run(args: &RetryArgs, journal: &dyn Journal, settings: &Settings) 
         ..TaskRequest::default()
     };
     let presentation = Presentation::new(args.output_format, &args.show, progress, settings, settings.confinement);
-    // What was answered before is not wanted once more.
+    // A cached answer is not wanted again.
     let plan = Plan::new(settings)?.anew();
     match session::run(plan, SessionStart::New { kind, request }, presentation)? {
         Err(failure) if is_held_up(&failure) => not_started(&failure, args.output_format),

@@ -1,4 +1,4 @@
-//! `tasks send`: sends a message of a person to a task, in whatever process it runs.
+//! `tasks send`: sends a person's message to a task, whichever process runs it.
 
 use std::cell::Cell;
 use std::fmt::Write as _;
@@ -65,10 +65,10 @@ pub(super) fn run(args: &SendArgs, journal: &dyn Journal, settings: &Settings) -
         _ => false,
     };
     let fate = match bookmark.wait(journal, arrived)? {
-        // Whoever is told that it was missed says it again, and it must not be read twice.
+        // A sender that learns of the miss will repeat the message, and the task must not read it twice.
         Fate::Open(TaskState::Ended(_)) => {
             journal_command::leave(settings, Command::Withdraw { task: header.task_id, command: command.0 })?;
-            // Somebody may have gone on with the task before that, and then it has it.
+            // Somebody may have resumed the task before that, and then it has the message.
             bookmark.wait(journal, arrived)?
         }
         fate => fate,
@@ -101,14 +101,14 @@ pub(super) fn run(args: &SendArgs, journal: &dyn Journal, settings: &Settings) -
     Ok(ExitCode::SUCCESS)
 }
 
-/// Where the task stands by now.
+/// Current activity of the task.
 fn stand(journal: &dyn Journal, header: &TaskHeader) -> Result<Activity, CommandError> {
     let mut stand = Activity::default();
     journal.read_each(header.task_id, 1, &mut |event| stand.see(&event.fact))?;
     Ok(stand)
 }
 
-/// What it waits for a permission to do: no message is an answer to that.
+/// Approvals that it waits for: no message answers those.
 fn permissions(stand: Activity) -> Vec<String> {
     let asked = stand.questions.into_iter().filter_map(|question| match question {
         Question::Approval { rule, .. } => Some(rule),
@@ -117,7 +117,7 @@ fn permissions(stand: Activity) -> Vec<String> {
     asked.collect()
 }
 
-/// The question that a message has answered, as the log tells it as soon as the task has read the message.
+/// Question that a message answered. The log shows it as soon as the task has read the message.
 fn answered(journal: &dyn Journal, bookmark: Bookmark, message: u32) -> Result<Option<String>, CommandError> {
     let answered_call = |fact: &Fact| match fact {
         Fact::CallFinished { output, .. } => {

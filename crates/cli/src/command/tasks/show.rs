@@ -48,7 +48,7 @@ pub(super) fn run(
     if args.json {
         let (tree, found) = outcomes(journal, &branch)?;
         let mut object = tree.object(header.task_id);
-        // A damage of its own has been found among the others.
+        // Its own damage has been reported with the others.
         Told::read(journal, &header, &mut Vec::new())?.complete(&header, &mut object);
         damages.extend(found);
         print_json(&object)?;
@@ -68,15 +68,15 @@ pub(super) fn run(
     Ok(if damages.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
-/// What a task's own log tells beyond its header, as far as it can be read.
+/// Content of a task's own log, as far as it can be read.
 struct Told {
     legs: Legs,
-    /// How the newest leg ended, if it has.
+    /// Outcome of the newest leg, if that has ended.
     outcome: Option<TaskOutcome>,
 }
 
 impl Told {
-    /// Damage of this task is told with the rest; a journal that cannot be read at all is an error.
+    /// Reads a task. Damage is collected; a journal that cannot be read at all is an error.
     fn read(journal: &dyn Journal, header: &TaskHeader, damages: &mut Vec<String>) -> Result<Self, CommandError> {
         let (mut legs, read) = Legs::read(journal, header, SystemClock.now());
         let is_over = matches!(header.state, TaskState::Ended(_));
@@ -84,7 +84,7 @@ impl Told {
             Ok(()) => legs.ended.pop_if(|_| is_over).map(|(_, outcome)| outcome),
             Err(damage @ (JournalError::DamagedTask { .. } | JournalError::Damaged { .. })) => {
                 damages.push(damage.to_string());
-                // The ending may still be whole; a second damage adds nothing.
+                // The ending may still be intact; a second damage adds nothing.
                 let outcome = journal.ending(header.task_id).unwrap_or_default().filter(|_| is_over);
                 legs.ended.retain(|(leg, _)| *leg < header.leg);
                 outcome
@@ -94,7 +94,7 @@ impl Told {
         Ok(Self { legs, outcome: ended })
     }
 
-    /// What no outcome says: which leg it is, what the earlier ones came to, and what this one has done so far.
+    /// Adds what no outcome holds: the leg's number, earlier outcomes, and the work of this leg so far.
     fn complete(&self, header: &TaskHeader, object: &mut Value) {
         object["leg"] = json!(header.leg);
         let leg = |(number, outcome): &(u32, TaskOutcome)| {
@@ -111,7 +111,7 @@ impl Told {
     }
 }
 
-/// The files that the task and those below it have changed, as far as endings tell.
+/// Files changed by the task and its descendants, by their endings.
 fn changed(journal: &dyn Journal, told: &Told, branch: &[TaskHeader]) -> BTreeSet<String> {
     let ended = branch.iter().filter_map(|header| journal.ending(header.task_id).ok().flatten());
     ended.flat_map(|outcome| outcome.files_changed).chain(told.legs.so_far.files_changed.iter().cloned()).collect()
@@ -151,7 +151,7 @@ fn describe(contract: &dyn Contract, header: &TaskHeader, told: &Told, changed: 
     text
 }
 
-/// How a leg ended, beside its report.
+/// Prints the ending of a leg, without its report.
 fn ending(outcome: &TaskOutcome, field: &mut impl FnMut(&str, &str)) {
     field("used", &words::usage(&outcome.usage));
     if let Some(limit) = outcome.reason {
@@ -168,7 +168,7 @@ fn ending(outcome: &TaskOutcome, field: &mut impl FnMut(&str, &str)) {
     }
 }
 
-/// A line for each task of the branch, below its parent and to the right of it.
+/// One line for each task of the branch, indented below its parent.
 fn tree(contract: &dyn Contract, branch: &[TaskHeader]) -> String {
     let (now, mut text) = (SystemClock.now(), String::new());
     for (level, header) in as_tree(branch.iter().rev()) {
@@ -180,7 +180,7 @@ fn tree(contract: &dyn Contract, branch: &[TaskHeader]) -> String {
     text
 }
 
-/// What was said: the report alone where there is only one, else each with the leg that it is of.
+/// Reports: one alone, or several with their legs.
 fn said(told: &Told) -> String {
     let mut text = String::new();
     let mut say = |heading: &str, said: &str| {

@@ -1,7 +1,7 @@
-//! `tasks stop`: ends a task and all below it, in whatever processes they run, and lists the stopped ones.
+//! `tasks stop`: ends a task and its descendants, in whatever processes they run, and lists the stopped ones.
 //!
-//! What runs is told to end, what nobody runs any more gets its ending here. Either may change while that is done: an
-//! owner dies, somebody takes a task up. So it is looked again and again until nothing of the tree is open.
+//! Running tasks are told to end; abandoned ones get their ending here. Either may change meanwhile: a process dies, or
+//! somebody resumes a task. So the command polls until nothing in the tree is open.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io::{self, Write as _};
@@ -23,11 +23,11 @@ use crate::settings::Settings;
 use crate::text::{neutral, words};
 use crate::wiring::{Plan, Wired, hooks, journal_to_read};
 
-/// How long owners have to end everything.
+/// Time for the owners to end everything.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How often it is looked whether they have.
+/// Interval of polling for the end.
 const PERIOD: Duration = Duration::from_millis(20);
-/// After this time they are told again: somebody else may have a task by now.
+/// Interval of repeating the command: a task may have another owner by now.
 const REPEAT: Duration = Duration::from_millis(500);
 
 /// Stop a task and its sub-agents, whichever process runs them
@@ -53,16 +53,16 @@ pub(super) fn run(args: &StopArgs, settings: &Settings) -> Result<ExitCode, Comm
     let wired = Plan::new(settings)?.open(Arc::new(NoApprover))?;
     let mut stopping = Stopping::new(wired, task, &before)?;
     let said = stopping.run().and_then(|()| say(&journal, &before, &stopping.done, args.json));
-    // Nobody would tell hooks again of the endings that were given here.
+    // Nobody else would run the hooks for endings that were written here.
     stopping.runtime.block_on(hooks::settle(stopping.wired.hooks.as_ref()));
     said
 }
 
-/// Says what came of it, by the tree as it is now.
+/// Prints the result, by the tree as it is now.
 fn say(journal: &dyn Journal, before: &[TaskHeader], done: &Done, json: bool) -> Result<ExitCode, CommandError> {
     let Some(task) = before.first().map(|header| header.task_id) else { return Ok(ExitCode::SUCCESS) };
     let was_open = before.iter().any(is_open);
-    // Of those that were told, some may have ended by themselves; all have ended now.
+    // Some of the stopped tasks may have ended by themselves; all have ended now.
     let tree = journal.tree(task)?;
     let of_tree = |wanted: &dyn Fn(&TaskId) -> bool| -> Vec<&TaskHeader> {
         tree.iter().filter(|header| wanted(&header.task_id)).collect()
@@ -82,8 +82,8 @@ fn say(journal: &dyn Journal, before: &[TaskHeader], done: &Done, json: bool) ->
     Ok(if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
-/// Those that were stopped, and those that had begun too late to be seen when word was left and ended with the ones
-/// that had started them. `tree` has parents before their children.
+/// Stopped tasks, with those that started too late to be seen and ended with their parents. `tree` has parents before
+/// their children.
 fn with_late_ones(stopped: &HashSet<TaskId>, before: &[TaskHeader], tree: &[TaskHeader]) -> HashSet<TaskId> {
     let known: HashSet<TaskId> = before.iter().map(|header| header.task_id).collect();
     let mut all = stopped.clone();
@@ -104,31 +104,31 @@ fn is_running(header: &TaskHeader) -> bool {
     header.state == TaskState::Running
 }
 
-/// Those that are not below another one of them.
+/// Tasks that have no other one of them above.
 fn topmost(open: &[TaskHeader]) -> impl Iterator<Item = TaskId> {
     let all: HashSet<TaskId> = open.iter().map(|header| header.task_id).collect();
     let is_below = move |header: &&TaskHeader| header.parent_id.is_some_and(|parent| all.contains(&parent));
     open.iter().filter(move |header| !is_below(header)).map(|header| header.task_id)
 }
 
-/// A tree that is being stopped.
+/// Tree that is being stopped.
 struct Stopping {
     wired: Wired,
     runtime: Runtime,
     task: TaskId,
-    /// Those that nobody ran in the beginning: whoever has one later may be another one who stops it.
+    /// Tasks without a process at first. A process that runs one later may be another command that stops it.
     left: HashSet<TaskId>,
     done: Done,
-    /// When each was last told.
+    /// Time of the last command to each task.
     told: HashMap<TaskId, Instant>,
 }
 
-/// What came of it.
+/// Result of stopping.
 #[derive(Default)]
 struct Done {
-    /// Those that this command has told to stop, or ended itself.
+    /// Tasks that this command told to stop, or ended itself.
     stopped: HashSet<TaskId>,
-    /// Why some cannot be ended.
+    /// Tasks that cannot be ended, and why.
     failures: HashMap<TaskId, Failure>,
 }
 
@@ -141,7 +141,7 @@ impl Stopping {
         Ok(Self { wired, runtime, task, left, done: Done::default(), told: HashMap::new() })
     }
 
-    /// Returns when all have ended that can be.
+    /// Returns when every task that can end has ended.
     fn run(&mut self) -> Result<(), CommandError> {
         let since = Instant::now();
         loop {
@@ -164,8 +164,8 @@ impl Stopping {
         }
     }
 
-    /// Leaves word for whoever runs these: for the topmost, who end all below them, and for each one if that takes
-    /// long. Of the task that was asked for it stays known that its end was wanted, whether anybody runs it or not.
+    /// Commands the processes of these tasks to stop: the topmost tasks, which end their descendants, and each one if
+    /// that takes long. The requested task keeps the command in the journal, whether any process runs it or not.
     fn tell(&mut self, open: &[TaskHeader], takes_long: bool) -> Result<(), CommandError> {
         let running: HashSet<TaskId> = open.iter().filter(|header| is_running(header)).map(|one| one.task_id).collect();
         self.done.stopped.extend(running.difference(&self.left));
@@ -181,7 +181,7 @@ impl Stopping {
             }
             self.told.insert(task, now);
             let journal = Arc::clone(&self.wired.journal);
-            // All at once, so that one sync is enough for many.
+            // All at once, so that one sync serves many.
             sent.push(self.runtime.spawn(async move { journal.send(Command::Stop { task }).await }));
         }
         for sent in sent {
@@ -191,8 +191,8 @@ impl Stopping {
         Ok(())
     }
 
-    /// Gives a task that nobody runs its ending, and those below it theirs. Where somebody was faster, or some are
-    /// damaged, the next look tells what is left.
+    /// Ends a task without a process, and its descendants. If another process was faster, or some are damaged, the next
+    /// poll shows what is left.
     fn end(&mut self, task: TaskId) {
         match self.runtime.block_on(self.wired.engine.abandon(task)) {
             Ok(outcomes) => self.done.stopped.extend(outcomes.iter().map(|outcome| outcome.task_id)),
@@ -206,7 +206,7 @@ impl Stopping {
         }
     }
 
-    /// Says who does not end.
+    /// Error that names the tasks that do not end.
     fn hanging(&self, running: &[&TaskHeader]) -> CommandError {
         let secs = PATIENCE.as_secs();
         let message = format!("{} was told to stop, and has not ended within {secs} s", self.task);
@@ -220,15 +220,15 @@ impl Stopping {
     }
 }
 
-/// What can be done about a task that does not end, by who has it.
+/// Advice about a task that does not end, by its holder.
 fn advice(header: &TaskHeader, holder: Holder, root: TaskState) -> Option<String> {
-    // A whole tree goes on together, unless nobody waits for the task any more.
+    // A whole tree resumes together, unless nobody waits for the task any more.
     let meant = if matches!(root, TaskState::Ended(_)) { header.task_id } else { header.root_id };
     match holder {
         Holder::Other { pid } => {
             Some(format!("process {pid} runs it and may hang; `kill -9 {pid}`, then stop the task again"))
         }
-        // A number of another container means somebody else here.
+        // A process number from another container belongs to a different process here.
         Holder::OutOfSight { pid } => Some(format!(
             "process {pid} has it, which cannot be seen from here, as in another container; end it there, or, if it is \
              gone, `sortie resume {meant} --take-over`"

@@ -1,4 +1,4 @@
-//! Effects of trusting a file, in words, so that a person can decide.
+//! Effects of trust in a file, in words, so that a person can decide.
 
 use std::path::Path;
 
@@ -11,20 +11,19 @@ use crate::settings::{effect, servers_in};
 use crate::text::{neutral, width};
 use crate::trust::project_files::{Holds, PowerfulFile, SERVERS};
 
-/// Columns of one sentence about a file: its own words must not fill the screen.
+/// Columns of one sentence about a file: a file's own words must not fill the screen.
 const COLUMNS: usize = 160;
 
 /// Change that trust would make for a file.
 #[derive(Debug)]
 pub(crate) struct TrustEffect {
-    /// One sentence each; empty where there is nothing to say.
+    /// One sentence each; empty if there is nothing to say.
     pub(crate) lines: Vec<String>,
-    /// Whether the file does the same without trust.
+    /// True if the file does the same without trust.
     pub(crate) works_untrusted: bool,
 }
 
-/// What the file at `path` would be allowed to do. An error for a file that would only be in the way: one that is
-/// trusted must be right.
+/// Effect of trust in the file at `path`. A mistake in the file is an error: a trusted file must be right.
 pub(crate) fn of(path: &str, file: &PowerfulFile, tools: &[String]) -> Result<TrustEffect, CommandError> {
     let PowerfulFile { holds, bytes } = file;
     let (said, works_untrusted) = match *holds {
@@ -43,7 +42,7 @@ pub(crate) fn of(path: &str, file: &PowerfulFile, tools: &[String]) -> Result<Tr
     Ok(TrustEffect { lines, works_untrusted })
 }
 
-/// Whose role prompt the file replaces, or why it replaces none.
+/// Agent whose role prompt the file replaces, or why it replaces none.
 fn prompt(path: &str, bytes: &[u8]) -> String {
     let name = Path::new(path).file_name().unwrap_or_default().to_string_lossy().into_owned();
     let file = PromptFile { path: path.to_owned(), scope: Scope::Project, trusted: true, name, bytes: bytes.to_vec() };
@@ -58,7 +57,7 @@ fn prompt(path: &str, bytes: &[u8]) -> String {
     }
 }
 
-/// Which template the file is, or why it is none.
+/// Template in the file, or why it is none.
 fn template(path: &str, bytes: &[u8]) -> String {
     let file = TemplateFile { path: path.to_owned(), scope: Scope::Project, trusted: true, bytes: bytes.to_vec() };
     let (templates, findings) = Templates::assemble(vec![file]);
@@ -72,7 +71,7 @@ fn template(path: &str, bytes: &[u8]) -> String {
     }
 }
 
-/// The MCP servers that the file names, each with what it would start or call, or why it is left out.
+/// MCP servers in the file, each with the command or address, or why it is left out.
 fn servers(bytes: &[u8]) -> Result<Vec<String>, CommandError> {
     let fault = |what: String| CommandError::config(format!("{SERVERS}: {what}"));
     let line = |(name, reading): (String, Result<ServerReading, String>)| {
@@ -90,7 +89,7 @@ fn servers(bytes: &[u8]) -> Result<Vec<String>, CommandError> {
     Ok(servers_in(bytes).map_err(fault)?.into_iter().map(line).collect())
 }
 
-/// Whom the file defines, and whether that takes the place of a built-in agent.
+/// Agent in the file, and whether it replaces a built-in one.
 fn agent(path: &str, dialect: Dialect, bytes: &[u8], tools: &[String]) -> (String, bool) {
     let bytes = bytes.to_vec();
     let file = AgentFile { path: path.to_owned(), scope: Scope::Project, dialect, trusted: true, bytes };

@@ -23,7 +23,7 @@ pub(super) fn run(home: &Path) -> Result<ExitCode, CommandError> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// How the files of a project stand now.
+/// Current state of a project's trusted files.
 fn state(root: &str, trusted: &Trusted) -> String {
     let Ok(workspace) = Workspace::open(Path::new(root)) else { return "gone".to_owned() };
     let found = Powerful::find(&workspace).files;

@@ -1,15 +1,15 @@
-//! Listening ports of this machine, as far as the system tells without a connection.
+//! Listening ports of this machine, as far as the system shows them without a connection.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 #[cfg(target_os = "linux")]
 const LISTENING: &str = "0A";
 
-/// Listening sockets come first in these files; a busy server has any number of others behind them.
+/// Listening sockets come first in these files; on a busy server any number of others follow.
 #[cfg(target_os = "linux")]
 const MOST_LINES: usize = 4096;
 
-/// Where to ask for a server at this port; `None` where nobody listens.
+/// Address of a server at this port; `None` if nobody listens.
 #[cfg(target_os = "linux")]
 pub(super) fn at(port: u16) -> Option<SocketAddr> {
     use std::io::{BufRead as _, BufReader};
@@ -19,13 +19,13 @@ pub(super) fn at(port: u16) -> Option<SocketAddr> {
     })
 }
 
-/// Elsewhere only asking tells.
+/// Address of a possible server; other systems do not show if anybody listens.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn at(port: u16) -> Option<SocketAddr> {
     reachable(SocketAddr::from((Ipv4Addr::LOCALHOST, port)))
 }
 
-/// The socket of one line, if it listens.
+/// Socket of one line, if it listens.
 #[cfg(target_os = "linux")]
 fn listener(line: &str) -> Option<SocketAddr> {
     let mut fields = line.split_ascii_whitespace().skip(1);
@@ -37,7 +37,7 @@ fn listener(line: &str) -> Option<SocketAddr> {
     Some(SocketAddr::new(ip(address)?, u16::from_str_radix(port, 16).ok()?))
 }
 
-/// An address in the kernel's spelling: words of 32 bits, each as this machine reads the bytes of the network.
+/// Parses an address in the kernel's spelling: 32-bit words in this machine's order of the network bytes.
 #[cfg(target_os = "linux")]
 fn ip(hex: &str) -> Option<IpAddr> {
     let word = |at: usize| {
@@ -57,7 +57,7 @@ fn ip(hex: &str) -> Option<IpAddr> {
     }
 }
 
-/// The loopback address that leads to a listener. One that listens on another network only is not asked.
+/// Loopback address that reaches a listener; `None` for one that listens on another network only.
 fn reachable(listener: SocketAddr) -> Option<SocketAddr> {
     let address = match listener.ip() {
         address if address.is_loopback() => address,
@@ -73,7 +73,7 @@ fn reachable(listener: SocketAddr) -> Option<SocketAddr> {
 mod tests {
     use super::*;
 
-    /// A line as the kernel writes it.
+    /// Line as the kernel writes it.
     fn line(local: &str, state: &str) -> String {
         format!("   0: {local} 00000000:0000 {state} 00000000:00000000 00:00000000 00000000     0        0 53 1 0")
     }

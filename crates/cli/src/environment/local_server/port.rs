@@ -1,4 +1,4 @@
-//! Ports at which people run model servers, and the variables that move them.
+//! Usual ports of model servers, and the variables that move them.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -7,7 +7,8 @@ use crate::environment::Environment;
 const OLLAMA: u16 = 11434;
 const LLAMA_CPP: u16 = 8080;
 
-/// Each port once, Ollama's first. A variable that names another machine means that there is no such server here.
+/// Ports without repeats, Ollama's first. A variable that names another machine means that there is no such server
+/// here.
 pub(super) fn usual(environment: &Environment) -> Vec<u16> {
     let ollama = environment.variable("OLLAMA_HOST").map_or(Some(OLLAMA), of_ollama_host);
     let llama_cpp = environment.variable("LLAMA_ARG_PORT").map_or(Some(LLAMA_CPP), |port| port.trim().parse().ok());
@@ -16,7 +17,7 @@ pub(super) fn usual(environment: &Environment) -> Vec<u16> {
     ports
 }
 
-/// The port in `OLLAMA_HOST`, which is written in many ways; `None` where it is not one of this machine.
+/// Port in `OLLAMA_HOST`, which has many spellings; `None` if it names another machine.
 fn of_ollama_host(value: &str) -> Option<u16> {
     let value = value.trim().trim_matches(['"', '\'']);
     let (rest, default) = match value.split_once("://") {
@@ -27,7 +28,7 @@ fn of_ollama_host(value: &str) -> Option<u16> {
     let authority = rest.split('/').next().unwrap_or_default();
     let (host, port) = match authority.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
         Some((host, port)) => (host, port.strip_prefix(':')),
-        // More than one colon is an address without brackets, and so without a port.
+        // More than one colon means an address without brackets, and so without a port.
         None if authority.matches(':').count() > 1 => (authority, None),
         None => authority.split_once(':').map_or((authority, None), |(host, port)| (host, Some(port))),
     };

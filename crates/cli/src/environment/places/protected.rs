@@ -1,7 +1,7 @@
-//! Paths that steer Sortie, wherever they really lie. No agent may change them by any path.
+//! Paths that steer Sortie, by their real location. No agent may change them by any path.
 //!
-//! Settings, agents and prompts are often links to files that are kept elsewhere. Where such a link leads counts as
-//! well, also where there is nothing yet. It finds paths and reads none of the files.
+//! Settings, agents and prompts are often links to files elsewhere. The target of such a link counts as well, even if
+//! it does not exist yet. This module finds paths and reads none of the files.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -9,24 +9,24 @@ use std::path::{Component, Path, PathBuf};
 
 use super::Places;
 
-/// Folders in folders that are looked through for links: as deep as agents are read.
+/// Depth of folders that are searched for links: as deep as agents are read.
 const MAX_DEPTH: usize = 8;
-/// Names that are looked at in one folder and those below it.
+/// Most names examined in a folder and those below it.
 const MAX_NAMES: usize = 20_000;
-/// Links to links: more lead nowhere.
+/// Longest chain of links; a longer one leads nowhere.
 const MAX_LINKS: usize = 40;
 
 impl Places {
-    /// Where settings and state are, the user's, the project's and Sortie's own, by their real paths, whether they
-    /// exist or not.
+    /// Paths of settings and state, the user's, the project's and Sortie's own, as real paths, whether they exist or
+    /// not.
     pub(crate) fn own(&self) -> Vec<PathBuf> {
         let mut users = Found::default();
         let (models, agents) = (self.models(), self.foreign.as_ref().map(|foreign| foreign.join("agents")));
         let named = [Some(&self.home), self.foreign.as_ref(), self.config.as_ref(), models.as_ref()];
         named.into_iter().chain([self.env_file.as_ref()]).flatten().for_each(|path| users.add(path));
-        // What is in these is read; beside them may lie any number of other things.
+        // These folders are read whole; their neighbours may be anything.
         self.user.iter().chain(&agents).for_each(|folder| users.add_all_of(folder));
-        // A link of the project that leads out of it is not followed when these are read.
+        // Links that lead out of the project are not followed when its files are read.
         let mut projects = Found { within: Some(self.workspace.clone()), ..Found::default() };
         for name in [".claude", ".mcp.json"] {
             projects.add(&self.workspace.join(name));
@@ -39,18 +39,18 @@ impl Places {
 }
 
 impl Places {
-    /// What holds keys and all that was ever said: state, the user's settings, the file with the environment; by their
-    /// real paths, whether they exist or not. Nobody but the user reads them, also where they lie in the workspace.
+    /// Paths with keys or past conversations: state, the user's settings, the environment file; as real paths, whether
+    /// they exist or not. Nobody but the user reads them, even inside the workspace.
     pub(crate) fn private(&self) -> Vec<PathBuf> {
         let all = [Some(&self.home), self.config.as_ref(), self.env_file.as_ref()];
         all.into_iter().flatten().map(|path| real(path)).collect()
     }
 }
 
-/// The paths that were found, without links.
+/// Paths found so far, without links.
 #[derive(Default)]
 struct Found {
-    /// What lies elsewhere does not count.
+    /// Boundary; paths outside it do not count.
     within: Option<PathBuf>,
     paths: BTreeSet<PathBuf>,
     looked_through: BTreeSet<PathBuf>,
@@ -70,7 +70,7 @@ impl Found {
         self.look_through(folder, 0);
     }
 
-    /// Adds what links in a folder lead to. What cannot be looked at is read by nobody either.
+    /// Adds the targets of links in a folder. What cannot be examined is not read by anyone, either.
     fn look_through(&mut self, folder: &Path, depth: usize) {
         let Ok(folder) = folder.canonicalize() else { return };
         let is_outside = self.within.as_ref().is_some_and(|within| !folder.starts_with(within));
@@ -93,7 +93,7 @@ impl Found {
     }
 }
 
-/// The path without links, those included that lead to nothing yet.
+/// Resolves all links, including those whose target does not exist yet.
 fn real(path: &Path) -> PathBuf {
     let mut path = path.to_owned();
     for _ in 0..MAX_LINKS {
@@ -106,13 +106,13 @@ fn real(path: &Path) -> PathBuf {
     path
 }
 
-/// The real path of the part that exists, and the rest.
+/// Real path of the existing part, and the rest.
 fn as_far_as_it_exists(path: &Path) -> (PathBuf, PathBuf) {
     let exists = |above: &Path| Some((above.canonicalize().ok()?, path.strip_prefix(above).ok()?.to_owned()));
     path.ancestors().find_map(exists).unwrap_or_default()
 }
 
-/// Names below a real path. Where nothing is, `..` takes back the name before it.
+/// Joins names to a real path. Where nothing exists, `..` removes the name before it.
 fn plain<'a>(above: &Path, names: impl Iterator<Item = &'a OsStr>) -> PathBuf {
     let mut path = above.to_owned();
     for name in names {

@@ -1,27 +1,28 @@
-//! Lines about background work, messages and questions. The caller decides whose lines they are.
+//! Lines about background work, messages and questions.
 //!
-//! Text only; whose line it is, and whether it is shown, is decided where events are folded.
+//! Text only: the fold of events decides which task a line is about, and whether it is shown.
 
 use sortie_protocol::{Addressee, Fact, MailMark, TaskId};
 
 use super::Subject;
 use crate::text::{neutral, width, words};
 
-/// Tasks that one line names; more are counted.
+/// Most tasks named in one line; more are counted.
 const NAMED: usize = 5;
-/// Columns of what somebody said.
+/// Columns of a quoted text.
 const SAID_COLUMNS: usize = 100;
-/// Of a longer text no more is read.
+/// Most characters read of a text.
 const READ_CHARS: usize = 400;
 
-/// Place of a line about a task in the background among such lines.
+/// Place of a line about a background task among such lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mention {
     First,
     Later,
 }
 
-/// Document 003's words when a task is started that nobody waits for. What can be done meanwhile is said once a run.
+/// Lines for a background start, in the words that the contract `typed` specifies. The commands for meanwhile appear
+/// once a run.
 pub(super) fn launched(child: TaskId, mention: Mention) -> Vec<String> {
     let mut lines = vec![format!("[Task running in background: {child}]")];
     if mention == Mention::First {
@@ -43,12 +44,12 @@ pub(super) fn waiting<'a>(tasks: &[TaskId], subject_of: impl Fn(TaskId) -> Optio
     format!("waiting for {count}: {}", named.join(", "))
 }
 
-/// A task whose beginning may not have been seen.
+/// Name of a task whose start may not have been seen.
 pub(super) fn name(task: TaskId, subject: Option<&Subject>) -> String {
     subject.map_or_else(|| task.to_string(), |subject| format!("{task} {} “{}”", subject.kind, subject.title))
 }
 
-/// What else of it deserves a line. The words of whoever reads this are not said to them again.
+/// Line for any other fact that deserves one. The reader's own words are not repeated.
 pub(super) fn remark<'a>(fact: &Fact, subject_of: impl Fn(TaskId) -> Option<&'a Subject>) -> Option<String> {
     match fact {
         Fact::ChildReleased { child, .. } => {
@@ -61,7 +62,7 @@ pub(super) fn remark<'a>(fact: &Fact, subject_of: impl Fn(TaskId) -> Option<&'a 
             Some(format!("message from {}: {}", neutral::line(&from.to_string()), said(text)))
         }
         Fact::MailRead { mail, .. } => read(mail),
-        // One for a person is put to the person.
+        // Questions for a person are asked at the terminal.
         Fact::QuestionAsked { to: Addressee::Parent, text, .. } => Some(format!("asks its parent: {}", said(text))),
         Fact::NotePosted { text } => Some(format!("tells all others: {}", said(text))),
         _ => None,
@@ -82,7 +83,7 @@ fn said(text: &str) -> String {
     width::cut(&neutral::line(&text[..end]), SAID_COLUMNS)
 }
 
-/// What a task does that has nothing to do until something comes.
+/// Activity of a task that has nothing to do.
 pub(in crate::render) fn idle_line(name: &str, elapsed_ms: u64) -> String {
     format!("  {name} waiting for background tasks · {}", words::elapsed(elapsed_ms))
 }

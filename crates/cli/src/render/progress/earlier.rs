@@ -7,15 +7,15 @@ use sortie_protocol::{CallId, Event, Fact, TaskId};
 
 use crate::text::words;
 
-/// A task that began before this process, with those below it, as their logs tell.
+/// Task that began before this process, with its descendants, by their logs.
 #[derive(Debug)]
 pub(crate) struct EarlierTasks {
-    /// The one that goes on.
+    /// Resumed task.
     pub(crate) task: TaskId,
-    /// The dialect of the tree.
+    /// Contract of the tree.
     pub(crate) contract: String,
     pub(crate) titles: HashMap<TaskId, String>,
-    /// What the calls were about that each of them had open.
+    /// Titles of the open calls of each task.
     pub(crate) asked: HashMap<TaskId, HashMap<CallId, String>>,
 }
 
@@ -33,8 +33,8 @@ impl EarlierTasks {
     }
 }
 
-/// The calls of a task's newest reply, in words. Where its log cannot be read they stay without: whoever goes on with
-/// it says what is wrong.
+/// Calls of a task's newest reply, in words. If its log is unreadable there are none; the resume itself reports the
+/// error.
 fn asked_last(journal: &dyn Journal, task: TaskId) -> HashMap<CallId, String> {
     let mut asked = HashMap::new();
     let mut see = |event: Event| {

@@ -6,13 +6,13 @@ use sortie_protocol::CallId;
 
 use crate::text::{neutral, width};
 
-/// As many as the largest display of them shows.
+/// Messages kept: as many as the largest display shows.
 pub(in crate::render) const KEPT: usize = 10;
 const COLUMNS: usize = 200;
-/// Read of a text before it is made a line: no display has room for more.
+/// Most characters read of a text: no display has room for more.
 const READ_CHARS: usize = 4 * COLUMNS;
 
-/// Bounded, whatever the task does.
+/// Bounded queue of messages.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Messages {
     last: VecDeque<Message>,
@@ -21,23 +21,23 @@ pub(crate) struct Messages {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Message {
-    /// Set while it waits for the call's answer.
+    /// Call that still waits for its answer.
     call: Option<CallId>,
     line: String,
 }
 
 impl Messages {
-    /// Somebody said something; nothing is not a message.
+    /// Adds a text, unless it is empty.
     pub(in crate::render) fn say(&mut self, text: &str) {
         self.push(None, line(text));
     }
 
-    /// A call was started.
+    /// Adds a started call.
     pub(in crate::render) fn ask(&mut self, call: CallId, words: &str) {
         self.push(Some(call), line(words));
     }
 
-    /// A started call was answered: both are one message, which may have been left behind by later ones.
+    /// Completes a started call with its answer. Both are one message, which later ones may have pushed out.
     pub(in crate::render) fn answer(&mut self, call: &CallId, words: &str) {
         if let Some(message) = self.last.iter_mut().find(|message| message.call.as_ref() == Some(call)) {
             *message = Message { call: None, line: line(words) };
@@ -55,12 +55,12 @@ impl Messages {
         self.count += 1;
     }
 
-    /// How many there were in all.
+    /// Number of all messages.
     pub(in crate::render) fn count(&self) -> usize {
         self.count
     }
 
-    /// The last ones, oldest first.
+    /// Last messages, oldest first.
     pub(in crate::render) fn latest(&self, most: usize) -> impl Iterator<Item = &str> {
         self.last.iter().skip(self.last.len().saturating_sub(most)).map(|message| message.line.as_str())
     }

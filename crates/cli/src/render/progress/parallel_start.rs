@@ -1,12 +1,12 @@
-//! A reply that asks for several sub-agents, held back until each of its calls has started one or failed to.
+//! Reply that asks for several sub-agents, held back until each of its calls has started one or failed to.
 //!
-//! What happens meanwhile is held back, a few events, so that what is announced is what is so.
+//! The few events in between are held back too, so that the announcement is right.
 
 use sortie_protocol::{CallId, Event, Fact, Reply, TaskId};
 
 pub(super) struct ParallelStart {
     parent: TaskId,
-    /// In the order of the reply.
+    /// Calls in the order of the reply.
     calls: Vec<(CallId, Fate)>,
     held: Vec<Event>,
 }
@@ -15,20 +15,20 @@ pub(super) struct ParallelStart {
 enum Fate {
     Open,
     Started(TaskId),
-    /// It was refused, or answered without a sub-agent.
+    /// Refused, or answered without a sub-agent.
     NotStarted,
 }
 
 impl ParallelStart {
-    /// What a reply begins, if it asks for more than one sub-agent by calls of this tool.
+    /// Begins to hold back a reply, if it asks for several sub-agents by calls of this tool.
     pub(super) fn begin(parent: TaskId, reply: &Reply, tool: &str) -> Option<Self> {
         let asking = reply.calls().filter(|call| call.tool == tool);
         let calls: Vec<_> = asking.map(|call| (call.id.clone(), Fate::Open)).collect();
         (calls.len() > 1).then_some(Self { parent, calls, held: Vec::new() })
     }
 
-    /// Holds an event back, and says whether that was the last one to wait for. A call is open for no longer than it
-    /// takes to record a sub-agent, unless a person is asked about it; and whoever waits for it may have to end.
+    /// Holds an event back, and returns true if the hold is over: every call has started a sub-agent or failed to, a
+    /// person is asked, or a task that is not one of these sub-agents has ended.
     pub(super) fn hold(&mut self, event: &Event) -> bool {
         self.held.push(event.clone());
         match &event.fact {
@@ -48,7 +48,7 @@ impl ParallelStart {
         }
     }
 
-    /// Whose reply it is, the sub-agents that were started in the order of their calls, and what was held back.
+    /// Task of the reply, its sub-agents in the order of their calls, and the events held back.
     pub(super) fn into_parts(self) -> (TaskId, Vec<TaskId>, Vec<Event>) {
         let started = self.calls.iter().filter_map(|(_, fate)| match fate {
             Fate::Started(child) => Some(*child),

@@ -11,7 +11,7 @@ use crate::render::progress::{Happening, Progress};
 use crate::render::progress_style::{Extent, ProgressStyle};
 use crate::text::{paint, width};
 
-/// What stands there now.
+/// Lines on the screen now.
 #[derive(Debug, Default)]
 pub(crate) struct Screen {
     /// Columns of each line.
@@ -19,7 +19,7 @@ pub(crate) struct Screen {
 }
 
 impl Screen {
-    /// What to write so that `happenings` stay above and the tasks at work stand below.
+    /// Text that puts `happenings` above and the working tasks below.
     pub(crate) fn draw(
         &mut self,
         look: &dyn ProgressStyle,
@@ -46,9 +46,9 @@ impl Screen {
         text
     }
 
-    /// What to write so that nothing of the lower part is left.
+    /// Text that erases the lower part.
     pub(crate) fn erase(&mut self, columns: usize) -> String {
-        // A terminal that was made narrower since has wrapped the lines.
+        // A terminal made narrower since then has wrapped the lines.
         let rows: usize = self.standing.drain(..).map(|line| line.div_ceil(columns.max(1)).max(1)).sum();
         if rows == 0 { String::new() } else { format!("\x1b[{rows}A\r\x1b[J") }
     }

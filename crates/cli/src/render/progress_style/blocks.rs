@@ -1,7 +1,7 @@
 //! `blocks`: a block for each sub-agent, with its name, its status and its last messages.
 //!
-//! On a terminal a block changes in place. Elsewhere a line reports each change of status, and the block is written at
-//! the end.
+//! On a terminal, a block changes in place. Elsewhere, a line reports each change of status, and the block is written
+//! at the end.
 
 use sortie_protocol::{Status, TaskOutcome, Timestamp};
 
@@ -77,14 +77,14 @@ fn heading(status: &str, subject: &Subject) -> String {
     format!("{status} · {}", subject.name)
 }
 
-/// The last line closes the block.
+/// Closes the block with its last line.
 fn close(lines: &mut [String]) {
     if let Some(last) = lines.last_mut() {
         *last = last.replacen('│', "└", 1);
     }
 }
 
-/// A limit is no success, and a cancelled task did not fail.
+/// Ending in one word: a limit is no success, and a cancelled task did not fail.
 fn ended(outcome: &TaskOutcome) -> String {
     match (outcome.status, outcome.reason) {
         (Status::Completed, _) => "● completed".to_owned(),

@@ -18,7 +18,7 @@ impl ProgressStyle for Launches {
             }
             Happening::Several { count, kind: None } => vec![format!("[Launching {count} agents in parallel...]")],
             Happening::Launched(subject) => launch(subject, extent),
-            // On a terminal the line is drawn below, as long as it is true.
+            // On a terminal, the line is drawn at the bottom while it is true.
             Happening::Admitted(subject) if subject.place.is_none() && !extent.redraws => vec![working(subject)],
             Happening::Admitted(_) => Vec::new(),
             Happening::Said(lines) => progress_style::said(lines, extent),
@@ -44,7 +44,7 @@ impl ProgressStyle for Launches {
     }
 }
 
-/// One of several is announced with the others, and has a box when there is something to say of it.
+/// Box of a launch. One of several was announced with the others, and has a box only if there is more to say.
 fn launch(subject: &Subject, extent: Extent) -> Vec<String> {
     if subject.place.is_some() {
         return Vec::new();
@@ -58,7 +58,7 @@ fn working(subject: &Subject) -> String {
     format!("[{} agent working...]", subject.kind)
 }
 
-/// A result speaks for itself, unless it is not one.
+/// Extra lines of a single result that is not a full success.
 fn of_one(outcome: &TaskOutcome) -> Vec<String> {
     let status = (outcome.status != Status::Completed).then(|| status(outcome));
     status.into_iter().chain(progress_style::beginning(&outcome.text, REPORT_LINES)).collect()
@@ -72,7 +72,7 @@ fn of_several(outcome: &TaskOutcome) -> Vec<String> {
     std::iter::once(status(outcome)).chain(report).collect()
 }
 
-/// `Status: Completed`: one of the document's three words, and behind it what no line below it says.
+/// `Status: Completed`: one of the three words that `typed` specifies, then the detail that no later line gives.
 fn status(outcome: &TaskOutcome) -> String {
     let ours = outcome.status.to_string();
     let (first, rest) = Typed.status_word(&ours).split_at(1);

@@ -1,4 +1,4 @@
-//! `line`: one line when a task is delegated and one when it is over. Its calls are counted, and listed on request.
+//! `line`: one line when a task is delegated and one when it ends. Its calls are counted, and listed on request.
 
 use sortie_protocol::{Status, TaskOutcome};
 

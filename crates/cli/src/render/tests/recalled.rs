@@ -1,4 +1,4 @@
-//! A run that goes on with what another process has begun: named as it was then.
+//! A resumed run of another process: tasks keep their names.
 
 use expect_test::expect;
 use sortie_journal::{Durability, Entry, Journal as _, MemoryJournal};
@@ -12,7 +12,7 @@ use crate::render::progress::{Happening, Progress};
 use crate::render::progress_area::screen::Screen;
 use crate::render::progress_style::plain::Plain;
 
-/// A journal that holds a tale.
+/// Journal with the events of a tale.
 fn journal_of(tale: &Tale) -> MemoryJournal {
     let journal = MemoryJournal::new();
     let entry = |Event { task_id, leg, time, fact, .. }: &Event| Entry {

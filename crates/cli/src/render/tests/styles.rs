@@ -20,7 +20,7 @@ const EXPANDED: Blocks = Blocks { expanded: true };
 
 const CALLS: [&str; 3] = ["first", "second", "third"];
 
-/// A main agent of `typed` that asks for agents of these types in one reply.
+/// Main agent of `typed` that asks for agents of these types in one reply.
 fn asking(types: &[&str]) -> Tale {
     let arguments =
         |kind: &str| serde_json::json!({"description": "Find it", "prompt": "p", "subagent_type": kind}).to_string();
@@ -28,7 +28,7 @@ fn asking(types: &[&str]) -> Tale {
     Tale::of("typed").started('m', "main", "Where?").admitted('m').delegated('m', &calls)
 }
 
-/// The same, and all of them start and are admitted in order.
+/// Main agent of [`asking`], whose agents all start and are admitted in order.
 fn launching(types: &[&str]) -> Tale {
     let all = types.iter().zip('a'..).zip(CALLS).enumerate();
     all.fold(asking(types), |tale, (index, ((kind, letter), call))| {
@@ -36,12 +36,12 @@ fn launching(types: &[&str]) -> Tale {
     })
 }
 
-/// What stands in the upper edges of the boxes.
+/// Titles in the upper edges of the boxes.
 fn titles(text: &str) -> Vec<&str> {
     text.lines().filter_map(|line| line.strip_prefix("┌─ ")?.split(" ──").next()).collect()
 }
 
-/// An explorer that made so many calls, each with an answer.
+/// Explorer that made this many calls, each with an answer.
 fn busy(calls: usize) -> Tale {
     let tale = Tale::of("result").started('m', "main", "x").admitted('m').started('a', "explore", "y").admitted('a');
     (1..=calls).fold(tale, |tale, number| {

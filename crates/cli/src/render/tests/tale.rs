@@ -1,11 +1,11 @@
-//! A run that is told event by event.
+//! A run, event by event.
 
 use sortie_protocol::{
     AgentConfig, CallOutput, Event, Fact, Grant, Job, Limits, ModelChoice, Part, Reach, Reply, ServerTools, Status,
     StopReason, TaskId, TaskOutcome, Timestamp, ToolCall, ToolOutput, Usage, VERSION,
 };
 
-/// The events so far, and the time in milliseconds.
+/// Events so far, and the time in milliseconds.
 pub(super) struct Tale {
     pub(super) events: Vec<Event>,
     pub(super) now: u64,
@@ -115,7 +115,7 @@ impl Tale {
         self.replied(task, std::iter::once(call(tool, arguments)))
     }
 
-    /// One reply that makes these calls, by id and arguments, of the contract's own tool.
+    /// Adds one reply with these calls, by id and arguments, of the contract's own tool.
     pub(super) fn delegated(self, task: char, calls: &[(&str, String)]) -> Self {
         let tool = sortie_contract::contract(self.contract).unwrap().tool_name();
         let call = |(id, arguments): &(&str, String)| ToolCall { id: (*id).into(), ..call(tool, arguments) };
@@ -134,7 +134,7 @@ impl Tale {
         self.fact(task, Fact::ModelReplied { turn: 1, reply })
     }
 
-    /// A sub-agent that was started by this call of the main agent.
+    /// Adds a sub-agent that this call of the main agent started.
     pub(super) fn started_by(self, call: &str, task: char, agent: &str, title: &str) -> Self {
         self.started(task, agent, title)
             .fact('m', Fact::ChildStarted { call: call.into(), child: id(task), background: false })
@@ -162,7 +162,7 @@ fn call(tool: &str, arguments: &str) -> ToolCall {
     ToolCall { id: tool.into(), tool: tool.to_owned(), arguments: arguments.to_owned() }
 }
 
-/// Two explorers at work below a main agent, one of them already done.
+/// Two explorers below a main agent, one of them done.
 pub(super) fn two_explorers() -> Tale {
     Tale::default()
         .started('m', "main", "Where are auth errors handled?")

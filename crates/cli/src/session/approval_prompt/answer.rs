@@ -1,18 +1,18 @@
 //! Meaning of a person's answer. Only clear words approve; anything else is asked again.
 
-/// A line that was understood.
+/// Answer that was understood.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Answer {
     Once,
     Tree,
     Always,
     No {
-        /// What follows the word, for the agent.
+        /// Reason after the word, for the agent.
         reason: Option<String>,
     },
 }
 
-/// What a line means; `None` where that is not clear.
+/// Meaning of a line; `None` if unclear.
 pub(super) fn read(line: &str) -> Option<Answer> {
     let line = line.trim();
     let (word, rest) = line.split_at(line.find(|letter: char| !letter.is_alphabetic()).unwrap_or(line.len()));

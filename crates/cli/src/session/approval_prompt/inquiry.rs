@@ -6,19 +6,19 @@ use super::Canvas;
 use super::question::{asker, head, lines, room, shown_time};
 use crate::text::{neutral, width};
 
-/// Stands behind a line that is not the last one of the answer.
+/// Last character of a line that continues.
 const GOES_ON: char = '\\';
 
 const PROMPT: &str = "answer (end a line with \\ to write another one; Ctrl-D: no answer)";
-/// Shown where an answer goes on.
+/// Prompt of a continued answer.
 pub(super) const PROMPT_AGAIN: &str = "  … ";
 
-/// Shown where the answer is typed.
+/// Prompt of an answer.
 pub(super) fn prompt(columns: usize) -> String {
     format!("  {} ", width::wrap(PROMPT, room(columns)).join("\n  "))
 }
 
-/// Who asks, and what.
+/// Question, with the agent that asks.
 pub(super) fn shown(inquiry: &Inquiry<'_>, canvas: Canvas) -> String {
     let columns = canvas.columns;
     let Inquiry { task, title, chain, question, within, .. } = *inquiry;
@@ -29,19 +29,19 @@ pub(super) fn shown(inquiry: &Inquiry<'_>, canvas: Canvas) -> String {
     text
 }
 
-/// What can be done by whoever did not answer here.
+/// Advice after a question that was not answered here.
 pub(super) fn left_open(Inquiry { task, within, .. }: &Inquiry<'_>) -> String {
     format!("{task} waits for an answer for {} in all: sortie tasks send {task} \"…\"", shown_time(*within))
 }
 
-/// An answer, line by line.
+/// Answer, line by line.
 #[derive(Debug, Default)]
 pub(super) struct Answer {
     lines: Vec<String>,
 }
 
 impl Answer {
-    /// Takes what the terminal handed over: the whole answer, if that was its end. Nothing is no answer.
+    /// Takes typed text, and returns the whole answer if it is complete. An empty answer is none.
     pub(super) fn take(&mut self, typed: &str) -> Option<String> {
         let typed = typed.trim_end_matches(['\n', '\r']);
         let going_on = typed.strip_suffix(GOES_ON);
@@ -53,7 +53,7 @@ impl Answer {
         Some(answer.trim().to_owned()).filter(|answer| !answer.is_empty())
     }
 
-    /// Whether something has been typed that goes on.
+    /// True if an answer has begun and continues.
     pub(super) fn is_begun(&self) -> bool {
         !self.lines.is_empty()
     }
@@ -76,7 +76,7 @@ mod tests {
         assert_eq!((answer.take("first \\\n"), answer.is_begun()), (None, true));
         assert_eq!(answer.take("second\r\n"), Some("first \nsecond".to_owned()));
         assert_eq!((answer.take("  \n"), answer.is_begun()), (None, false));
-        // Lines that were there at once are one answer.
+        // Lines that arrive together are one answer.
         assert_eq!(answer.take("a\nb\n"), Some("a\nb".to_owned()));
     }
 

@@ -1,6 +1,6 @@
 //! Text of a question about a call: who asks, the tool, its exact arguments or their effect, and the reason.
 //!
-//! All of it is text of models and files: nothing in it can move the cursor or hide itself.
+//! All of it comes from models and files: nothing in it can move the cursor or hide itself.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -18,30 +18,30 @@ const ADDED: Style = AnsiColor::Green.on_default();
 const REMOVED: Style = AnsiColor::Red.on_default();
 const INDENT: &str = "  ";
 
-/// More lines than anyone reads before answering; what is left out is counted.
+/// More lines than anyone reads before answering; the rest is counted.
 const MAX_LINES: usize = 400;
-/// Columns of one line, likewise.
+/// Columns of one line, for the same reason.
 const MAX_CHARS: usize = 2000;
 
-/// Possibility to keep an answer for good.
+/// Options for a lasting answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Keeping {
-    /// There is a file to write a lasting rule into.
+    /// There is a file for lasting rules.
     Possible,
     Impossible,
 }
 
-/// A question about a call, as it is put to a person.
+/// Question about a call, as a person sees it.
 pub(super) struct Prompt<'a> {
     pub(super) question: &'a Question,
-    /// Said behind the name of the one who asks.
+    /// Mark behind the name of the agent that asks.
     pub(super) shell_mark: &'a str,
     pub(super) keeping: Keeping,
     pub(super) canvas: Canvas,
 }
 
 impl Prompt<'_> {
-    /// The question, without the choices.
+    /// Question without the choices.
     pub(super) fn text(&self) -> String {
         let Question { task, title, within, chain, tool, arguments, preview, ground, .. } = self.question;
         let Canvas { columns, colour } = self.canvas;
@@ -59,7 +59,7 @@ impl Prompt<'_> {
         text
     }
 
-    /// Sentence about the answers that cover more than this call.
+    /// Sentence about answers that cover more than this call.
     fn covered(&self) -> Option<String> {
         let question = self.question;
         if question.rules.is_empty() {
@@ -81,8 +81,7 @@ impl Prompt<'_> {
         })
     }
 
-    /// The line behind which the answer is typed, or as many as the choices need. A call that no rule can describe can
-    /// only be allowed once.
+    /// Line with the choices, or several if they need more. A call that no rule can describe can only be allowed once.
     pub(super) fn choices(&self) -> String {
         let Self { question, keeping, canvas: Canvas { columns, colour }, .. } = *self;
         let tree = (!question.rules.is_empty()).then_some("[t]his task tree");
@@ -101,7 +100,7 @@ impl Prompt<'_> {
     }
 }
 
-/// The first line of a question, or as many as it needs.
+/// First line of a question, or several if it needs more.
 pub(super) fn head(text: &str, Canvas { columns, colour }: Canvas) -> String {
     let mut head = String::new();
     for (index, line) in width::wrap(text, room(columns)).iter().enumerate() {
@@ -111,7 +110,7 @@ pub(super) fn head(text: &str, Canvas { columns, colour }: Canvas) -> String {
     head
 }
 
-/// Columns that a line below the head has.
+/// Columns of a line below the head.
 pub(super) fn room(columns: usize) -> usize {
     columns.saturating_sub(INDENT.len() + 1)
 }
@@ -121,7 +120,7 @@ fn sentence(text: &str, columns: usize) -> String {
     format!("{INDENT}{}\n", lines.join(&format!("\n{INDENT}")))
 }
 
-/// The task that asks, and how long it waits, where that is bounded.
+/// Task that asks, and how long it waits if that is limited.
 pub(super) fn asker(task: TaskId, title: &str, within: Option<Duration>, columns: usize) -> String {
     let waits = within.map(|within| format!(", waits {} for an answer", shown_time(within))).unwrap_or_default();
     sentence(&format!("{task} “{}”{waits}", words::title(title)), columns)
@@ -142,8 +141,8 @@ fn listed(rules: &[String]) -> String {
     quoted.join(" and ")
 }
 
-/// The arguments a value a line, where they are JSON; else as they are. A command stands before the others as one would
-/// type it: it is what the answer is about, and quotes within quotes hide what it does.
+/// Arguments in JSON, one value a line, or as they are. A command comes first, spelt as one would type it: the answer
+/// is about it, and nested quotes would hide what it does.
 fn readable(arguments: &str) -> String {
     match serde_json::from_str::<Value>(arguments) {
         Ok(Value::Object(mut fields)) => match fields.remove("command") {
@@ -160,12 +159,12 @@ fn readable(arguments: &str) -> String {
     }
 }
 
-/// A command behind a prompt; its further lines behind another, so that none of them is taken for something else.
+/// Command behind a prompt. Its further lines have another prompt, so that none is mistaken for something else.
 fn typed(command: &str) -> String {
     format!("$ {}", command.replace('\n', "\n> "))
 }
 
-/// A block line by line, as it stands: what would run is not broken anew.
+/// Block line by line, as it is: a command is not wrapped.
 pub(super) fn lines(text: &mut String, block: &str, painted: impl Fn(&str) -> String) {
     let block = neutral::block(block);
     for line in block.lines().take(MAX_LINES) {
@@ -194,7 +193,7 @@ mod tests {
     use crate::text::Colour;
     use expect_test::expect;
 
-    /// A prompt without colour in so many columns.
+    /// Prompt without colour, for this width.
     fn prompt(question: &Question, columns: usize) -> Prompt<'_> {
         let canvas = Canvas { columns, colour: Colour::Off };
         Prompt { question, shell_mark: "", keeping: Keeping::Possible, canvas }

@@ -9,7 +9,7 @@ use crate::settings::value::Value;
 
 const ROUTES: &str = "routes.";
 
-/// The tables that stand at the top of a file.
+/// Tables at the top level of a file.
 const SECTIONS: [&str; 12] = [
     "task_tool",
     "run",
@@ -25,26 +25,26 @@ const SECTIONS: [&str; 12] = [
     "mcp_servers",
 ];
 
-/// What a path means.
+/// Meaning of a path.
 #[derive(Debug)]
 pub(in crate::settings) enum Meaning {
     Setting(Entry),
-    /// A table that holds settings.
+    /// Table that holds settings.
     Section,
-    /// It has the form of a setting, but cannot be one.
+    /// Well-formed but invalid; with a message.
     Refused(String),
-    /// Nothing; what to say of it.
+    /// Unknown; with a message.
     Unknown(String),
 }
 
-/// One setting: a key of the table, and for a family the name that makes it one.
+/// One setting: its key and full path.
 #[derive(Debug, Clone)]
 pub(in crate::settings) struct Entry {
     pub(in crate::settings) key: &'static Key,
     pub(in crate::settings) path: String,
 }
 
-/// What `path` means.
+/// Looks up `path`.
 pub(in crate::settings) fn of(path: &str) -> Meaning {
     if let Some(key) = KEYS.into_iter().find(|key| !key.is_family() && key.path == path) {
         return Meaning::Setting(Entry { key, path: path.to_owned() });
@@ -69,7 +69,7 @@ pub(in crate::settings) fn of(path: &str) -> Meaning {
     }
 }
 
-/// A route's name in `below`, perhaps with a field behind it.
+/// Looks up a route's name, perhaps with a field, in `below`.
 fn of_route(path: &str, below: &str) -> Meaning {
     let (name, field) = below.rsplit_once('.').map_or((below, None), |(name, field)| (name, Some(field)));
     if [offline::ROUTE, AUTO].contains(&name) {
@@ -98,13 +98,13 @@ fn is_alias(name: &str) -> bool {
     !name.is_empty() && !name.contains(|letter: char| letter.is_whitespace() || letter.is_control())
 }
 
-/// The name that makes `path` a member of the key's family.
+/// Name that makes `path` a member of the key's family.
 pub(in crate::settings) fn name_in<'a>(key: &Key, path: &'a str) -> Option<&'a str> {
     let (before, behind) = key.around_name()?;
     path.strip_prefix(before)?.strip_suffix(behind)
 }
 
-/// What to say of a path that no key has.
+/// Message about an unknown path.
 fn unknown(path: &str) -> String {
     let section = path.strip_prefix(ROUTES).and_then(|below| below.split_once('.')).map(|(name, _)| name);
     let candidates: Vec<String> = match (section, path.contains('.')) {
@@ -118,7 +118,7 @@ fn unknown(path: &str) -> String {
     }
 }
 
-/// The parts between commas and line breaks that are not inside parentheses; blank ones say nothing.
+/// Splits at commas and line breaks outside parentheses, and skips blank parts.
 fn items(text: &str) -> impl Iterator<Item = &str> {
     let mut depth = 0_usize;
     let parts = text.split(move |character| {
@@ -133,7 +133,7 @@ fn items(text: &str) -> impl Iterator<Item = &str> {
 }
 
 impl Entry {
-    /// Reads what variables and flags say: one value, or of a list each item; else what to say of it.
+    /// Reads the text of a variable or flag: one value, or the items of a list; otherwise a message.
     pub(in crate::settings) fn parse(&self, text: &str) -> Result<Vec<Value>, String> {
         if self.key.kind.is_list() {
             return items(text).map(|item| self.parse_one(item)).collect();
@@ -141,19 +141,19 @@ impl Entry {
         Ok(vec![self.parse_one(text)?])
     }
 
-    /// The same of a text that is one value or one item.
+    /// Reads a text as one value or one item.
     pub(in crate::settings) fn parse_one(&self, text: &str) -> Result<Value, String> {
         self.key.kind.parse(text).ok_or_else(|| self.misfit_text(text))
     }
 
-    /// What to say of a value that does not fit. It is `quoted` only where it cannot be a secret.
+    /// Message about an unfit value. It is `quoted` only if it cannot be a secret.
     pub(in crate::settings) fn misfit(&self, found: &str, quoted: &str) -> String {
         let kind = self.key.kind;
         let found = if kind.quotable() && !quoted.is_empty() { quoted } else { found };
         format!("`{}` must be {}, not {found}", self.path, kind.expected())
     }
 
-    /// The same of a text, as variables and flags give it.
+    /// Message about an unfit text from a variable or flag.
     pub(in crate::settings) fn misfit_text(&self, text: &str) -> String {
         match self.key.kind.flaw(text) {
             Some(flaw) => format!("`{}`: {flaw}", self.path),

@@ -1,4 +1,5 @@
-//! The setting that a variable is about. A name that no variable can have, like one with `-`, is for files and flags.
+//! Settings of variables. A name that no variable can have, such as one with `-`, can only be set in files and by
+//! flags.
 
 use sortie_llm::route::{LIGHT_ROUTE, MAIN_ROUTE};
 use sortie_protocol::nearest;
@@ -9,21 +10,20 @@ use super::{KEYS, Key};
 
 const LIGHT_PREFIX: &str = "LIGHT_";
 const OWN_PREFIX: &str = "SORTIE_";
-/// Variables of ours that are no settings: where things are kept, whose command this is, and what the project's own
-/// tests set.
+/// Variables of ours that are no settings: the home directory, the task of a command, and those of our own tests.
 const HOME: &str = "SORTIE_HOME";
 const OF_TESTS: [&str; 2] = ["SORTIE_TEST_", "SORTIE_JOURNAL_TEST_"];
 
-/// How a variable names its setting.
+/// Form of a variable's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::settings) enum Form {
-    /// By a name that other programs use too: `LLM_MODEL_ID`.
+    /// Name that other programs use too: `LLM_MODEL_ID`.
     Shared,
-    /// By its path: `SORTIE_TASK_TOOL__MAX_DEPTH`. The more particular one, so it is the stronger.
+    /// Path of the setting: `SORTIE_TASK_TOOL__MAX_DEPTH`. It is more specific, and so stronger.
     Own,
 }
 
-/// What a variable of this name sets; `None` for one that is none of ours.
+/// Meaning of a variable; `None` if it is not ours.
 pub(in crate::settings) fn meaning(name: &str) -> Option<(Form, Meaning)> {
     if let Some(entry) = shared(name) {
         return Some((Form::Shared, Meaning::Setting(entry)));
@@ -40,7 +40,7 @@ pub(in crate::settings) fn meaning(name: &str) -> Option<(Form, Meaning)> {
     Some((Form::Own, meaning))
 }
 
-/// What to say of a variable that has our prefix and names no section.
+/// Message about a variable with our prefix but no section.
 fn unknown(name: &str) -> String {
     let of_key = |key: &&Key| [MAIN_ROUTE, LIGHT_ROUTE].map(|route| long_name(&key.path_of(route)));
     let candidates: Vec<String> = KEYS.iter().flat_map(of_key).chain([HOME.to_owned()]).collect();
@@ -50,12 +50,12 @@ fn unknown(name: &str) -> String {
     }
 }
 
-/// The variable that sets the setting at `path`.
+/// Variable of the setting at `path`.
 fn long_name(path: &str) -> String {
     format!("{OWN_PREFIX}{}", path.replace('.', "__").to_uppercase())
 }
 
-/// The variable in its shared form that sets this field of a route, if there is one.
+/// Shared variable of a route's field, if there is one.
 pub(in crate::settings) fn shared_name(key: &Key, route: &str) -> Option<String> {
     let variable = key.variable?;
     match route {

@@ -1,4 +1,4 @@
-//! Effects of trusting a project's settings, a line for each, so that a person can decide.
+//! Effects of trust in a project's settings, a line for each, so that a person can decide.
 
 use std::path::Path;
 
@@ -11,24 +11,24 @@ use crate::settings::key::{ALIAS, API_KEY, Key, variable};
 use crate::settings::layers::{Layers, SetAside};
 use crate::settings::value::{Kind, Value};
 
-/// Lines about one file: what matters most must not be lost among the rest.
+/// Most lines about one file, so that the important ones are not lost.
 const MOST_LINES: usize = 40;
-/// More aliases than this are summed up.
+/// More aliases than this are summarised.
 const MOST_ALIASES: usize = 4;
 
-/// What it would do that needs trust, and how much a person should hear of it.
+/// Effect that needs trust, and its importance.
 struct Power {
     urgency: u8,
     text: String,
 }
 
-/// What the project's configuration would be allowed to set. An error where the file is not right.
+/// Effects of trust in the project's configuration. An invalid file is an error.
 pub(crate) fn of_config(bytes: &[u8]) -> Result<Vec<String>, CommandError> {
     let text = String::from_utf8_lossy(bytes);
     let layer = config_file::flawless(Path::new(PROJECT_CONFIG), &text)?;
     let unused: Vec<String> =
         layer.ignored.iter().map(|Remark { line, what }| format!("line {line}: {what}")).collect();
-    // Against the defaults: what the user has set may change.
+    // Compared with the defaults: the user's settings may change.
     let values = Layers::default().add_narrower(layer).into_iter().map(|SetAside { value, .. }| value);
     let (aliases, others): (Vec<_>, Vec<_>) = values.partition(|value| value.entry.key.path == ALIAS.path);
     let (aliases, singly) = if aliases.len() > MOST_ALIASES { (aliases, Vec::new()) } else { (Vec::new(), aliases) };
@@ -37,7 +37,7 @@ pub(crate) fn of_config(bytes: &[u8]) -> Result<Vec<String>, CommandError> {
     Ok(bounded(lines).into_iter().chain(sum_of(&aliases)).chain(bounded(unused)).collect())
 }
 
-/// Which variables of the project's `.env` would be taken from it. An error where one does not fit.
+/// Variables of the project's `.env` that would count. An invalid one is an error.
 pub(crate) fn of_variables(bytes: &[u8]) -> Result<Vec<String>, CommandError> {
     let (mut assignments, _) = env_file::parse(&String::from_utf8_lossy(bytes));
     assignments.retain(|assignment| !environment::is_reserved(&assignment.name) && !assignment.value.is_empty());
@@ -95,7 +95,7 @@ fn sum_of(aliases: &[FileValue]) -> Option<String> {
     (!names.is_empty()).then(|| format!("sets {} aliases: {}", names.len(), listed(&names)))
 }
 
-/// The first lines, and how many more there are.
+/// First lines, and a count of the rest.
 fn bounded(mut lines: Vec<String>) -> Vec<String> {
     let more = lines.len().saturating_sub(MOST_LINES);
     lines.truncate(MOST_LINES);

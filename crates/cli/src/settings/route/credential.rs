@@ -1,4 +1,4 @@
-//! The key of a route. It only goes to the address that it was set for.
+//! Key of a route, which only goes to the address that it was set for.
 //!
 //! A provider's own variable goes to that provider's host, and main's key to main's host. A key from a lower layer than
 //! the address goes to no other host.
@@ -12,7 +12,7 @@ use crate::error::CommandError;
 use crate::settings::key::{self, Key};
 use crate::settings::layers::LayerText;
 
-/// The key for `base_url`, or `None` where nobody set one.
+/// Key for `base_url`; `None` if there is none.
 pub(super) fn find(wish: &Wish<'_>, base_url: &BaseUrl) -> Result<Option<Secret>, CommandError> {
     if let Some(said) = said(wish)? {
         return if is_meant_for(wish, said, base_url) {
@@ -36,14 +36,14 @@ pub(super) fn find(wish: &Wish<'_>, base_url: &BaseUrl) -> Result<Option<Secret>
     Ok(None)
 }
 
-/// What was said of a key: itself, or the variable that holds it.
+/// Configured key: itself, or the variable that holds it.
 #[derive(Debug, Clone, Copy)]
 struct SaidKey<'a> {
     text: LayerText<'a>,
     is_variable: bool,
 }
 
-/// The higher layer of `api_key` and `api_key_env`.
+/// Key from the higher layer of `api_key` and `api_key_env`.
 fn said<'a>(wish: &Wish<'a>) -> Result<Option<SaidKey<'a>>, CommandError> {
     let direct = wish.text(&key::API_KEY);
     let named = wish.text(&key::API_KEY_ENV);
@@ -62,8 +62,8 @@ fn said<'a>(wish: &Wish<'a>) -> Result<Option<SaidKey<'a>>, CommandError> {
     })
 }
 
-/// Whether the key was said knowing of this address: in the address's layer or above it, or beside the same host. One
-/// that was said without a word of where it belongs is for whatever address there is.
+/// True if the key was set with this address in view: in its layer or above it, or for the same host. A key set without
+/// any address is for whatever address there is.
 fn is_meant_for(wish: &Wish<'_>, key: SaidKey<'_>, base_url: &BaseUrl) -> bool {
     let rank = key.text.origin.rank();
     let beside =

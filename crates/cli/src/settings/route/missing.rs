@@ -1,4 +1,4 @@
-//! Errors about a route that lacks something, with how to set it.
+//! Errors about incomplete routes, with advice.
 
 use sortie_llm::{BaseUrl, WireKind};
 
@@ -7,12 +7,12 @@ use crate::environment::origin::Origin;
 use crate::error::CommandError;
 use crate::settings::key::{self, Key, variable};
 
-/// How a person sets a field of a route: by its variable if there is one, else in the file.
+/// Way to set a field of a route: its variable if there is one, otherwise the file.
 fn setting(key: &Key, route: &str) -> String {
     variable::shared_name(key, route).unwrap_or_else(|| format!("`{}`", key.path_of(route)))
 }
 
-/// What to do to set it.
+/// Instruction to set it.
 fn instruction(key: &Key, route: &str) -> String {
     let field = key.path.rsplit('.').next().unwrap_or(key.path);
     match variable::shared_name(key, route) {
@@ -39,25 +39,25 @@ pub(super) fn no_model(route: &str, base_url: &BaseUrl) -> CommandError {
     CommandError::config(format!("no model is set for {base_url}")).hint(instruction(&key::MODEL, route))
 }
 
-/// Nothing says where the model is served.
+/// No setting says where the model is served.
 pub(super) fn no_address_of_model(route: &str, model: &str) -> CommandError {
     let (address, wire) = (setting(&key::BASE_URL, route), setting(&key::WIRE, route));
     no_destination(route, &format!("where the model {model:?} is served: {address} is not set, nor {wire}"))
 }
 
-/// Nothing says what a key is for.
+/// No setting says what the key is for.
 pub(super) fn no_use_of_key(route: &str, key: &Origin) -> CommandError {
     let (model, address, wire) =
         (setting(&key::MODEL, route), setting(&key::BASE_URL, route), setting(&key::WIRE, route));
     no_destination(route, &format!("what the key in {key} is for: {model} is not set, nor {address} or {wire}"))
 }
 
-/// Nothing says what the route leads to.
+/// No setting says where the route leads.
 pub(super) fn no_meaning(route: &str) -> CommandError {
     no_destination(route, &format!("what the route `{route}` leads to: {} is not set", setting(&key::MODEL, route)))
 }
 
-/// A guess would send somebody's key to a stranger.
+/// Refuses to guess a destination: a guess could send the key to a stranger.
 fn no_destination(route: &str, what: &str) -> CommandError {
     let error = CommandError::config(format!("nothing says {what}"));
     let error = match (

@@ -2,22 +2,22 @@
 
 use sortie_llm::{BaseUrl, Catalogue, WireKind};
 
-/// A provider with a host of its own.
+/// Provider with a host of its own.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Provider {
-    /// The wires that it speaks, the usual one first.
+    /// Wires that it speaks, the usual one first.
     wires: &'static [WireKind],
     pub(super) base_url: &'static str,
     host: &'static str,
-    /// The variables that hold its key, the first one that is set.
+    /// Variables for its key; the first one set counts.
     pub(super) key_variables: &'static [&'static str],
-    /// The model of someone who names none.
+    /// Default model.
     pub(super) model: &'static str,
-    /// Its models' ids begin with one of these.
+    /// Prefixes of its models' ids.
     model_prefixes: &'static [&'static str],
 }
 
-/// In the order in which their keys are looked for.
+/// Providers, in the order in which their keys are looked for.
 pub(super) static PROVIDERS: [Provider; 3] = [
     Provider {
         wires: &[WireKind::Anthropic],
@@ -46,7 +46,7 @@ pub(super) static PROVIDERS: [Provider; 3] = [
 ];
 
 impl Provider {
-    /// The one whose host this is.
+    /// Provider of this host.
     pub(super) fn at(url: &BaseUrl) -> Option<&'static Self> {
         PROVIDERS.iter().find(|provider| provider.owns(url.host()))
     }
@@ -55,27 +55,27 @@ impl Provider {
         PROVIDERS.iter().find(|provider| provider.wires.contains(&wire))
     }
 
-    /// The one whose models have such names.
+    /// Provider of models with such names.
     pub(super) fn of_model(model: &str) -> Option<&'static Self> {
         let model = model.to_lowercase();
         let begins = |provider: &&Self| provider.model_prefixes.iter().any(|prefix| model.starts_with(prefix));
         PROVIDERS.iter().find(begins)
     }
 
-    /// The wire that a compatible server of somebody else most likely has for such models.
+    /// Most likely wire of another's compatible server for such models.
     pub(super) fn usual_wire(&self) -> WireKind {
         self.wires.first().copied().unwrap_or(WireKind::OpenAiChat)
     }
 
-    /// The wire at its own address. A provider with several serves some models over one of them only; which, the
-    /// catalogue knows, and it is read for no other provider.
+    /// Wire at its own address. A provider with several serves some models over only one of them; the catalogue knows
+    /// which, and is read for no other provider.
     pub(super) fn own_wire(&self, base_url: &BaseUrl, model: &str) -> WireKind {
         if self.wires.len() > 1 {
             let model = if model.is_empty() { self.model } else { model };
             let known = Catalogue::builtin().lookup(model).and_then(|facts| facts.wire);
             return known.filter(|wire| self.wires.contains(wire)).unwrap_or_else(|| self.usual_wire());
         }
-        // Google serves OpenAI's interface, too, below a path of that name.
+        // Google serves OpenAI's interface too, below a path of that name.
         let is_compatible_path = base_url.to_string().ends_with("/openai");
         if is_compatible_path { WireKind::OpenAiChat } else { self.usual_wire() }
     }

@@ -1,11 +1,11 @@
 //! Complaints about hooks, each kept once with its count.
 
-/// Different complaints that are kept.
+/// Most different complaints kept.
 const MOST: usize = 10;
 
 #[derive(Debug, Default)]
 pub(super) struct Complaints {
-    /// With how often there was cause for it.
+    /// Complaints with their counts.
     kept: Vec<(String, usize)>,
     more: usize,
 }
@@ -25,7 +25,7 @@ impl Complaints {
         complaints.into_iter().for_each(|complaint| self.add(complaint));
     }
 
-    /// All of them, which are then told.
+    /// Takes all complaints, to be printed.
     pub(super) fn take(&mut self) -> Vec<String> {
         let Self { kept, more } = std::mem::take(self);
         let told = kept.into_iter().map(|(complaint, times)| match times {

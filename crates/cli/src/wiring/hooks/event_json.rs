@@ -6,7 +6,7 @@ use sortie_protocol::{Job, TaskOutcome};
 
 use crate::settings::Seam;
 
-/// Raised when a field changes its meaning or goes; a new field is no reason.
+/// Raised when a field changes its meaning or disappears, not for a new field.
 const VERSION: u32 = 1;
 
 pub(super) fn started(job: &Job, leg: u32) -> Value {
@@ -17,7 +17,7 @@ pub(super) fn started(job: &Job, leg: u32) -> Value {
 
 pub(super) fn ended(job: &Job, leg: u32, outcome: &TaskOutcome) -> Value {
     let mut told = about_leg(Seam::Ended, job, leg);
-    // An outcome is plain data: it has a form in JSON.
+    // An outcome is plain data, so it always has a JSON form.
     told["outcome"] = serde_json::to_value(outcome).unwrap_or_default();
     told
 }
@@ -32,7 +32,7 @@ pub(super) fn asks(job: &Job, asking: &Asking<'_>) -> Value {
     told
 }
 
-/// What every event of a leg has.
+/// Fields of every event of a leg.
 fn about_leg(seam: Seam, job: &Job, leg: u32) -> Value {
     let mut told = about(seam, job);
     told["leg"] = leg.into();
@@ -42,7 +42,7 @@ fn about_leg(seam: Seam, job: &Job, leg: u32) -> Value {
     told
 }
 
-/// What every event has.
+/// Fields of every event.
 fn about(seam: Seam, job: &Job) -> Value {
     let mut told = json!({
         "v": VERSION,

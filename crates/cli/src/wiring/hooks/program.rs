@@ -1,7 +1,7 @@
-//! The program of a hook: finding it, checking that it may run, running it, and reading its answer.
+//! Program of a hook: finding it, checking that it may run, running it, and reading its answer.
 //!
-//! Agents must not be able to say what runs with the user's rights. So nothing in the workspace is run but what lies in
-//! `.sortie/hooks`, which no agent can change, and of that only what the user trusts, byte by byte.
+//! Agents must not decide what runs with the user's rights. In the workspace, only files in `.sortie/hooks` can run,
+//! which no agent can change, and only those that the user trusts, byte by byte.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -18,13 +18,13 @@ use crate::settings::{Hook, HookProgram, Seam};
 use crate::text::{neutral, width};
 use crate::trust::project_files::{HOOKS, MAX_BYTES};
 
-/// Exit code of a start that is refused.
+/// Exit code that refuses a start.
 const VETO: i32 = 2;
-/// What is kept of a program's words, in columns.
+/// Columns kept of a program's words.
 const MOST_COLUMNS: usize = 1_000;
 
-/// Variables of the session beside the harmless ones, so that a hook can show something to the person, and finds the
-/// state and the settings of this program where it has them.
+/// Variables of the session, in addition to the harmless ones. With them a hook can show something to the user, and
+/// find Sortie's state and settings.
 const SESSION: [&str; 8] = [
     "DBUS_SESSION_BUS_ADDRESS",
     "DISPLAY",
@@ -36,32 +36,32 @@ const SESSION: [&str; 8] = [
     "XDG_STATE_HOME",
 ];
 
-/// Surroundings of hooks.
+/// Environment of hooks.
 pub(crate) struct HookGround {
-    /// Their working directory.
+    /// Working directory of hooks.
     workspace: PathBuf,
-    /// What agents can change: the workspace, and the directories that were added to it. Canonical.
+    /// Directories that agents can change: the workspace and the added ones. Canonical.
     changeable: Vec<PathBuf>,
     environment: Environment,
     trust: TrustCheck,
     redactor: Arc<Redactor>,
 }
 
-/// What comes of a hook.
+/// Result of a hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Answer {
     Fine,
-    /// The exit code that refuses a start, and why.
+    /// Refusal of a start, with its reason.
     Veto(String),
     Broken(Breakdown),
 }
 
-/// How a hook failed.
+/// Failure of a hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Breakdown {
-    /// The end of a sentence about it, in our words.
+    /// End of our sentence about it.
     pub(super) how: String,
-    /// What it said last itself, for people; empty where that is nothing.
+    /// Its own last words, for people; may be empty.
     pub(super) words: String,
 }
 
@@ -72,7 +72,7 @@ impl From<String> for Breakdown {
 }
 
 impl HookGround {
-    /// `variables` are those of this process; no key among them reaches a hook.
+    /// Creates the environment. `variables` are those of this process; no key among them reaches a hook.
     pub(crate) fn new(
         workspace: PathBuf,
         added: impl IntoIterator<Item = PathBuf>,
@@ -92,7 +92,7 @@ impl HookGround {
         Self { workspace, changeable, environment, trust, redactor }
     }
 
-    /// The program that is run; else why there is none.
+    /// Program to run, or why there is none.
     fn program(&self, hook: &Hook) -> Result<PathBuf, String> {
         let named = match &hook.program {
             HookProgram::Named(name) => {
@@ -103,7 +103,7 @@ impl HookGround {
         let real = named.canonicalize().map_err(|error| format!("was not run: {}: {error}", named.display()))?;
         let is_changeable = |path: &Path| self.changeable.iter().any(|root| path.starts_with(root));
         if !is_changeable(&named) && !is_changeable(&real) {
-            // By its name: some programs look at what they are called.
+            // By its own name: some programs look at it.
             return Ok(named);
         }
         let relative = real.strip_prefix(&self.workspace).ok().and_then(Path::to_str);
@@ -123,7 +123,7 @@ impl HookGround {
     }
 }
 
-/// Runs it to its end. Whoever drops this ends it.
+/// Runs the hook to its end. Dropping the future ends the program.
 pub(super) async fn run(hook: &Hook, ground: &HookGround, input: Vec<u8>) -> Answer {
     let program = match ground.program(hook) {
         Ok(program) => program,
@@ -164,8 +164,7 @@ fn answer(hook: &Hook, ended: &OwnProgramEnded, redactor: &Redactor) -> Answer {
     }
 }
 
-/// What a program wrote to stderr, without secrets, on one line of bounded length. Whole keys are found before it is
-/// cut.
+/// Stderr of a program without secrets, on one line of bounded length. Secrets are found before it is cut.
 fn words(errors: &[u8], redactor: &Redactor) -> String {
     let errors = String::from_utf8_lossy(errors);
     width::cut(&neutral::line(redactor.redact(errors.trim()).text.as_ref()), MOST_COLUMNS)

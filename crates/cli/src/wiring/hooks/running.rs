@@ -1,15 +1,15 @@
-//! Names of the hooks that run now or wait for their turn.
+//! Names of hooks that run or are queued.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Names of running hooks, one as often as it runs.
+/// Names of running hooks, once for each run.
 #[derive(Debug, Clone, Default)]
 pub(super) struct RunningHooks {
     names: Arc<Mutex<Vec<String>>>,
 }
 
 impl RunningHooks {
-    /// One more, until what is returned is dropped.
+    /// Adds a name until the returned value is dropped.
     pub(super) fn enter(&self, name: String) -> Stay {
         self.lock().push(name.clone());
         Stay { under_way: self.clone(), name }
@@ -24,7 +24,7 @@ impl RunningHooks {
     }
 }
 
-/// One that is under way.
+/// Running hook.
 pub(super) struct Stay {
     under_way: RunningHooks,
     name: String,

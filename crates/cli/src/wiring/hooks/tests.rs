@@ -22,7 +22,7 @@ use crate::settings::{Hook, HookProgram, Seam};
 
 const LONG: Duration = Duration::from_mins(1);
 
-/// A workspace, and a directory beside it that agents cannot change.
+/// Workspace, and a directory outside it that agents cannot change.
 struct Yard {
     dir: TempDir,
 }
@@ -39,7 +39,8 @@ impl Yard {
         self.dir.path().canonicalize().unwrap().join(relative)
     }
 
-    /// Writes a program. Not by this process: whoever is forked meanwhile would keep it open, and it could not be run.
+    /// Writes a program in another process: a child forked meanwhile would keep the file open, so that it could not
+    /// run.
     fn program(&self, relative: &str, text: &str) -> PathBuf {
         let path = self.path(relative);
         let script = r#"printf '#!/bin/sh\n%s\n' "$1" > "$2" && chmod 755 "$2""#;
@@ -199,7 +200,7 @@ async fn it_is_known_who_is_waited_for() {
     assert_eq!((opened, settled, hooks.under_way()), ((), Vec::new(), Vec::new()));
 }
 
-/// A pipe with a name in the workspace. It ends when nobody is left who has opened it to write.
+/// Named pipe in the workspace. It ends when its last writer closes it.
 fn pipe(yard: &Yard, name: &str) -> PathBuf {
     let path = yard.path("workspace").join(name);
     mkfifoat(CWD, &path, Mode::RUSR | Mode::WUSR).unwrap();
@@ -238,7 +239,7 @@ async fn a_hook_that_nobody_waits_for_any_more_is_ended() {
 #[tokio::test]
 async fn endings_and_questions_hold_nobody_up_and_all_are_told_before_the_end() {
     let yard = Yard::new();
-    // Each waits for somebody who comes only after both were told.
+    // Each waits for a writer that comes only after both have started.
     let pipes = ["life-1", "life-2"].map(|name| pipe(&yard, name));
     let ended = shell(Seam::Ended, "cat life-1; cat > ended");
     let asks = shell(Seam::Asks, "cat life-2; cat > asks");
@@ -358,7 +359,7 @@ async fn no_key_is_in_a_hooks_environment() {
     assert!(variables.contains("HOME=/own\n") && variables.contains("DISPLAY=:7\n"), "{variables}");
 }
 
-/// What is said of a hook that names this program.
+/// Message about a hook that names this program.
 async fn said_of(yard: &Yard, program: HookProgram, trusts: bool) -> String {
     let path = [("PATH", &*format!("{}:/usr/bin:/bin", yard.path("beside").display()))];
     let hook = Hook { program, ..hook(Seam::Started, "/program", &[]) };

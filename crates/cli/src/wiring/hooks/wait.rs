@@ -1,4 +1,4 @@
-//! Waiting for hooks, with a note to the person when it takes long.
+//! Waits for hooks, with a note to the user when it takes long.
 
 use std::pin::pin;
 
@@ -8,8 +8,8 @@ use super::complaints::Complaints;
 use crate::error;
 use crate::error::long_wait::LONG_WAIT;
 
-/// Does what hooks may hold up, and says so, once, if they do for more than a moment. Whoever shows that note lets go
-/// of the work on Ctrl-C.
+/// Does work that hooks may delay, and notes that once if it takes long. A caller that gets this note drops the work on
+/// Ctrl-C.
 pub(crate) async fn while_they_run<T>(hooks: &dyn Hooks, work: impl Future<Output = T>) -> T {
     let mut work = pin!(work);
     loop {
@@ -25,14 +25,14 @@ pub(crate) async fn while_they_run<T>(hooks: &dyn Hooks, work: impl Future<Outpu
     }
 }
 
-/// Waits for the hooks that run, and says what went wrong with them.
+/// Waits for the running hooks, and reports their failures.
 pub(crate) async fn settle(hooks: &dyn Hooks) {
     for complaint in while_they_run(hooks, hooks.settled()).await {
         error::warn(&complaint);
     }
 }
 
-/// Says which hooks are not waited for; they end with this program.
+/// Names the hooks that are not waited for; they end with this program.
 pub(crate) fn tell_who_was_ended(hooks: &dyn Hooks) {
     let mut ended = Complaints::default();
     ended.extend(hooks.under_way().into_iter().map(|hook| format!("{hook} was ended early")));

@@ -1,22 +1,22 @@
-//! Advice for a machine that cannot build a wall: the switch or package by name, as far as it is known.
+//! Advice for a machine that cannot build a wall: the switch or package by name, if known.
 
 use std::fs;
 use std::path::Path;
 
 use rustix::process::geteuid;
 
-/// What stands in the way of walls on one machine. A switch that it does not have is `None`.
+/// Obstacles to walls on one machine. A switch that the machine lacks is `None`.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Machine {
     is_root: bool,
     is_container: bool,
     unprivileged_userns_clone: Option<u64>,
     apparmor_restrict_unprivileged_userns: Option<u64>,
-    /// How many namespaces there may be, by the name of the switch.
+    /// Limits on namespaces, by the name of the switch.
     most: Vec<(&'static str, Option<u64>)>,
-    /// The kernel's release.
+    /// Release of the kernel.
     release: String,
-    /// The security modules that are switched on.
+    /// Enabled security modules.
     modules: Option<String>,
 }
 
@@ -38,7 +38,7 @@ impl Machine {
         }
     }
 
-    /// For somebody who has none.
+    /// Advice for a machine without namespaces.
     pub(super) fn how_to_have_namespaces(&self) -> String {
         let mut steps: Vec<String> = self
             .most
@@ -66,7 +66,7 @@ impl Machine {
     }
 
     pub(super) fn how_to_have_landlock(&self) -> String {
-        /// The first kernel that has it.
+        /// First kernel with Landlock.
         const SINCE: (u32, u32) = (5, 13);
         let mut numbers = self.release.split(|letter: char| !letter.is_ascii_digit()).map(|number| number.parse().ok());
         let version: Option<(u32, u32)> = numbers.next().flatten().zip(numbers.next().flatten());

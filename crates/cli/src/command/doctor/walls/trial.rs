@@ -1,4 +1,4 @@
-//! Trials of walls: each runs a command that would get through if its wall did not stand.
+//! Trials of walls: each runs a command that would get through a missing wall.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -8,13 +8,13 @@ use sortie_sandbox::process::{Environment, Tier, Walls};
 
 use super::trial_directory::{AS_IT_WAS, TrialDirectory, finish};
 
-/// What came of a trial.
+/// Result of a trial.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Verdict {
     Stands(&'static str),
-    /// It does not stand, which is so without namespaces.
+    /// The wall is missing, as expected without namespaces.
     Lacks(&'static str),
-    /// It does not stand, though it always should.
+    /// The wall is missing, though it should always stand.
     Falls(&'static str),
     Untried(String),
 }
@@ -46,7 +46,7 @@ pub(super) const ALL: &[Trial] = &[
     Trial { subject: "wall end", verdict: end },
 ];
 
-/// The verdict on what a command printed that was run in the workspace with nothing special about it.
+/// Judges the output of a command run in the workspace under ordinary conditions.
 fn on_output(yard: &TrialDirectory<'_>, tier: Tier, command: &str, verdict: impl FnOnce(&str) -> Verdict) -> Verdict {
     match yard.run(tier, &yard.walls(), command) {
         Ok(output) => verdict(&output),
@@ -54,7 +54,7 @@ fn on_output(yard: &TrialDirectory<'_>, tier: Tier, command: &str, verdict: impl
     }
 }
 
-/// Mounts and processes of its own; users, too, where it takes that to have the others.
+/// Separate mounts and processes; separate users, too, if the others need that.
 fn namespaces(yard: &TrialDirectory<'_>, tier: Tier) -> Verdict {
     on_output(yard, tier, "readlink /proc/self/ns/mnt /proc/self/ns/pid /proc/self/ns/user", |output| {
         let own = |name: &str| fs::read_link(Path::new("/proc/self/ns").join(name)).unwrap_or_default();
@@ -71,8 +71,8 @@ fn namespaces(yard: &TrialDirectory<'_>, tier: Tier) -> Verdict {
     })
 }
 
-/// The kernel's own word for the filter and the privileges, and a system call that is refused whatever the kernel is
-/// set to otherwise.
+/// The kernel's own status of the filter and the privileges, and a system call that is refused whatever the kernel's
+/// settings.
 fn system_calls(yard: &TrialDirectory<'_>, tier: Tier) -> Verdict {
     let command = "cat /proc/self/status; unshare --user true 2>/dev/null && echo unshared";
     on_output(yard, tier, command, |output| {
@@ -89,7 +89,7 @@ fn system_calls(yard: &TrialDirectory<'_>, tier: Tier) -> Verdict {
     })
 }
 
-/// Nothing outside the workspace is written.
+/// Nothing outside the workspace can be written.
 pub(super) fn files(yard: &TrialDirectory<'_>, tier: Tier) -> Verdict {
     let (outside, beside) = (&yard.outside, yard.outside.with_extension("new"));
     let command =
@@ -106,7 +106,7 @@ pub(super) fn files(yard: &TrialDirectory<'_>, tier: Tier) -> Verdict {
     })
 }
 
-/// What is protected stays as it is within the workspace, even where it does not exist.
+/// Protected files in the workspace cannot change, nor be created.
 fn protected(yard: &TrialDirectory<'_>, tier: Tier) -> Verdict {
     let (config, settings) = (yard.root.join(".git/config"), yard.root.join(".sortie"));
     let made = fs::create_dir_all(yard.root.join(".git")).and_then(|()| fs::write(&config, AS_IT_WAS));
@@ -125,7 +125,7 @@ fn protected(yard: &TrialDirectory<'_>, tier: Tier) -> Verdict {
     }
 }
 
-/// Files in `/tmp` are the command's own.
+/// The command's `/tmp` is its own.
 fn temporary(yard: &TrialDirectory<'_>, tier: Tier) -> Verdict {
     let marker = Marker(Path::new("/tmp").join(&yard.name).with_extension("marker"));
     if let Err(error) = File::create_new(&marker.0) {
@@ -144,7 +144,7 @@ fn temporary(yard: &TrialDirectory<'_>, tier: Tier) -> Verdict {
     })
 }
 
-/// A file that is removed, whoever has made it.
+/// File that is removed on drop, whoever made it.
 struct Marker(PathBuf);
 
 impl Drop for Marker {
@@ -153,9 +153,9 @@ impl Drop for Marker {
     }
 }
 
-/// This very process is not seen.
+/// This process is invisible to the command.
 fn processes(yard: &TrialDirectory<'_>, tier: Tier) -> Verdict {
-    /// Its number, its name and when it started: together no other process has them.
+    /// Number, name and start time of a process, which together identify it.
     fn identity(stat: &str) -> Option<(&str, &str)> {
         let (name, rest) = stat.rsplit_once(')')?;
         Some((name, rest.split_whitespace().nth(19)?))
@@ -168,7 +168,7 @@ fn processes(yard: &TrialDirectory<'_>, tier: Tier) -> Verdict {
         if seen.peek().is_none() {
             return Verdict::Untried(format!("no process is seen: {output}"));
         }
-        // In a namespace of its own the same number is somebody else's.
+        // In another namespace the number alone belongs to another process.
         match (seen.any(|process| process == own), output.contains("touched")) {
             (false, _) => Verdict::Stands("a command sees its own alone"),
             (true, false) => Verdict::Lacks("a command sees the machine's processes, though it cannot touch them"),
@@ -177,7 +177,7 @@ fn processes(yard: &TrialDirectory<'_>, tier: Tier) -> Verdict {
     })
 }
 
-/// Not even this machine can be reached. Nobody has to listen: a socket that there is answers otherwise.
+/// Even this machine is unreachable. Nobody has to listen: an existing socket would answer differently.
 fn network(yard: &TrialDirectory<'_>, tier: Tier) -> Verdict {
     on_output(yard, tier, "exec 3<>/dev/tcp/127.0.0.1/1 && echo connected", |output| {
         if output.contains("not permitted") || output.contains("unreachable") {
@@ -190,7 +190,7 @@ fn network(yard: &TrialDirectory<'_>, tier: Tier) -> Verdict {
     })
 }
 
-/// No key, and nothing that would make a program obey somebody else.
+/// No key, and no variable that would put a program under another's control.
 fn environment(yard: &TrialDirectory<'_>, tier: Tier) -> Verdict {
     const CANARY: &str = "sortie-doctor-canary";
     const NAMES: [&str; 5] = ["ANTHROPIC_API_KEY", "BASH_ENV", "GIT_DIR", "LD_PRELOAD", "SSH_AUTH_SOCK"];
@@ -204,9 +204,9 @@ fn environment(yard: &TrialDirectory<'_>, tier: Tier) -> Verdict {
     }
 }
 
-/// What leaves its session and ignores what it is told ends with the command that started it.
+/// Processes that leave the session and ignore signals still end with their command.
 fn end(yard: &TrialDirectory<'_>, tier: Tier) -> Verdict {
-    // Nobody else sleeps for just so long.
+    // Sleep time that no other process uses.
     let marker = yard.name.chars().filter(char::is_ascii_digit).collect::<String>();
     let command = format!(
         "trap '' HUP TERM; $(command -v setsid) sleep {marker} </dev/null >/dev/null 2>&1 & \

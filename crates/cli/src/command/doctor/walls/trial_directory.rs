@@ -1,4 +1,4 @@
-//! Directory for trials of walls: a workspace, and a file beside it that must stay unchanged.
+//! Directory for trials of walls: a workspace, and an outside file that must stay unchanged.
 
 use std::fs::{self, DirBuilder};
 use std::os::unix::fs::DirBuilderExt as _;
@@ -7,20 +7,20 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use sortie_sandbox::process::{Environment, How, OutputCaps, Program, Running, Shell, SpawnError, Tier, Walls, spawn};
 
-/// Long for anything that is tried here.
+/// Ample time for any trial.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Not `/tmp`, of which commands have their own.
+/// Places to try, `/tmp` last: commands have their own.
 const PLACES: [&str; 3] = ["/var/tmp", "/dev/shm", "/tmp"];
 
-/// Gone when dropped.
+/// Workspace and outside file, removed on drop.
 pub(super) struct TrialDirectory<'a> {
     program: &'a Program,
     directory: PathBuf,
     pub(super) root: PathBuf,
-    /// A file outside the workspace.
+    /// File outside the workspace.
     pub(super) outside: PathBuf,
-    /// A name that nothing else on this machine has.
+    /// Name that is unique on this machine.
     pub(super) name: String,
 }
 
@@ -41,14 +41,14 @@ impl<'a> TrialDirectory<'a> {
         made.map(|()| yard).map_err(|error| format!("its directory cannot be used: {error}"))
     }
 
-    /// Around the workspace, in which everything may be written.
+    /// Walls around the workspace, in which everything may be written.
     pub(super) fn walls(&self) -> Walls {
         Walls::writing(self.root.clone())
     }
 
     pub(super) fn start(&self, tier: Tier, walls: &Walls, command: &str) -> Result<Running, SpawnError> {
         let mut environment = Environment::scrubbed([], &[]);
-        // Some words of programs are read.
+        // Some programs' messages are parsed.
         environment.set("LC_ALL", "C");
         self.start_with(tier, walls, &environment, command)
     }
@@ -64,16 +64,16 @@ impl<'a> TrialDirectory<'a> {
         spawn(self.program, tier, walls, &Shell { command, directory: &self.root, environment, deadline })
     }
 
-    /// What a command prints that has run to its end, however it ended; or why it has not.
+    /// Output of a command that ran to its end, whatever its exit code; or why it did not.
     pub(super) fn run(&self, tier: Tier, walls: &Walls, command: &str) -> Result<String, String> {
         finish(self.start(tier, walls, command))
     }
 }
 
-/// What a file says that must stay as it is.
+/// Content of a file that must stay unchanged.
 pub(super) const AS_IT_WAS: &str = "as it was";
 
-/// What a command prints until its end, and that of all that it started.
+/// Output of a command until it and everything that it started has ended.
 pub(super) fn finish(started: Result<Running, SpawnError>) -> Result<String, String> {
     let running = started.map_err(|error| in_full(&error))?;
     let mut output = Vec::new();
@@ -95,7 +95,7 @@ fn in_full(error: &dyn std::error::Error) -> String {
 
 impl Drop for TrialDirectory<'_> {
     fn drop(&mut self) {
-        // What cannot be removed is left for whoever clears the place; nothing in it is of use to anybody.
+        // A remnant that cannot be removed is useless to anybody, and is left.
         fs::remove_dir_all(&self.directory).ok();
     }
 }
