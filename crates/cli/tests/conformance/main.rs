@@ -1,8 +1,8 @@
-//! The five documents, statement by statement: the real binary against the scripted server, judged by what the models
-//! really received and by what came back to the one who delegated.
+//! Conformance of the five contracts, statement by statement. The real binary runs against the scripted server, judged
+//! by what the models received and what came back to the caller.
 //!
-//! A test's name carries the ids of the statements that it checks, as `s2_35` or `p_09`; `statements.toml` lists all of
-//! them, and `cargo xtask conformance` holds the two against each other.
+//! A test's name carries the ids of its statements, such as `s2_35` or `p_09`. `statements.toml` lists them all, and
+//! `cargo xtask conformance` compares the two.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails where it stands")]
 

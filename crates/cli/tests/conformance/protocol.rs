@@ -1,5 +1,5 @@
-//! The general protocol for tool results, by which document 000 binds the Task tool's own result, and to which the
-//! other tools keep with it: P-01 to P-15.
+//! The general protocol for tool results, P-01 to P-15, which binds the Task tool's result in `envelope` and which its
+//! other tools follow.
 
 mod tools;
 mod truncation;
@@ -30,7 +30,7 @@ const CODES: [&str; 17] = [
     "MCP_NOT_FOUND",
 ];
 
-/// The result itself, once it has been held against all that the protocol says of every result.
+/// Returns the result after checking everything that the protocol says about every result.
 pub(crate) fn conforming(result: Value) -> Value {
     let known = ["status", "data", "text", "error", "stats", "context"];
     let keys: Vec<&str> = result.as_object().unwrap().keys().map(String::as_str).collect();
@@ -81,7 +81,7 @@ fn check_figures(result: &Value, is_error: bool) {
     assert!(context.get("params_input").is_some(), "P-07: {result:#}");
 }
 
-/// Runs of every kind of ending, each with the status and the code that it has to have.
+/// Runs for every kind of ending, each with its required status and code.
 fn endings() -> Vec<(Run, &'static str, Option<&'static str>)> {
     let call = || delegating(arguments("explore"));
     let under = |script: Script| run_with(&World::new(), "anthropic", script, &["--set", "llm.max_retries=0"]);

@@ -1,4 +1,4 @@
-//! A call of the Task tool that a rule refuses is answered in the contract's own form, by a model and by a program.
+//! Refusals of Task calls by a rule, in the contract's own form, to a model and to a program.
 
 use serde_json::{Value, json};
 use sortie_testkit::{Script, ScriptedServer, reply};
@@ -7,7 +7,7 @@ use crate::world::{Run, World, main_agent_calls};
 
 const DENIED: &str = "denied by the flag --deny: its rule `Task(explore)`";
 
-/// A world whose `explore` every contract can name.
+/// World whose `explore` every contract can name.
 fn world() -> World {
     let world = World::new();
     let text = "---\nname: explore\ndescription: Explores\n---\nLook.\n";
@@ -19,7 +19,7 @@ fn arguments() -> Value {
     json!({"description": "Look", "prompt": "CHILD looks", "subagent_type": "explore"})
 }
 
-/// What the main agent's model received for its call under these flags.
+/// Result that the main agent's model received for its call under these flags.
 fn refused(contract: &str, tool: &str, arguments: &Value, flags: &[&str]) -> (String, bool) {
     let script = main_agent_calls([reply::call(tool, arguments.clone())]).otherwise(reply::text("Done below."));
     let run = Run::with(&world(), contract, "anthropic", script, flags);
@@ -27,7 +27,7 @@ fn refused(contract: &str, tool: &str, arguments: &Value, flags: &[&str]) -> (St
     (run.result().text, run.result().is_error)
 }
 
-/// The same as the only object that it can be.
+/// That result, which must be a single object.
 fn refused_object(contract: &str, tool: &str, flags: &[&str], words: &str) -> Value {
     let (text, is_error) = refused(contract, tool, &arguments(), flags);
     assert!(is_error && text.contains(words), "{contract}: {text}");

@@ -1,4 +1,4 @@
-//! Document 000: the contract `envelope`.
+//! Contract `envelope`.
 
 mod asking;
 mod errand;

@@ -1,4 +1,4 @@
-//! Document 002, the contract `delegate`.
+//! Contract `delegate`.
 
 mod configuration;
 mod context;
@@ -16,7 +16,7 @@ use sortie_testkit::{ScriptedPart, reply};
 
 const CONTRACT: &str = "delegate";
 
-/// A call of the tool.
+/// Call of the tool.
 fn task(brief: &str) -> ScriptedPart {
     reply::call("task", json!({ "task": brief }))
 }

@@ -1,4 +1,4 @@
-//! Document 003, the contract `typed`: Explore, Plan, Bash, general-purpose and agents from files.
+//! Contract `typed`: Explore, Plan, Bash, general-purpose and agents from files.
 
 mod answer;
 mod background;
@@ -37,12 +37,12 @@ fn with(field: &str, value: Value) -> Value {
     arguments
 }
 
-/// The answer of `sortie task` to these arguments.
+/// Answer of `sortie task` to these arguments.
 fn answer(world: &World, server: &ScriptedServer, arguments: &str) -> Ended {
     world.sortie(["task", "--contract", "typed", "--json", arguments]).on(server, "anthropic").run()
 }
 
-/// An answer without its `agentId`, which it must have.
+/// Answer without its `agentId`, which it must have.
 fn without_id(mut answer: Value) -> Value {
     let id = answer.as_object_mut().unwrap().remove("agentId");
     let id = id.as_ref().and_then(Value::as_str).unwrap_or_else(|| panic!("no agentId: {answer}"));
@@ -51,7 +51,7 @@ fn without_id(mut answer: Value) -> Value {
     answer
 }
 
-/// What the main agent read as the result of its only call, without the id; its run went well whatever that was.
+/// Result of the main agent's only call, without the id. The main agent's run itself must succeed.
 fn result(run: &Run) -> Value {
     assert_eq!(run.ended.code, 0, "{:#?}", run.ended);
     without_id(run.result().json())

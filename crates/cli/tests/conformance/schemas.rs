@@ -1,5 +1,5 @@
-//! The definitions of all contracts, judged by others: a validator of draft-07 that is not ours, and the rules of the
-//! providers that take them. What a schema admits is held against what the program then really does.
+//! Definitions of all contracts, judged by a foreign draft-07 validator and by the rules of the providers that take
+//! them. The program must accept what a schema admits.
 
 use std::collections::BTreeSet;
 use std::io::Write as _;
@@ -12,7 +12,7 @@ use sortie_testkit::{ScriptedPart, reply};
 
 use crate::world::{Run, World, main_agent_calls};
 
-/// Each contract with its tool and arguments that it takes.
+/// Each contract with its tool and valid arguments.
 fn contracts() -> [(&'static str, &'static str, Value); 7] {
     let typed = |agent: &str| json!({"description": "Find it", "prompt": "Where is it?", "subagent_type": agent});
     [
@@ -26,7 +26,7 @@ fn contracts() -> [(&'static str, &'static str, Value); 7] {
     ]
 }
 
-/// With an agent file, so that lists of agents have more in them than the contract's own.
+/// World with an agent file, so that lists of agents exceed the contract's own.
 fn world() -> World {
     let world = World::new();
     let file = "---\nname: reviewer\ndescription: Reviews \"code\"\n---\nYou review.\n";
@@ -34,14 +34,14 @@ fn world() -> World {
     world
 }
 
-/// A tool as it is handed to a provider: its name, its schema, and all of it.
+/// Tool as a provider gets it: its name, its schema, and all of it.
 struct Shape {
     name: String,
     schema: Value,
     whole: Value,
 }
 
-/// The definition in the shapes of `sortie schema`; the plain one has no name.
+/// Definitions in the shapes of `sortie schema`; the plain one has no name.
 fn shapes(world: &World, contract: &str) -> [Shape; 3] {
     [
         ("json", "/no-name", ""),
@@ -57,13 +57,13 @@ fn shapes(world: &World, contract: &str) -> [Shape; 3] {
 
 #[derive(Debug)]
 struct Judgement {
-    /// What is wrong with the schema itself.
+    /// Mistakes in the schema itself.
     wrong: Vec<String>,
-    /// For each example, whether the schema admits it.
+    /// For each example, true if the schema admits it.
     admitted: Vec<bool>,
 }
 
-/// What draft-07 says of these schemas and their examples.
+/// Judgement of draft-07 about these schemas and their examples.
 fn judged(cases: &Value) -> Vec<Judgement> {
     let python = std::env::var_os("SORTIE_TEST_PYTHON").unwrap_or_else(|| {
         panic!("SORTIE_TEST_PYTHON is not set: it names a Python that has `jsonschema`; `cargo xtask conformance` makes one")
@@ -99,8 +99,8 @@ fn s0_21_s1_08_s2_27_s3_02_s4_05_every_schema_is_a_draft_07_schema_in_every_shap
     assert_eq!(blind[0].wrong.len(), 2, "the judge sees what is wrong: {blind:?}");
 }
 
-/// Keywords that every provider takes in the schema of a tool. Among those that one or another refuses, or passes over
-/// without a word, are `$ref`, `definitions`, `allOf`, `anyOf`, `oneOf`, `not`, `if`, `const`, `patternProperties`,
+/// Keywords that every provider takes in the schema of a tool. One provider or another refuses or silently ignores
+/// others, such as `$ref`, `definitions`, `allOf`, `anyOf`, `oneOf`, `not`, `if`, `const`, `patternProperties`,
 /// `propertyNames`, `dependencies`, `contains`, `examples`, `format` and `pattern`.
 const KEYWORDS: [&str; 10] = [
     "$schema",
@@ -115,7 +115,7 @@ const KEYWORDS: [&str; 10] = [
     "type",
 ];
 
-/// All keywords of a schema, and the names of all properties.
+/// Collects all keywords of a schema, and the names of all properties.
 fn words(schema: &Value, keywords: &mut BTreeSet<String>, properties: &mut BTreeSet<String>) {
     for (keyword, value) in schema.as_object().unwrap_or_else(|| panic!("a schema is an object: {schema}")) {
         keywords.insert(keyword.clone());
@@ -152,17 +152,17 @@ fn s0_21_s1_02_s2_27_s3_02_s4_05_every_shape_keeps_to_the_providers_rules() {
 
         let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
         assert_eq!(keys(&anthropic.whole), ["description", "input_schema", "name"], "{contract}");
-        // `strict` would demand that every property is required and that no other is allowed.
+        // `strict` would require every property and forbid all others.
         assert_eq!(keys(&openai.whole), ["function", "type"], "{contract}");
         assert_eq!(keys(&openai.whole["function"]), ["description", "name", "parameters"], "{contract}");
     }
 }
 
-/// Fields of which a schema cannot say what is taken: one must name a task that has ended; the other is on offer before
-/// what it asks for exists.
+/// Fields whose valid values no schema can describe: one must name a task that has ended; the other is offered before
+/// its background task exists.
 const NOT_BY_SCHEMA: [&str; 2] = ["resume", "run_in_background"];
 
-/// Arguments that differ from good ones in one field each, with what is different.
+/// Arguments that differ from good ones in one field each, with the difference.
 fn variations(schema: &Value, good: &Value) -> Vec<(String, Value)> {
     let mut variations = vec![("as they should be".to_owned(), good.clone())];
     let mut changed = |name: &str, value: Option<Value>| {
@@ -203,7 +203,7 @@ fn variations(schema: &Value, good: &Value) -> Vec<(String, Value)> {
     variations
 }
 
-/// Everything on which a schema and the program differ, one line each.
+/// Every difference between a schema and the program, one line each.
 fn differences(world: &World, contract: &str, tool: &str, good: &Value) -> String {
     let schema = &shapes(world, contract)[0].schema;
     let (said, arguments): (Vec<String>, Vec<Value>) = variations(schema, good).into_iter().unzip();
@@ -223,9 +223,9 @@ fn differences(world: &World, contract: &str, tool: &str, good: &Value) -> Strin
     lines.collect()
 }
 
-/// Where nothing is said here, the program serves exactly what the schema admits. It refuses more where a schema cannot
-/// say it: text that is blank, names that nobody has, limits that leave nothing. It takes more where the meaning is
-/// plain: null for a field that may be missing, and the name of a type in other letters.
+/// Without a difference, the program serves exactly what the schema admits. It refuses more if a schema cannot express
+/// it: blank text, unknown names, limits that leave nothing. It accepts more if the meaning is plain: null for an
+/// optional field, and the name of a type in other letters.
 #[test]
 fn s0_64_s0_65_s0_66_s1_22_s2_31_s3_03_s4_08_the_program_takes_what_the_schema_admits_and_refuses_the_rest() {
     let world = world();

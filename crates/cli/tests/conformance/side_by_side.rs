@@ -1,5 +1,5 @@
-//! The same run in all six contracts, as one page: what the main agent called, what the sub-agent was given, and what
-//! came back. `UPDATE_EXPECT=1` writes it.
+//! One run in all six contracts, as one page: the main agent's call, the sub-agent's input, and the result.
+//! `UPDATE_EXPECT=1` writes it.
 
 use std::fmt::Write as _;
 
@@ -13,7 +13,7 @@ use crate::world::{Ended, QUESTION, Run, World, main_agent_calls};
 
 const BRIEF: &str = "Where is login defined?";
 
-/// Each contract's own way to say the same: its name, its tool, its arguments, and flags where it needs some.
+/// Equivalent call in each contract: its name, its tool, its arguments, and flags where needed.
 fn contracts(brief: &str) -> [(&'static str, &'static str, Value, &'static [&'static str]); 6] {
     let typed = |agent: &str| json!({"description": "Find login", "prompt": brief, "subagent_type": agent});
     [
@@ -26,7 +26,7 @@ fn contracts(brief: &str) -> [(&'static str, &'static str, Value, &'static [&'st
     ]
 }
 
-/// The same figures in every reply, so that sums can be compared.
+/// Adds equal figures to every reply, so that sums can be compared.
 fn counted(reply: ScriptedReply) -> ScriptedReply {
     reply.usage(Usage { input_tokens: 1000, output_tokens: 10, ..Usage::default() })
 }
@@ -37,7 +37,7 @@ fn looks() -> ScriptedReply {
     counted(reply::calls([read("src/auth.rs"), read("src/main.rs"), read("src/auth.rs"), search]))
 }
 
-/// A sub-agent that looks around and then ends in this.
+/// Sub-agent that looks around and then ends with this.
 fn sub_agent(script: Script, last: ScriptedReply) -> Script {
     script.on(when::turn(0), looks()).otherwise(counted(last))
 }
@@ -54,7 +54,7 @@ fn the_same_run_reads_like_this_in_all_six_contracts() {
     expect_file!["golden/side_by_side.txt"].assert_eq(&page.join("\n"));
 }
 
-/// A look around costs the sub-agent a turn, and its report one; the main agent calls, and ends.
+/// The sub-agent needs one turn to look around and one for its report; the main agent calls, and ends.
 #[test]
 fn s1_37_s2_19_s3_28_s4_03_no_contract_asks_more_often_than_its_script_or_hands_the_parent_more_than_the_report() {
     for (contract, tool, arguments, flags) in contracts(BRIEF) {
@@ -102,7 +102,7 @@ fn row(section: &mut String, label: &str, value: &str) {
     writeln!(section, "    {label:<16} {value}").unwrap();
 }
 
-/// What the sub-agent's model got, if there was one.
+/// Input of the sub-agent's model, if there was one.
 fn given(section: &mut String, run: &Run) {
     let Some(first) = run.sub_agents().into_iter().next() else { return row(section, "sub-agent", "none") };
     row(section, "model", &first.model);
@@ -115,7 +115,7 @@ fn given(section: &mut String, run: &Run) {
     row(section, "is told", &first.prompt);
 }
 
-/// What came back to the main agent, and to a program that delegates; the two must agree.
+/// Result for the main agent, and for a program that delegates; the two must agree.
 fn returned(section: &mut String, run: &Run, task: &Ended) {
     let (result, printed) = (run.result(), timeless(task.stdout_json()));
     if let Ok(read) = serde_json::from_str::<Value>(&result.text) {
@@ -134,7 +134,7 @@ fn returned(section: &mut String, run: &Run, task: &Ended) {
     }
 }
 
-/// Without what differs from run to run in numbers.
+/// Value without numbers that differ between runs.
 fn timeless(mut value: Value) -> Value {
     match &mut value {
         Value::Object(fields) => {
@@ -148,12 +148,12 @@ fn timeless(mut value: Value) -> Value {
     value
 }
 
-/// Without ids and ports, for two runs that must be alike.
+/// Text without ids and ports, to compare two runs.
 fn nameless(value: &Value) -> String {
     normalised(&value.to_string(), std::path::Path::new("/nowhere"))
 }
 
-/// Without the random mark and the time.
+/// Text without the random mark and the time.
 fn unmarked(text: &str) -> String {
     let mark = text.split_once("[report ").and_then(|(_, rest)| rest.split_once(']')).map_or("", |(mark, _)| mark);
     let text = if mark.is_empty() { text.to_owned() } else { text.replace(mark, "mark") };

@@ -1,5 +1,5 @@
-//! What a delegation cost, in every contract that says so: all turns, all that was spent below, and every try that
-//! broke off, as far as its provider had said what it used.
+//! Cost of a delegation, in every contract that shows it: all turns, all descendants, and every attempt that broke off,
+//! as far as its provider reported usage.
 
 use serde_json::{Value, json};
 use sortie_protocol::Usage;
@@ -7,7 +7,7 @@ use sortie_testkit::{Fault, Script, ScriptedReply, ScriptedServer, reply, when};
 
 use crate::world::{Run, World, main_agent_calls};
 
-/// The contracts that show tokens: their arguments, and where the figure stands.
+/// Contracts that show tokens: their arguments, and the path of the figure.
 const SHOWING: [(&str, &str, &str); 4] = [
     ("delegate", r#"{"task": "CHILD looks"}"#, "/tokens_used"),
     ("child", r#"{"description": "Look", "prompt": "CHILD looks"}"#, "/tokensUsed"),
@@ -21,8 +21,8 @@ fn spending(reply: ScriptedReply, input_tokens: u64, output_tokens: u64) -> Scri
     reply.usage(Usage { input_tokens, output_tokens, ..Usage::default() })
 }
 
-/// A reply that breaks off in the middle. The provider of the anthropic wire has said 1,000 of input and 1 of output by
-/// then, and never says the rest.
+/// Reply that breaks off in the middle. The anthropic wire has reported 1,000 tokens of input and 1 of output by then,
+/// and never reports the rest.
 fn breaking() -> ScriptedReply {
     spending(reply::text("Half of this. And the rest.").fault(Fault::OverloadedMidStream), 1000, 500)
 }
@@ -33,7 +33,7 @@ fn look() -> ScriptedReply {
     reply::calls([reply::call("LS", json!({}))])
 }
 
-/// What `sortie task` answers, and how many requests it made.
+/// Answer of `sortie task`, and its number of requests.
 fn answer(contract: &str, arguments: &str, script: Script, flags: &[&str]) -> (Value, usize) {
     let server = ScriptedServer::start(script).unwrap();
     let args = [&["task", "--contract", contract, "--json", arguments], &QUICK[..], flags].concat();

@@ -1,33 +1,32 @@
-//! One delegated run as each side of it saw it, whatever the wire: what the main agent's model and its sub-agents'
-//! models were told, and what came back to the main agent as the result of its call.
+//! One delegated run as each side saw it, whatever the wire: the input of the main agent's and the sub-agents' models,
+//! and the result of the main agent's call.
 //!
-//! The main agent is the one that was asked [`QUESTION`]; whoever was asked anything else is a sub-agent.
+//! The main agent is the one that was asked [`QUESTION`]; every other agent is a sub-agent.
 
 use serde_json::Value;
 use sortie_testkit::{RecordedRequest, Script, ScriptedPart, ScriptedServer, reply, when};
 
 pub(crate) use crate::program::{Ended, World};
 
-/// Both wires on which every statement about requests has to hold.
+/// Wires on which every statement about requests must hold.
 pub(crate) const WIRES: [&str; 2] = ["anthropic", "openai-chat"];
 
-/// What the main agent is asked.
+/// Request to the main agent.
 pub(crate) const QUESTION: &str = "QUESTION of the person";
-/// What the main agent says when its calls have been answered.
+/// Last text of the main agent, after its calls.
 pub(crate) const DONE: &str = "DONE by the main agent";
 
-/// What only those have who can start sub-agents.
+/// Tools only for agents that can start sub-agents.
 const FOR_PARENTS: [&str; 3] = ["Task", "TaskOutput", "TaskStop"];
 
-/// A main agent that makes these calls at once and then says [`DONE`]. What its sub-agents say follows in rules of the
-/// test's own.
+/// Main agent that makes these calls at once and then says [`DONE`]. The test adds rules for sub-agents.
 pub(crate) fn main_agent_calls(calls: impl IntoIterator<Item = ScriptedPart>) -> Script {
     Script::new()
         .on(when::prompt_contains(QUESTION).turn(0), reply::calls(calls))
         .on(when::prompt_contains(QUESTION), reply::text(DONE))
 }
 
-/// A `sortie run` that has ended, and the server that it talked to.
+/// Finished `sortie run`, and its server.
 pub(crate) struct Run {
     pub(crate) ended: Ended,
     pub(crate) server: ScriptedServer,
@@ -39,7 +38,7 @@ impl Run {
         Self::with(world, contract, wire, script, &[])
     }
 
-    /// The same with more flags.
+    /// Asks it with more flags.
     pub(crate) fn with(world: &World, contract: &str, wire: &str, script: Script, flags: &[&str]) -> Self {
         let server = ScriptedServer::start(script).unwrap();
         let args = [&["run", "--contract", contract], flags, &[QUESTION]].concat();
@@ -47,7 +46,7 @@ impl Run {
         Self { ended, server }
     }
 
-    /// Asks it once more, on the same server.
+    /// Asks it again, on the same server.
     pub(crate) fn again(self, world: &World, contract: &str, wire: &str, flags: &[&str]) -> Self {
         let args = [&["run", "--contract", contract], flags, &[QUESTION]].concat();
         let ended = world.sortie(args).on(&self.server, wire).run();
@@ -59,22 +58,22 @@ impl Run {
         heard(&self.server).into_iter().filter(|heard| heard.prompt.contains(QUESTION)).collect()
     }
 
-    /// All requests of sub-agents, in the order of their arrival.
+    /// All requests of sub-agents, in order of arrival.
     pub(crate) fn sub_agents(&self) -> Vec<Heard> {
         heard(&self.server).into_iter().filter(|heard| !heard.prompt.contains(QUESTION)).collect()
     }
 
-    /// The requests of the sub-agent whose brief contains these words.
+    /// Requests of the sub-agent whose brief contains these words.
     pub(crate) fn sub_agent(&self, words: &str) -> Vec<Heard> {
         self.sub_agents().into_iter().filter(|heard| heard.prompt.contains(words)).collect()
     }
 
-    /// What the main agent's model received for its calls, in the order of the calls.
+    /// Results that the main agent's model received, in the order of its calls.
     pub(crate) fn results(&self) -> Vec<ToolResult> {
         self.main_agent().last().unwrap_or_else(|| panic!("no request: {:#?}", self.ended)).results.clone()
     }
 
-    /// What it received for its only call.
+    /// Result of its only call.
     pub(crate) fn result(&self) -> ToolResult {
         let mut results = self.results();
         assert_eq!(results.len(), 1, "{results:#?} in {:#?}", self.ended);
@@ -82,23 +81,23 @@ impl Run {
     }
 }
 
-/// One request as a model read it.
+/// One request, as a model read it.
 #[derive(Debug, Clone)]
 pub(crate) struct Heard {
     pub(crate) model: String,
     pub(crate) system: String,
     pub(crate) tools: Vec<Offered>,
-    /// The first message of the user.
+    /// First message of the user.
     pub(crate) prompt: String,
-    /// How many messages there are, the system's not counted.
+    /// Number of messages, without the system's.
     pub(crate) messages: usize,
-    /// The results of all tool calls so far, in order.
+    /// Results of all tool calls so far, in order.
     pub(crate) results: Vec<ToolResult>,
-    /// Everything that was sent.
+    /// Whole body.
     pub(crate) body: Value,
 }
 
-/// A tool as it was offered.
+/// Tool as it was offered.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Offered {
     pub(crate) name: String,
@@ -106,12 +105,12 @@ pub(crate) struct Offered {
     pub(crate) schema: Value,
 }
 
-/// What a model received for a call of its own.
+/// Result of a model's own call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ToolResult {
     pub(crate) call: String,
     pub(crate) text: String,
-    /// Whether it was marked as failed; the openai-chat wire has no such mark and says `false` always.
+    /// True if it was marked as failed; always false on openai-chat, which has no such mark.
     pub(crate) is_error: bool,
 }
 
@@ -122,14 +121,14 @@ impl ToolResult {
 }
 
 impl Heard {
-    /// The names of the tools, in alphabetical order.
+    /// Names of the tools, in alphabetical order.
     pub(crate) fn tool_names(&self) -> Vec<&str> {
         let mut names: Vec<&str> = self.tools.iter().map(|tool| tool.name.as_str()).collect();
         names.sort_unstable();
         names
     }
 
-    /// All that a sub-agent of this one can have that starts none of its own: somebody is above it whom it can ask.
+    /// Tools of this agent's sub-agents that start none of their own. They can ask their parent.
     pub(crate) fn tools_of_a_leaf(&self) -> Vec<&str> {
         let own = self.tool_names().into_iter().filter(|tool| !FOR_PARENTS.contains(tool));
         let mut names: Vec<&str> = own.chain(["Ask"]).collect();
@@ -146,7 +145,7 @@ impl Heard {
         found.unwrap_or_else(|| panic!("{name} is not among {:?}", self.tool_names()))
     }
 
-    /// Whether these words stand anywhere in the request.
+    /// True if these words appear anywhere in the request.
     pub(crate) fn contains(&self, words: &str) -> bool {
         self.body.to_string().contains(words)
     }
@@ -196,7 +195,7 @@ impl Heard {
     }
 }
 
-/// All requests that a server got, as the models read them.
+/// All requests of a server, as the models read them.
 pub(crate) fn heard(server: &ScriptedServer) -> Vec<Heard> {
     server.requests().iter().map(|request| Heard::read(request)).collect()
 }
@@ -205,8 +204,8 @@ fn offered(tool: &Value, schema: &str) -> Offered {
     Offered { name: text(&tool["name"]), description: text(&tool["description"]), schema: tool[schema].clone() }
 }
 
-/// What long reports are made of: plain lines, JSON, quotes, a line without an end, letters of several bytes, and
-/// letters that JSON writes in six.
+/// Material of long reports: plain lines, JSON, quotes, a line without an end, multi-byte letters, and letters that
+/// JSON writes in six bytes.
 pub(crate) const LONG_REPORTS: [&str; 6] = [
     "A plain sentence in a report that is cut somewhere, ok?\n",
     "{\"file\": \"src/a.rs\", \"line\": 12},\n",
@@ -216,8 +215,8 @@ pub(crate) const LONG_REPORTS: [&str; 6] = [
     "\u{1}",
 ];
 
-/// Checks a result of at most 2,000 tokens, whose summary may take so many bytes as JSON: the report is there whole, or
-/// as much of it as fits is, with a mark that names the file with all of it.
+/// Checks a result of at most 2,000 tokens, whose summary may take this many bytes as JSON. It has the whole report, or
+/// what fits and a mark that names the file with all of it.
 pub(crate) fn check_long(result: &ToolResult, report: &str, bytes: usize) {
     assert!(result.text.len() <= 8000, "{} bytes", result.text.len());
     let size = serde_json::to_string(report).unwrap().len() - 2;
@@ -232,7 +231,7 @@ pub(crate) fn check_long(result: &ToolResult, report: &str, bytes: usize) {
     assert_eq!(std::fs::read_to_string(mark.strip_suffix(']').unwrap()).unwrap(), report);
 }
 
-/// Text as a string or as blocks of which some are text.
+/// Text from a string, or from the blocks that are text.
 fn text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

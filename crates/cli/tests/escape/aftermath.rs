@@ -1,4 +1,4 @@
-//! What is left of an attack: how the program ended, what it told, and what the models were told.
+//! Aftermath of an attack: the program's ending, its output, and the input of its models.
 
 use std::process::Output;
 use std::sync::Arc;
@@ -14,14 +14,14 @@ pub(crate) struct Aftermath {
     pub(crate) events: Vec<Value>,
 }
 
-/// What one call was answered with.
+/// Answer to one call.
 #[derive(Debug, Clone)]
 pub(crate) struct Answer {
     pub(crate) agent: String,
     pub(crate) tool: String,
     pub(crate) text: String,
     pub(crate) failed: bool,
-    /// By the gate, before it ran.
+    /// True if the gate refused it before it ran.
     pub(crate) refused: bool,
 }
 
@@ -39,8 +39,7 @@ impl Aftermath {
         Self { requests: server.requests(), events, output }
     }
 
-    /// The answers to all calls, task by task, in the order of the calls. Each call has exactly one event that tells
-    /// how it ended.
+    /// Answers to all calls, task by task, in the order of the calls. Each call has exactly one event with its ending.
     pub(crate) fn answers(&self) -> Vec<Answer> {
         let mut answers = Vec::new();
         for started in self.of_type("task_started") {
@@ -67,14 +66,14 @@ impl Aftermath {
         }
     }
 
-    /// The answers to the calls of one agent.
+    /// Answers to the calls of one agent.
     pub(crate) fn answers_of(&self, agent: &str) -> Vec<Answer> {
         let answers: Vec<Answer> = self.answers().into_iter().filter(|answer| answer.agent == agent).collect();
         assert!(!answers.is_empty(), "{agent} made no call: {self:#?}");
         answers
     }
 
-    /// The answer to the only call of one agent.
+    /// Answer to the only call of one agent.
     pub(crate) fn answer_of(&self, agent: &str) -> Answer {
         let mut answers = self.answers_of(agent);
         assert_eq!(answers.len(), 1, "{answers:#?}");
@@ -85,13 +84,13 @@ impl Aftermath {
         self.events.iter().filter(move |event| event["type"] == kind)
     }
 
-    /// The run came to its end, whatever was refused on the way.
+    /// Asserts that the run ended by itself, whatever was refused on the way.
     pub(crate) fn assert_completed(&self) -> &Self {
         assert!(self.output.status.success(), "{self:#?}");
         self
     }
 
-    /// These words reached no model and nobody who watched.
+    /// Asserts that these words reached no model and nobody who watched.
     pub(crate) fn assert_unseen(&self, words: &str) {
         let shown = holds(&self.output.stdout, words) || holds(&self.output.stderr, words);
         assert!(!shown, "{words:?} was shown: {self:#?}");
@@ -103,13 +102,13 @@ impl Aftermath {
         String::from_utf8_lossy(&self.output.stderr).into_owned()
     }
 
-    /// What sub-agents' models were told, request by request.
+    /// Input of sub-agents' models, request by request.
     pub(crate) fn told_to_sub_agents(&self) -> Vec<String> {
         let told = self.requests.iter().map(|request| String::from_utf8_lossy(&request.raw).into_owned());
         told.filter(|request| !request.contains(PROMPT)).collect()
     }
 
-    /// The last that the main agent's model was told.
+    /// Last input of the main agent's model.
     pub(crate) fn told_to_main_agent(&self) -> String {
         let mut told = self.requests.iter().rev().map(|request| request.body.to_string());
         told.find(|request| request.contains(PROMPT)).unwrap()
@@ -117,12 +116,12 @@ impl Aftermath {
 }
 
 impl Answer {
-    /// It did not run, and the refusal holds these words.
+    /// Asserts that the call did not run, and that its refusal has these words.
     pub(crate) fn assert_refused(&self, words: &str) {
         assert!(self.refused && self.failed && self.text.contains(words), "{words:?} is wanted: {self:#?}");
     }
 
-    /// It came to nothing, and its failure holds these words.
+    /// Asserts that the call failed, with these words.
     pub(crate) fn assert_failed(&self, words: &str) {
         assert!(self.failed && self.text.contains(words), "{words:?} is wanted: {self:#?}");
     }
@@ -132,9 +131,9 @@ impl Answer {
     }
 }
 
-/// Whether these words, plain letters only, are among the bytes.
+/// True if these words, in plain letters only, are among the bytes.
 pub(crate) fn holds(bytes: &[u8], words: &str) -> bool {
-    // What is no text becomes a mark, and no plain letter is lost by that.
+    // Invalid text becomes a mark, and no plain letter is lost.
     String::from_utf8_lossy(bytes).contains(words)
 }
 

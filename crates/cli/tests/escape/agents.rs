@@ -1,4 +1,4 @@
-//! Agent files that try to be more than they are.
+//! Agent files that claim more than they may.
 
 use sortie_testkit::Script;
 
@@ -28,7 +28,7 @@ fn s53_a_project_file_with_a_built_in_agents_name_is_set_aside() {
     });
 }
 
-/// What front matter can be tried with, and a word of the complaint.
+/// Tricks in front matter, and a word of the complaint.
 const TRICKS: [(&str, &str); 7] = [
     ("tools: [Read]\npermissions: all", "permissions"),
     ("tools: [Read]\ntools: [Read, Write]", "tools"),

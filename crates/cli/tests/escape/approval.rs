@@ -1,4 +1,4 @@
-//! A person's yes is for the call that was shown, not for what has taken its place by then.
+//! A person's approval covers the call that was shown, not its replacement.
 
 use std::io::{Read as _, Write as _};
 use std::process::Stdio;
@@ -9,7 +9,7 @@ use crate::calls::{WRITTEN, main_agent_in_turns, read, write};
 use crate::terminal::terminal;
 use crate::world::{PROMPT, World, as_each_user};
 
-/// What a model is told of its write to `notes.txt`, which a person approves of after `meanwhile`.
+/// Result of a model's write to `notes.txt`, which a person approves after `meanwhile`.
 fn told(world: &World, meanwhile: impl FnOnce()) -> String {
     let turns = [vec![read("src/main.rs")], vec![write("notes.txt")]];
     let server = ScriptedServer::start(main_agent_in_turns(turns)).unwrap();
@@ -27,7 +27,7 @@ fn told(world: &World, meanwhile: impl FnOnce()) -> String {
     }
     meanwhile();
     person.write_all(b"y\n").unwrap();
-    // A terminal whose other end is closed says EIO.
+    // A terminal whose other end is closed returns EIO.
     person.read_to_end(&mut shown).ok();
     assert!(program.wait().unwrap().success(), "{}", String::from_utf8_lossy(&shown));
     server.requests().last().unwrap().body.to_string()

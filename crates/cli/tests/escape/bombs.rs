@@ -1,4 +1,4 @@
-//! Small inputs that would take for ever, or all memory.
+//! Small inputs that would take forever, or all memory.
 
 use std::time::{Duration, Instant};
 

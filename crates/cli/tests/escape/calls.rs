@@ -1,29 +1,29 @@
-//! What hostile models say.
+//! Calls of hostile models.
 
 use serde_json::{Value, json};
 use sortie_testkit::{Script, ScriptedPart, reply, when};
 
 use crate::world::{FIRST_LINE, PROMPT};
 
-/// What a model writes where it can.
+/// Text that a model writes wherever it can.
 pub(crate) const WRITTEN: &str = "WRITTEN BY A MODEL";
 
-/// A main agent that makes all these calls at once and then ends.
+/// Main agent that makes all these calls at once and then ends.
 pub(crate) fn main_agent(calls: impl IntoIterator<Item = ScriptedPart>) -> Script {
     main_agent_in_turns([calls.into_iter().collect()])
 }
 
-/// A main agent that makes these calls turn by turn and then ends. Rules for sub-agents can follow.
+/// Main agent that makes these calls turn by turn and then ends. Rules for sub-agents can follow.
 pub(crate) fn main_agent_in_turns(turns: impl IntoIterator<Item = Vec<ScriptedPart>>) -> Script {
     agent_in_turns(Script::new(), PROMPT, turns)
 }
 
-/// The script with an agent, known by its prompt, that makes these calls at once and then ends.
+/// Adds an agent, known by its prompt, that makes these calls at once and then ends.
 pub(crate) fn with_agent(script: Script, prompt: &str, calls: impl IntoIterator<Item = ScriptedPart>) -> Script {
     agent_in_turns(script, prompt, [calls.into_iter().collect()])
 }
 
-/// The same, turn by turn.
+/// Adds an agent, known by its prompt, that makes these calls turn by turn and then ends.
 pub(crate) fn agent_in_turns(
     script: Script,
     prompt: &str,
@@ -35,7 +35,7 @@ pub(crate) fn agent_in_turns(
         .on(when::prompt_contains(prompt), reply::text("done"))
 }
 
-/// A main agent that delegates these calls to one sub-agent.
+/// Main agent that delegates these calls to one sub-agent.
 pub(crate) fn delegated(agent: &str, calls: impl IntoIterator<Item = ScriptedPart>) -> Script {
     with_agent(main_agent([task(agent, "CHILD")]), "CHILD", calls)
 }
@@ -69,23 +69,23 @@ pub(crate) fn fetch(url: &str) -> ScriptedPart {
     call("WebFetch", json!({"url": url}))
 }
 
-/// One call of each tool that looks at files, about this path.
+/// One call of each tool that reads files, for this path.
 pub(crate) fn every_look(path: &str) -> Vec<ScriptedPart> {
     vec![
         read(path),
         call("LS", json!({"path": path})),
         call("Glob", json!({"pattern": "**", "path": path})),
-        // The pattern finds a canary and is none.
+        // The pattern matches a canary without containing it.
         call("Grep", json!({"pattern": "C.NARY", "path": path, "output_mode": "content"})),
     ]
 }
 
-/// One call of each tool that changes files, about this path.
+/// One call of each tool that changes files, for this path.
 pub(crate) fn every_change(path: &str) -> Vec<ScriptedPart> {
     vec![write(path), edit(path), multi_edit(path)]
 }
 
-/// One call of each tool that has to do with files, about this path.
+/// One call of each file tool, for this path.
 pub(crate) fn every_tool(path: &str) -> Vec<ScriptedPart> {
     every_look(path).into_iter().chain(every_change(path)).collect()
 }

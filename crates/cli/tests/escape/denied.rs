@@ -1,4 +1,4 @@
-//! What is denied is denied as a thing, not as one way to it.
+//! A denial covers a thing, not one way to it.
 
 use serde_json::json;
 
@@ -6,7 +6,7 @@ use crate::aftermath::Answer;
 use crate::calls::{call, delegated, every_change, every_look, main_agent, read, write};
 use crate::world::{World, as_each_user};
 
-/// All else is allowed: only this one rule is in the way.
+/// Everything else is allowed: only this rule is in the way.
 const FLAGS: &[&str] = &["--permission-mode", "bypass", "--deny", "Read(secrets/**)"];
 const DENIED: &str = "denied by the flag --deny: its rule `Read(secrets/**)`";
 

@@ -1,4 +1,4 @@
-//! What models, files and agents say is shown to people without steering their terminals.
+//! Texts of models, files and agents are shown to people without steering their terminals.
 
 use std::io::Read as _;
 use std::process::{Command, Stdio};
@@ -12,13 +12,13 @@ use crate::world::{PROMPT, World, as_each_user};
 
 /// Clears the screen, sets the clipboard, hides a link, overwrites a line; in seven and in eight bits.
 const ESCAPES: &str = "\u{1b}[2J\u{1b}]52;c;cm0=\u{7}\u{1b}]8;;http://evil\u{1b}\\x\u{1b}P1$t\u{1b}\\\u{9b}2J\u{9d}0;t\u{9c}\rover\u{8}\u{202e}";
-/// What must be seen of it, so that a test that shows nothing is not mistaken for one that shows it harmlessly.
+/// Part that must be shown, so that an empty display does not pass as a harmless one.
 const SEEN: &str = "[2J";
 
-/// All ways to show progress.
+/// All styles of progress.
 const SHOWS: [&str; 3] = ["blocks", "line", "boxes"];
 
-/// A main agent and a sub-agent that say it wherever they can say anything.
+/// Main agent and sub-agent that write it wherever they can.
 fn loud() -> ScriptedServer {
     let arguments = json!({"description": format!("Look {ESCAPES}"), "prompt": format!("CHILD {ESCAPES}"), "subagent_type": "explore"});
     let calls =
@@ -31,8 +31,8 @@ fn loud() -> ScriptedServer {
     ScriptedServer::start(script).unwrap()
 }
 
-/// Everything that a program with a person at its terminal writes. The terminal knows no escapes, so that all of them
-/// are somebody else's.
+/// Output of a program with a person at its terminal. The terminal knows no escapes, so all escapes come from
+/// elsewhere.
 fn shown(mut command: Command) -> String {
     let (mut person, guest) = terminal();
     command.env("TERM", "dumb").env("NO_COLOR", "1");
@@ -41,10 +41,10 @@ fn shown(mut command: Command) -> String {
     // The command still holds the terminal's other end.
     drop(command);
     let mut shown = Vec::new();
-    // A terminal whose other end is closed says EIO.
+    // A terminal whose other end is closed returns EIO.
     person.read_to_end(&mut shown).ok();
     program.wait().unwrap();
-    // The terminal itself makes a carriage return of each line's end.
+    // The terminal itself adds a carriage return to each line.
     String::from_utf8_lossy(&shown).replace("\r\n", "\n")
 }
 
@@ -79,7 +79,7 @@ fn s78_nothing_that_is_shown_steers_a_terminal() {
 fn s78_neither_does_what_agent_files_and_mistakes_are_called() {
     as_each_user(|world| {
         let server = loud();
-        // In quotes, so that it is read as what it is an escape for.
+        // In quotes, so that YAML decodes its escapes.
         let text = "---\nname: odd\ndescription: \"evil \\e[2J\\u009b2J\"\n---\nEvil.\n";
         world.write("workspace/.sortie/agents/odd.md", text);
         world.write(&format!("workspace/.sortie/agents/{}.md", ESCAPES.replace('/', "")), text);

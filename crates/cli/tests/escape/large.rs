@@ -1,4 +1,4 @@
-//! Files, directories and answers that are far too large: bounded memory, and a word about what is missing.
+//! Files, directories and answers that are far too large: bounded memory, and a note about the missing part.
 
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -18,7 +18,7 @@ fn s14_a_file_of_a_tebibyte_and_one_endless_line_cost_no_more_than_others() {
     as_each_user(|world| {
         File::create(world.path("workspace/sparse.txt")).unwrap().set_len(1 << 40).unwrap();
         let line = world.write("workspace/line.txt", "");
-        // As long as a gibibyte of memory has no room for.
+        // Longer than fits in a gibibyte of memory.
         let mut file = File::create(line).unwrap();
         let piece = "x".repeat(1 << 20);
         for _ in 0..1100 {
@@ -52,7 +52,7 @@ fn s14_a_crowded_directory_is_listed_in_part_and_that_is_said() {
 #[test]
 fn s14_a_directory_below_thousands_of_others_is_no_trap() {
     as_each_user(|world| {
-        // Made from level to level, because no path is long enough to name it.
+        // Made level by level, because no path is long enough to name it.
         let mut deepest = rustix::fs::open(world.path("workspace"), OFlags::DIRECTORY, Mode::empty()).unwrap();
         for _ in 0..3_000 {
             mkdirat(&deepest, "d", Mode::RWXU).unwrap();

@@ -1,4 +1,4 @@
-//! Links: as the last name of a path, as one before it, and as another name of the same file.
+//! Links: as the last name of a path, as an earlier one, and as another name of the same file.
 
 use std::fs;
 
@@ -21,7 +21,7 @@ fn s03_a_link_to_an_outside_file_is_followed_by_no_tool() {
             let after = world.run(BYPASS, main_agent(every_tool(path)));
             assert_all_failed(&after.assert_completed().answers(), OUTSIDE);
         }
-        // Walks name the link, and do not open what it leads to.
+        // Walks list the link, and do not open its target.
         let walks = [
             call("LS", json!({})),
             call("Glob", json!({"pattern": "**/*.txt"})),
@@ -61,7 +61,7 @@ fn s06_nothing_is_made_outside_below_a_link() {
             let by_edits = json!({"file_path": path, "edits": [{"old_string": "", "new_string": WRITTEN}]});
             [write(path), call("Edit", by_edit), call("MultiEdit", by_edits)]
         };
-        // The world itself sees to it that nothing new lies outside.
+        // The world itself checks that nothing new is outside.
         let after = world.run(BYPASS, main_agent(paths.into_iter().flat_map(creating)));
         assert_all_failed(&after.assert_completed().answers(), OUTSIDE);
     });

@@ -1,9 +1,9 @@
-//! The escape suite: a model that is fully hostile makes the call itself, and the built program must not let it have
-//! its effect. Good is what three things say together: the canary is unread and unchanged, the answer to the call
-//! refuses it in words that explain, and exactly one event tells of it.
+//! Escape suite: a fully hostile model makes the call itself, and the built program must prevent its effect. Three
+//! things must agree: the canary is unread and unchanged, the answer refuses the call with a reason, and exactly one
+//! event records it.
 //!
-//! A test's name begins with the id of the attack; `table.rs` has all ids, with what proves each or what it waits for.
-//! Run as root, each test runs the program twice: as root, and as a user without privileges.
+//! A test's name begins with the id of the attack. `table.rs` lists all ids, with the proof of each or its obstacle. As
+//! root, each test runs the program twice: as root, and as an unprivileged user.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails where it stands")]
 

@@ -1,10 +1,10 @@
-//! Paths that are spelled to look as if they led inside.
+//! Paths spelt as if they led inside.
 
 use crate::aftermath::assert_all_failed;
 use crate::calls::{every_tool, main_agent, read};
 use crate::world::{World, as_each_user};
 
-/// Nothing but the walls around the workspace is in the way.
+/// Only the walls around the workspace are in the way.
 const BYPASS: &[&str] = &["--permission-mode", "bypass"];
 const OUTSIDE: &str = "is outside the workspace";
 
@@ -33,7 +33,7 @@ fn s02_two_hundred_spellings_of_an_outside_file_are_refused() {
     });
 }
 
-/// Ways to write the path of the canary that is outside.
+/// Spellings of the path to the canary outside.
 fn spellings(world: &World) -> Vec<String> {
     let absolute = world.name("outside/canary.txt");
     let ups = ["..", "./..", ".././", "src/../..", "src/./../..", "no/../..", "src//..//..", "no/such/../../.."];
@@ -49,7 +49,7 @@ fn spellings(world: &World) -> Vec<String> {
         let path = if before.ends_with("cwd/../") { "outside/canary.txt" } else { absolute.trim_start_matches('/') };
         format!("{before}{path}")
     }));
-    // Nothing is decoded, trimmed or cut off.
+    // No path is decoded, trimmed or cut off.
     let odd = [
         "%2e%2e/outside/canary.txt",
         "..%2foutside%2fcanary.txt",

@@ -1,4 +1,4 @@
-//! What a repository ships must not loosen anything, before trust and after it was changed.
+//! Files of a repository must not loosen anything, before trust and after a change.
 
 use serde_json::json;
 use sortie_testkit::{Script, ScriptedServer};

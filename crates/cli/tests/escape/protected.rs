@@ -1,15 +1,15 @@
-//! What steers Sortie, other agents, git, editors or shells is changed by no agent, whatever the rules allow.
+//! No agent changes files that steer Sortie, other agents, git, editors or shells, whatever the rules allow.
 
 use std::fs;
 
 use crate::calls::{delegated, every_change, main_agent, main_agent_in_turns, read, write};
 use crate::world::{World, as_each_user};
 
-/// As much as can be allowed.
+/// The widest permissions.
 const BYPASS: &[&str] = &["--permission-mode", "bypass", "--allow", "Edit", "--allow", "Write", "--allow", "MultiEdit"];
 const NO_AGENT: &str = "which no agent may change";
 
-/// What is not there yet, and would be obeyed from the next start on.
+/// Missing files that would take effect from the next start on.
 const ABSENT: [&str; 12] = [
     ".sortie/config.toml",
     ".sortie/agents/explore.md",

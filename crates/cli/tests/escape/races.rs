@@ -1,4 +1,4 @@
-//! Files and directories that change while the program's tools are at them.
+//! Files and directories that change while tools use them.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -12,7 +12,7 @@ use crate::world::{World, as_each_user};
 const TURNS: usize = 4;
 const CALLS: usize = 240;
 
-/// One turn after the other of reads, searches and writes below a directory.
+/// Turns of reads, searches and writes below a directory.
 fn storm(directory: &str) -> Vec<Vec<ScriptedPart>> {
     let one = |turn: usize, number: usize| match number % 4 {
         0 => read(&format!("{directory}/canary.txt")),
@@ -30,7 +30,7 @@ fn swap(world: &World) -> impl Fn() + Sync {
         if symlink(&outside, &flip).is_ok() {
             fs::remove_file(&flip).unwrap();
         }
-        // In between the program may have made the directory anew, to write into it.
+        // Meanwhile the program may have created the directory again, to write into it.
         while fs::rename(&real, &flip).is_err() {
             fs::remove_dir_all(&flip).ok();
         }

@@ -1,7 +1,7 @@
-//! A command that takes all there is comes to its wall, while another task's commands and the program go on.
+//! Commands that exhaust a resource stop at their wall, while another task's commands and the program continue.
 //!
-//! Each attack makes the file `wall` when it is there, and stays until a command of its sibling has made the file `go`.
-//! If the sibling could not go on, neither of them would come to its end.
+//! Each attack makes the file `wall` when it gets there, and stays until a sibling's command has made the file `go`. If
+//! the sibling could not continue, neither would end.
 
 use serde_json::json;
 use sortie_testkit::ScriptedPart;
@@ -10,16 +10,16 @@ use crate::aftermath::Answer;
 use crate::calls::{agent_in_turns, call, main_agent, task, with_agent};
 use crate::world::{World, as_each_user};
 
-/// How an attack waits at its wall.
+/// Wait of an attack at its wall.
 const HOLD_OUT: &str = "until [ -e go ]; do sleep 0.05; done; kill $! 2> /dev/null; wait; echo held out";
-/// What the sibling does.
+/// Commands of the sibling.
 const GO_ON: &str = "until [ -e wall ]; do sleep 0.05; done; echo alive > new.txt && cat new.txt && : > go";
 
 fn bash(line: &str) -> ScriptedPart {
     call("Bash", json!({"command": line, "timeout": 60_000}))
 }
 
-/// Two sub-agents at the same time: one attacks, the other makes its calls one by one. The answers of both.
+/// Answers of two parallel sub-agents: one attacks, the other makes its calls one by one.
 fn attacked(world: &World, outer: &[&str], attack: &str, sibling: Vec<ScriptedPart>) -> (Answer, Vec<Answer>) {
     let script = main_agent([task("bash", "BREAKER"), task("general-purpose", "SIBLING")]);
     let script = with_agent(script, "BREAKER", [bash(attack)]);
@@ -29,14 +29,13 @@ fn attacked(world: &World, outer: &[&str], attack: &str, sibling: Vec<ScriptedPa
     (after.answer_of("bash"), after.answers_of("general-purpose"))
 }
 
-/// The attack held out, and its sibling went on meanwhile.
+/// Asserts that the attack held out, and that its sibling continued meanwhile.
 fn assert_both(attack: &Answer, sibling: &[Answer]) {
     assert!(!attack.failed && attack.text.contains("held out"), "{:.4000}", attack.text);
     assert!(!sibling[0].failed && sibling[0].text.contains("alive"), "{sibling:#?}");
 }
 
-/// A workspace on a disk of its own, with these options, that nobody else sees and that is gone with the program: words
-/// to run it under.
+/// Words to run the program under, with the workspace on a private disk with these options, gone with the program.
 fn on_a_disk<'a>(world: &World, mount: &'a str) -> Vec<&'a str> {
     let mut words = vec!["unshare", "--mount", "--propagation", "private"];
     if world.uid() != 0 {
@@ -49,7 +48,7 @@ fn on_a_disk<'a>(world: &World, mount: &'a str) -> Vec<&'a str> {
 #[test]
 fn s31_a_fork_bomb_hits_its_wall_and_a_sibling_goes_on() {
     as_each_user(|world| {
-        // Every process forks until it cannot any more. Where there is no wall, numbers get high, and that ends it.
+        // Every process forks until it cannot. Without a wall, the numbers grow and end it.
         let bomb = "while ($$ < 5000) { next if defined fork; open(F, \">\", \"wall\"); last } \
                     select(undef, undef, undef, 0.1) until -e \"go\"";
         let (attack, sibling) = attacked(world, &[], &format!("perl -e '{bomb}'; echo held out"), vec![bash(GO_ON)]);

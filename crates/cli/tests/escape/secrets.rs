@@ -1,4 +1,4 @@
-//! Keys and tokens do not get into histories, journals and logs; the environment is nobody's to read.
+//! Keys and tokens stay out of histories, journals and logs, and nobody reads the environment.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -9,7 +9,7 @@ use crate::aftermath::{Aftermath, assert_all_failed, holds};
 use crate::calls::{call, delegated, main_agent, read};
 use crate::world::{World, as_each_user};
 
-/// Made of parts, so that nothing in this file looks like a key itself.
+/// Made of parts, so that this file contains nothing like a key.
 fn keys() -> Vec<String> {
     let letters = |count: usize| "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zC".chars().cycle().take(count).collect::<String>();
     vec![
@@ -60,7 +60,7 @@ fn s84_keys_in_what_tools_return_are_redacted_wherever_it_goes() {
 #[test]
 fn s84_the_programs_own_key_is_redacted_even_without_a_shape() {
     as_each_user(|world| {
-        // The words of the environment of `World::command` are too short to be looked for; these are not.
+        // The values in the environment of `World::command` are too short to search for; these are not.
         world.write(
             "home/.config/sortie/config.toml",
             "[routes.light]\nbase_url = \"http://127.0.0.1:6\"\nmodel = \"m\"\napi_key = \"plainwordswithoutshape\"\n",
@@ -78,7 +78,7 @@ fn s83_the_environment_is_not_read_through_the_file_system() {
     as_each_user(|world| {
         world.link("/proc/self/environ", "workspace/environment");
         let calls = [read("/proc/self/environ"), read("environment"), read("/proc/self/../self/environ")];
-        // Its canary is seen to by the world.
+        // The world checks its canary.
         let after = world.run(&["--permission-mode", "bypass"], main_agent(calls));
         assert_all_failed(&after.assert_completed().answers(), "is outside the workspace");
     });

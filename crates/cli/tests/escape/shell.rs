@@ -1,7 +1,7 @@
-//! A model with a shell: what its command lines may run, and what the walls keep from whatever they run.
+//! A model with a shell: which command lines run, and what the walls keep from them.
 //!
-//! Where the gate can see what a line would do, it refuses it; where it cannot, because the line hides it or because no
-//! rule is about it, the kernel does. Effects are looked for in the world, not in what a command says of itself.
+//! The gate refuses a line whose effect it can see. If the line hides its effect, or no rule covers it, the kernel
+//! stops it. Tests look for effects in the world, not in a command's own output.
 
 mod directory;
 mod environment;
@@ -29,12 +29,12 @@ use crate::world::World;
 const BYPASS: &[&str] = &["--permission-mode", "bypass"];
 /// Every command may run, and reaches nobody.
 const ANY_COMMAND: &[&str] = &["--allow", "Bash"];
-/// What a refusal says where a person would have to be asked.
+/// Words of a refusal where a person would have to be asked.
 const NOBODY: &str = "nobody can be asked here";
-/// What is said of protected names.
+/// Words about protected names.
 const NO_AGENT: &str = "which no agent may";
 
-/// Stands in a line for the name of a file that it leaves behind, if it runs.
+/// Placeholder in a line for a file that it leaves behind if it runs.
 const TRACE: &str = "RAN";
 
 fn bash(line: &str) -> ScriptedPart {
@@ -45,14 +45,14 @@ fn background(line: &str) -> ScriptedPart {
     call("Bash", json!({"command": line, "run_in_background": true}))
 }
 
-/// The traces of lines that have run, by name.
+/// Traces of lines that have run, by name.
 fn traces(world: &World) -> BTreeSet<String> {
     let names =
         world.listing("workspace").into_iter().map(|path| path.file_name().unwrap().to_str().unwrap().to_owned());
     names.filter(|name| name.starts_with(TRACE)).collect()
 }
 
-/// Lines of which each leaves a trace of its own where it is let through.
+/// Lines that each leave a trace if they run.
 struct Lines(Vec<String>);
 
 impl Lines {
@@ -65,7 +65,7 @@ impl Lines {
         self.0.iter().map(|line| bash(line))
     }
 
-    /// Each is refused by the gate, with these words, and has done nothing.
+    /// Asserts that the gate refuses each with these words, and that none has an effect.
     fn assert_refused(&self, world: &World, flags: &[&str], words: &str) {
         let after = world.run(flags, main_agent(self.calls()));
         let answers = after.assert_completed().answers();
@@ -76,7 +76,7 @@ impl Lines {
         assert_eq!(traces(world), BTreeSet::new(), "{flags:?}");
     }
 
-    /// Each has its effect where nobody refuses it; otherwise its refusal would prove nothing.
+    /// Asserts that each has its effect if nobody refuses it; otherwise its refusal would prove nothing.
     fn assert_live(&self, world: &World) {
         let after = world.run(BYPASS, main_agent(self.calls()));
         let expected: BTreeSet<String> = (0..self.0.len()).map(trace).collect();

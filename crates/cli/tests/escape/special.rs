@@ -1,4 +1,4 @@
-//! What is no regular file: looking at it must not wait, and takes nothing from it.
+//! Special files: reading one must not block, and takes nothing from it.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -11,7 +11,7 @@ use crate::aftermath::assert_all_failed;
 use crate::calls::{edit, main_agent, multi_edit, read, write};
 use crate::world::{World, as_each_user};
 
-/// A run that waits for a writer would wait for ever; this is far more than one that does not.
+/// A run that waits for a writer would wait forever; this is far more than any other needs.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 fn assert_answered_at_once(world: &World, path: &str) {
@@ -29,7 +29,7 @@ fn s13_pipes_and_sockets_are_refused_at_once_and_keep_what_is_in_them() {
         world.fifo("workspace/pipe");
         world.link("pipe", "workspace/link-to-pipe");
         let _socket = UnixListener::bind(world.path("workspace/socket")).unwrap();
-        // Both ends are held open here, so that what is in the pipe stays until somebody reads it.
+        // Both ends are open here, so that the pipe keeps its content until somebody reads it.
         let flags = OFlags::RDWR | OFlags::NONBLOCK;
         let pipe = rustix::fs::open(world.path("workspace/pipe"), flags, Mode::empty()).unwrap();
         rustix::io::write(&pipe, b"a token of make's").unwrap();
@@ -55,7 +55,7 @@ fn s13_devices_are_refused() {
     as_each_user(|world| {
         let outside = world.run(&[], main_agent(["/dev/zero", "/dev/tty", "/proc/self/mem"].map(read)));
         assert_all_failed(&outside.answers(), "is outside the workspace");
-        // Only root can make one; what an ordinary user can reach is tried above.
+        // Only root can make one; ordinary ones are tried above.
         if rustix::process::geteuid().is_root() {
             let zero = world.path("workspace/zero");
             let mode = Mode::RUSR | Mode::WUSR | Mode::ROTH | Mode::WOTH;

@@ -1,4 +1,4 @@
-//! What the program writes for itself cannot be prepared by anybody.
+//! Nobody can prepare the files that the program writes for itself.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
@@ -9,7 +9,7 @@ use sortie_testkit::{Script, reply, when};
 use crate::calls::{main_agent, task};
 use crate::world::{PROMPT, World, as_each_user};
 
-/// A sub-agent whose report is too long to be delivered.
+/// Sub-agent whose report is too long to be delivered.
 fn long_report() -> Script {
     main_agent([task("explore", "CHILD")]).on(when::any(), reply::text("a long report\n".repeat(20_000)))
 }

@@ -1,18 +1,18 @@
-//! Every attack on paths, commands, git, trust, delegation, servers, the network and displays: what proves that it
-//! fails, or what it waits for.
+//! Every attack on paths, commands, git, trust, delegation, servers, the network and displays, with the proof that it
+//! fails, or its obstacle.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
-/// Where an attack stands.
+/// State of an attack.
 #[derive(Debug)]
 enum Standing {
     /// All tests of this suite whose names begin with the id.
     Here,
-    /// A test closer to the code: its file from the repository's root, its name, and why it is not here.
+    /// Test closer to the code: its file from the repository's root, and its name.
     At(&'static str, &'static str),
-    /// What has to exist before it, or the rest of it, can be made.
+    /// Feature that it, or the rest of it, needs first.
     Waits(&'static str),
 }
 
@@ -40,7 +40,7 @@ const SESSIONS: &str = "crates/mcp/tests/it/http/sessions.rs";
 const MCP: &str = "crates/cli/tests/it/mcp.rs";
 const MCP_HTTP: &str = "crates/cli/tests/it/mcp_http.rs";
 
-/// What it can wait for.
+/// Features that attacks wait for.
 const CAPABILITIES: [&str; 6] = ["worktrees", "resume", "limits", "MCP", "fleet", "screen"];
 
 /// Fewer cases than this are too few.
@@ -197,7 +197,7 @@ const TABLE: &[(&str, &[Standing])] = &[
     ("s85", &[Here]),
 ];
 
-/// All ids of the eight parts of the catalogue; the numbers that are missing are not in it.
+/// All ids of the eight parts of the catalogue; missing numbers are not in it.
 fn catalogue() -> Vec<String> {
     let paths = (1..=15).filter(|number| ![8, 12].contains(number));
     let commands = (17..=31).filter(|number| *number != 24);
@@ -211,7 +211,7 @@ fn catalogue() -> Vec<String> {
     inside.chain(servers).chain(network).chain(display).map(|number| format!("s{number:02}")).collect()
 }
 
-/// The names of all tests of this suite, without their modules.
+/// Names of all tests of this suite, without their modules.
 fn tests() -> BTreeSet<String> {
     let output = Command::new(std::env::current_exe().unwrap()).args(["--list", "--format", "terse"]).output().unwrap();
     let listed = String::from_utf8(output.stdout).unwrap();

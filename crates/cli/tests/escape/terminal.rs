@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use rustix::fs::{Mode, OFlags};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
-/// The end that a person has, and the end that programs have.
+/// The person's end, and the programs' end.
 pub(crate) fn terminal() -> (File, OwnedFd) {
     let host = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&host).unwrap();

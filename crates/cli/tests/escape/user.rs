@@ -1,4 +1,4 @@
-//! As whom the program is run, and the program where that user can reach it.
+//! Users that the program runs as, and a copy of the program that they can reach.
 
 use std::ffi::OsString;
 use std::fs;
@@ -10,23 +10,23 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use tempfile::TempDir;
 
-/// Nobody's usual number.
+/// Number of an unprivileged user.
 const NOBODY: u32 = 65_534;
 
-/// Another program to try than the one that was built with this suite.
+/// Variable that names another binary than the one built with this suite.
 const BINARY: &str = "SORTIE_TEST_BINARY";
 
-/// Whose authority the program has.
+/// User that the program runs as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum User {
-    /// Whoever runs the suite.
+    /// User of the suite.
     Same,
-    /// One without privileges: what root is not refused, this one is.
+    /// Unprivileged user, who is refused what root is not.
     Nobody,
 }
 
 impl User {
-    /// All that this process can become.
+    /// All users that this process can become.
     pub(crate) fn all() -> Vec<Self> {
         if rustix::process::geteuid().is_root() { vec![Self::Same, Self::Nobody] } else { vec![Self::Same] }
     }
@@ -37,24 +37,24 @@ impl User {
         }
     }
 
-    /// Gives this user all that lies in a directory, links not followed.
+    /// Gives this user everything in a directory, without following links.
     pub(crate) fn own(self, directory: &Path) {
         if self == Self::Nobody {
-            // What vanishes on the way, in a race, is nobody's.
+            // A file that vanishes meanwhile, in a race, belongs to nobody.
             let owner = format!("{NOBODY}:{NOBODY}");
             let chown = Command::new("chown").args(["-R", "-h", "-f", &owner]).arg(directory).status();
             chown.unwrap();
         }
     }
 
-    /// Where an instrumented program writes what it ran; nothing otherwise.
+    /// Profile file of an instrumented program; otherwise nothing.
     pub(crate) fn profile(self) -> Option<OsString> {
         let file = std::env::var_os("LLVM_PROFILE_FILE")?;
-        // The other user may not write there, and without a word the program would write into its workspace.
+        // The other user may not write there, and without this the program would write into its workspace.
         Some(if self == Self::Same { file } else { "/dev/null".into() })
     }
 
-    /// The number, as `id -u` would say it.
+    /// Number, as from `id -u`.
     pub(crate) fn uid(self) -> u32 {
         match self {
             Self::Same => rustix::process::geteuid().as_raw(),
@@ -63,14 +63,14 @@ impl User {
     }
 }
 
-/// A copy of the program that everybody can run: others cannot reach where it was built.
+/// Copy of the program that everybody can run: others cannot reach the build directory.
 #[derive(Debug)]
 pub(crate) struct Program {
     directory: TempDir,
 }
 
 impl Program {
-    /// The copy that others already use, or a new one; the last who uses it removes it.
+    /// Copy shared with other tests, or a new one; its last user removes it.
     pub(crate) fn shared() -> Arc<Self> {
         static SHARED: Mutex<Weak<Program>> = Mutex::new(Weak::new());
         let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -85,7 +85,7 @@ impl Program {
         let directory = tempfile::tempdir().unwrap();
         fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o755)).unwrap();
         let built = std::env::var_os(BINARY).map_or_else(|| env!("CARGO_BIN_EXE_sortie").into(), PathBuf::from);
-        // Copied by another process: a program that some process of ours still holds open for writing cannot be run.
+        // Copied by another process: a program that a process of ours holds open for writing cannot run.
         let copied = Command::new("cp").arg(&built).arg(directory.path().join("sortie")).status().unwrap();
         assert!(copied.success(), "{} cannot be copied", built.display());
         Self { directory }

@@ -1,4 +1,4 @@
-//! `WebFetch`: what is inside stays out of reach, however it is spelled and wherever a server redirects to.
+//! `WebFetch`: internal addresses stay out of reach, however they are spelt and wherever a server redirects.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{Ipv4Addr, TcpListener};
@@ -11,7 +11,7 @@ use crate::aftermath::assert_all_failed;
 use crate::calls::{fetch, main_agent};
 use crate::world::{CANARY, as_each_user};
 
-/// A server on the loopback that gives one answer to everybody.
+/// Loopback server with one answer to everybody.
 pub(crate) struct Inside {
     pub(crate) port: u16,
     answered: Arc<AtomicUsize>,
@@ -27,7 +27,7 @@ impl Inside {
             "HTTP/1.1 {status}\r\ncontent-type: text/plain\r\n{head}content-length: {length}\r\nconnection: close\r\n\r\n{body}"
         );
         let count = Arc::clone(&answered);
-        // It ends with the process of the test.
+        // It ends with the test's process.
         std::thread::spawn(move || {
             for stream in listener.incoming() {
                 let mut stream = BufReader::new(stream.unwrap());
@@ -42,7 +42,7 @@ impl Inside {
         Self { port, answered }
     }
 
-    /// One whose every word is a leak.
+    /// Server whose every word is a leak.
     pub(crate) fn secret() -> Self {
         Self::saying("200 OK", "", CANARY)
     }
@@ -65,7 +65,7 @@ fn s71_a_rule_for_a_host_is_for_that_host_alone() {
     as_each_user(|world| {
         let secret = Inside::secret();
         let port = secret.port;
-        // Whatever is fetched at all would be fetched from the loopback.
+        // Any fetch would go to the loopback.
         let flags = ["--allow", "WebFetch(domain:trusted.example)", "--set", "web.private=127.0.0.0/8"];
         let urls = [
             format!("http://trusted.example.127.0.0.1.nip.invalid:{port}/"),

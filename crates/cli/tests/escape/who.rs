@@ -1,4 +1,4 @@
-//! Says as whom the suite has run: root is refused nothing, so that a run as root alone proves less.
+//! Prints the user of the suite: root is refused nothing, so a run as root alone proves less.
 
 use std::io::Write as _;
 
@@ -8,7 +8,7 @@ use crate::user::User;
 #[test]
 fn the_suite_says_as_whom_it_ran() {
     let users: Vec<String> = User::all().iter().map(|user| format!("uid {}", user.uid())).collect();
-    // Past the runner, which shows only what failing tests print.
+    // Past the runner, which only shows output of failing tests.
     writeln!(std::io::stderr(), "escape suite: every attack was made as {}", users.join(" and as ")).unwrap();
     if rustix::process::geteuid().is_root() {
         assert_eq!(users.len(), 2, "once more without privileges");

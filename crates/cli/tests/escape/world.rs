@@ -1,4 +1,4 @@
-//! One attack's world: a workspace, a home, what lies outside of them, canaries, and the program run among these.
+//! World of one attack: a workspace, a home, an outside, canaries, and the program among them.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -17,17 +17,17 @@ use tempfile::TempDir;
 use crate::aftermath::{Aftermath, holds};
 use crate::user::{Program, User};
 
-/// What the main agent is asked. Whoever was asked anything else is a sub-agent.
+/// Request to the main agent. An agent with any other request is a sub-agent.
 pub(crate) const PROMPT: &str = "ATTACK the place";
-/// What must never be seen. No call of a hostile model says it, so that wherever it is found, it has leaked.
+/// Text that must never be seen. No hostile call contains it, so wherever it appears, it has leaked.
 pub(crate) const CANARY: &str = "CANARY-OF-THE-SUITE";
-/// The first line of every canary, which calls may name.
+/// First line of every canary, which calls may name.
 pub(crate) const FIRST_LINE: &str = "first line";
 
-/// Names the guard that is out, in a build in which one can be.
+/// Variable with the disabled guard, in a build that can disable one.
 const MUTANT: &str = "MUTANT_OF_SORTIE";
 
-/// So many files at most are looked through for what has leaked.
+/// Most files searched for leaks.
 const MAX_FILES: usize = 50_000;
 
 pub(crate) struct World {
@@ -45,13 +45,13 @@ pub(crate) fn as_each_user(attack: impl Fn(&World)) {
     }
 }
 
-/// Tells as whom a test failed.
+/// Prints the user of a failed test.
 struct SaidOnPanic(User);
 
 impl Drop for SaidOnPanic {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            // A panic says the rest, and must not become another.
+            // A panic is under way, and must not become another.
             writeln!(io::stderr(), "the program ran as uid {}", self.0.uid()).ok();
         }
     }
@@ -59,13 +59,13 @@ impl Drop for SaidOnPanic {
 
 impl World {
     fn new(user: User) -> Self {
-        // Commands have a `/tmp` of their own: what lies in the machine's they could not even see.
+        // Commands have their own `/tmp`, and would not see files in the machine's.
         let dir = tempfile::tempdir_in("/var/tmp").unwrap();
         let world = Self { dir, user, program: Program::shared(), canaries: RefCell::default() };
         for directory in ["home", "workspace/.git", "state", "outside"] {
             fs::create_dir_all(world.path(directory)).unwrap();
         }
-        // As the program would make it.
+        // As the program would create it.
         fs::set_permissions(world.path("state"), std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
         world.write("workspace/src/main.rs", "fn main() {}\n");
         world.canary("outside/canary.txt");
@@ -76,7 +76,7 @@ impl World {
         self.dir.path().canonicalize().unwrap().join(relative)
     }
 
-    /// The same as text.
+    /// This path as text.
     pub(crate) fn name(&self, relative: &str) -> String {
         self.path(relative).to_str().unwrap().to_owned()
     }
@@ -92,21 +92,21 @@ impl World {
         fs::read_to_string(self.path(relative)).unwrap()
     }
 
-    /// A file that nobody may read, change or remove.
+    /// Creates a file that nobody may read, change or remove.
     pub(crate) fn canary(&self, relative: &str) {
         let path = self.write(relative, canary_text());
         self.canaries.borrow_mut().push(path);
     }
 
-    /// A symbolic link, made with whatever directories it needs.
+    /// Creates a symbolic link, with the directories that it needs.
     pub(crate) fn link(&self, target: impl AsRef<Path>, name: &str) {
         let name = self.path(name);
         fs::create_dir_all(name.parent().unwrap()).unwrap();
         symlink(target, name).unwrap();
     }
 
-    /// A program, made of a shell script. A shell writes it: this process must never have it open, or one that another
-    /// thread starts meanwhile could keep it from being run.
+    /// Creates a program from a shell script. A shell writes it: if this process had it open, another thread's child
+    /// could keep it from running.
     pub(crate) fn program(&self, name: &str, script: &str) {
         let path = self.path(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -119,7 +119,7 @@ impl World {
         assert!(Command::new("mkfifo").arg(self.path(name)).status().unwrap().success());
     }
 
-    /// An agent file of the project.
+    /// Creates an agent file in the project.
     pub(crate) fn agent(&self, name: &str, front_matter: &str) {
         let text = format!("---\nname: {name}\ndescription: Does {name}\n{front_matter}\n---\nYou are {name}.\n");
         self.write(&format!("workspace/.sortie/agents/{name}.md"), text);
@@ -130,7 +130,7 @@ impl World {
         self.run_under(&[], flags, script)
     }
 
-    /// The same, started by another program, which gets these words and then the whole command line.
+    /// Runs the script under another program, which gets these words and then the whole command line.
     pub(crate) fn run_under(&self, outer: &[&str], flags: &[&str], script: Script) -> Aftermath {
         let outside = self.listing("outside");
         let after = self.run_unjudged(outer, flags, script);
@@ -138,8 +138,8 @@ impl World {
         after
     }
 
-    /// The same while `change` is done over and over on a thread of its own; how often it was. What the run left is
-    /// looked at when the changes are over: a look at what changes meanwhile says nothing.
+    /// Runs the script while another thread repeats `change`, and returns the number of repetitions. The result is
+    /// examined once the changes are over.
     pub(crate) fn run_while(&self, change: impl Fn() + Sync, flags: &[&str], script: Script) -> (Aftermath, u64) {
         let outside = self.listing("outside");
         let (over, count) = (AtomicBool::new(false), AtomicU64::new(0));
@@ -150,7 +150,7 @@ impl World {
                     count.fetch_add(1, Ordering::Relaxed);
                 }
             });
-            // Dropped when the run panics, too: the other thread must end.
+            // Dropped on a panic too: the other thread must end.
             let _ended = Ended(&over);
             self.run_unjudged(&[], flags, script)
         });
@@ -165,7 +165,7 @@ impl World {
         Aftermath::new(output, &server)
     }
 
-    /// A command line in this world, with the scripted server as the main route.
+    /// Command line in this world, with the scripted server as the main route.
     pub(crate) fn command(&self, outer: &[&str], args: &[&str], server: &ScriptedServer) -> Command {
         self.hand_over();
         let program = self.program.path();
@@ -177,7 +177,7 @@ impl World {
             .env_clear()
             .env("HOME", self.path("home"))
             .env("SORTIE_HOME", self.path("state"))
-            // Which guard is out, where one is.
+            // The disabled guard, if there is one.
             .envs(std::env::var_os(MUTANT).map(|guard| (MUTANT, guard)))
             .envs(self.user.profile().map(|file| ("LLVM_PROFILE_FILE", file)))
             .env("LLM_BASE_URL", server.base_url())
@@ -185,7 +185,7 @@ impl World {
             .env("LLM_MODEL_ID", "test-model")
             .env("LLM_API_KEY", "key")
             .env("SECRET_OF_THE_ENVIRONMENT", CANARY)
-            // Nobody can be found there, whatever runs on this machine.
+            // No server can be there, whatever runs on this machine.
             .env("OLLAMA_HOST", "127.0.0.1:1")
             .env("LLAMA_ARG_PORT", "1")
             .current_dir(self.path("workspace"))
@@ -199,7 +199,7 @@ impl World {
         self.user.own(self.dir.path());
     }
 
-    /// No canary was read, changed or removed, and `outside` is all that is there.
+    /// Asserts that no canary was read, changed or removed, and that `outside` is unchanged.
     fn assert_safe(&self, after: &Aftermath, outside: &BTreeSet<PathBuf>) {
         assert_eq!(&self.listing("outside"), outside, "nothing is made or removed outside");
         let canaries = self.canaries.borrow();
@@ -216,14 +216,14 @@ impl World {
         }
     }
 
-    /// Every regular file in a directory, those too large to have come from a canary left out.
+    /// Every regular file in a directory, except those too large to hold a canary.
     pub(crate) fn files(&self, directory: &str) -> Vec<PathBuf> {
         const MAX_BYTES: u64 = 64 << 20;
         let mut files = Vec::new();
         let mut ahead = vec![self.path(directory)];
         while let Some(path) = ahead.pop() {
             let metadata = match path.symlink_metadata() {
-                // Deeper than any path can say.
+                // Deeper than any path can name.
                 Err(error) if error.kind() == io::ErrorKind::InvalidFilename => continue,
                 other => other.unwrap(),
             };
@@ -247,7 +247,7 @@ impl World {
     }
 }
 
-/// Says that the changes are over.
+/// Signals the end of the changes.
 struct Ended<'a>(&'a AtomicBool);
 
 impl Drop for Ended<'_> {

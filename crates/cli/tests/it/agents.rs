@@ -22,7 +22,7 @@ initialPrompt: Read the diff first.
 You review changes.
 ";
 
-/// A world with an agent of the project, one of the user, and one of the user's from another program.
+/// World with an agent of the project, one of the user, and one of the user's from another program.
 fn with_agents() -> World {
     let world = World::new();
     world.write("workspace/.sortie/agents/reviewer.md", REVIEWER);

@@ -1,4 +1,4 @@
-//! `sortie task` in the background: answered at once, and done by a process of its own.
+//! `sortie task` in the background: answered at once, done by another process.
 
 use std::fs;
 use std::time::{Duration, Instant};

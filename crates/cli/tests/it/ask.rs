@@ -1,4 +1,4 @@
-//! A person at a terminal is asked before a call runs; elsewhere it is refused.
+//! Approvals: a person at a terminal is asked before a call runs; elsewhere it is refused.
 
 use std::fs::{self, File};
 use std::io::{Read as _, Write as _};
@@ -18,7 +18,7 @@ const CHOICES: &str = "[y]es once  [t]his task tree  [a]lways  [n]o (and why) ";
 /// Far more than any answer takes.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// A program and a person, each at one end of a terminal.
+/// Program and person, each at one end of a terminal.
 pub(crate) struct Session {
     pub(crate) child: Child,
     keyboard: File,
@@ -39,7 +39,7 @@ impl Session {
         let collected = Arc::clone(&shown);
         std::thread::spawn(move || {
             let mut bytes = [0; 4096];
-            // A terminal whose other end is closed says EIO.
+            // A terminal whose other end is closed returns EIO.
             while let Ok(count) = screen.read(&mut bytes) {
                 collected.0.lock().unwrap().push_str(&String::from_utf8_lossy(&bytes[..count]));
                 collected.1.notify_all();
@@ -48,7 +48,7 @@ impl Session {
         Self { child, keyboard, shown, seen: 0 }
     }
 
-    /// Waits until this is shown after what was waited for before; all that is shown up to there.
+    /// Waits until this text appears, and returns everything up to it since the last wait.
     pub(crate) fn sees(&mut self, text: &str) -> String {
         let (shown, changed) = &*self.shown;
         let missing = |shown: &mut String| !shown[self.seen..].contains(text);
@@ -71,7 +71,7 @@ impl Session {
     }
 }
 
-/// A main agent that writes these files, one after the other, and then tells what came of the last.
+/// Main agent that writes these files in sequence, and then reports the last result.
 fn writing(files: &[&str]) -> ScriptedServer {
     let write = |file: &&str| {
         let write = reply::call("Write", json!({"file_path": file, "content": "hello\u{1b}[2J\n"}));
@@ -83,7 +83,7 @@ fn writing(files: &[&str]) -> ScriptedServer {
     ScriptedServer::start(script.otherwise(reply::text("done"))).unwrap()
 }
 
-/// What the model was told of its calls.
+/// Results that the model received for its calls.
 fn told(server: &ScriptedServer) -> String {
     serde_json::to_string(&server.requests().last().unwrap().body).unwrap()
 }
@@ -239,13 +239,13 @@ fn a_question_names_the_agents_down_to_the_one_that_asks_and_progress_stands_asi
     let question = session.sees(CHOICES);
     assert!(question.contains("? main › general-purpose wants to use Write\n"), "{question}");
     session.types("y\n");
-    // What progress drew below was taken away before, and nothing is drawn over the question.
+    // Progress was erased first, and nothing is drawn over the question.
     let rest = session.sees("completed");
     assert!(!rest.split("y\n").next().unwrap().contains('\u{1b}'), "{rest:?}");
     assert_eq!(session.ends(), (0, "done\n".to_owned()));
 }
 
-/// A main agent whose sub-agent has a question to the person.
+/// Main agent whose sub-agent has a question for the person.
 fn inquiring() -> ScriptedServer {
     let task = reply::call("Task", json!({"description": "Ask", "prompt": "CHILD"}));
     let ask = reply::call("Ask", json!({"question": "Which one?\n1. or 2.", "to": "person", "timeout_seconds": 120}));
@@ -257,7 +257,7 @@ fn inquiring() -> ScriptedServer {
     ScriptedServer::start(script).unwrap()
 }
 
-/// What the sub-agent was told last.
+/// Last input of the sub-agent.
 fn told_child(server: &ScriptedServer) -> String {
     let requests = server.requests();
     let asked = requests.iter().rev().find(|request| request.body["messages"][0].to_string().contains("CHILD"));

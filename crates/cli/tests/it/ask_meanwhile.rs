@@ -1,4 +1,4 @@
-//! Questions whether a call may run, and what else happens while they stand at the terminal.
+//! Approval questions at the terminal, and events that happen meanwhile.
 
 use std::fs;
 
@@ -13,7 +13,7 @@ use crate::world::World;
 
 const CHOICES: &str = "[y]es once  [t]his task tree  [a]lways  [n]o (and why) ";
 
-/// A main agent whose sub-agent wants to write a file.
+/// Main agent whose sub-agent wants to write a file.
 fn writing(background: bool) -> ScriptedServer {
     let task = json!({"description": "Write it", "prompt": "CHILD", "run_in_background": background});
     let write = reply::call("Write", json!({"file_path": "notes.md", "content": "hello\n"}));
@@ -83,7 +83,7 @@ fn a_run_that_is_about_to_be_left_asks_nothing() {
     };
     let write = reply::call("Write", json!({"file_path": "notes.md", "content": "hello\n"}));
     let script = Script::new()
-        // The hook for its end is waited for before the run is left.
+        // The run is left only after the hook for its end.
         .on(when::prompt_contains("QUESTION").turn(0), task("FIRST", false))
         .on(when::prompt_contains("QUESTION").turn(1), task("CHILD", true))
         .on(when::prompt_contains("CHILD").turn(0), reply::calls([write]).held_by("child"))

@@ -1,4 +1,4 @@
-//! Sub-agents in the background at the command line: waited for, shown, left, written to, released, looked at.
+//! Background sub-agents at the command line: waited for, shown, left, messaged, released, inspected.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use sortie_testkit::{Script, ScriptedServer, reply, when};
 
 use crate::world::{Ended, Live, World, wait_for};
 
-/// A main agent with a sub-agent, which makes one call; its model is held before it and behind it.
+/// Main agent with a sub-agent that makes one call; its model is held before and after it.
 pub(crate) fn held(background: bool) -> ScriptedServer {
     let task = json!({
         "description": "Find it", "prompt": "CHILD", "subagent_type": "explore", "run_in_background": background
@@ -24,7 +24,7 @@ pub(crate) fn held(background: bool) -> ScriptedServer {
     ScriptedServer::start(script).unwrap()
 }
 
-/// Waits until so many facts of this kind are on disk.
+/// Waits until this many facts of this kind are on disk.
 pub(crate) fn recorded(world: &World, kind: &str, count: i64) {
     let since = Instant::now();
     let query = "SELECT count(*) FROM events WHERE kind = ?1";
@@ -33,7 +33,7 @@ pub(crate) fn recorded(world: &World, kind: &str, count: i64) {
     }
 }
 
-/// A run whose sub-agent works in the background, as soon as nothing else does.
+/// Run whose sub-agent works in the background, as soon as nothing else does.
 pub(crate) fn parked(world: &World, server: &ScriptedServer) -> (Live, String) {
     let live = world.sortie(["run", "QUESTION"]).on(server, "anthropic").start();
     wait_for(server, |traffic| traffic.calls >= 2);
@@ -53,7 +53,7 @@ pub(crate) fn check(ended: &Ended, expected: &Expect) {
     expected.assert_eq(&without_tokens(&ended.transcript()));
 }
 
-/// What a conversation takes changes with every word that models are told.
+/// Transcript without token counts, which change with every word for the models.
 fn without_tokens(transcript: &str) -> String {
     let without = |line: &str| match line.rsplit_once(" · ") {
         Some((before, after)) if after.ends_with(" tokens") => format!("{before} · <n> tokens\n"),
@@ -318,12 +318,12 @@ fn one_screen_says_where_a_task_stands() {
     );
 }
 
-/// A main agent whose sub-agent asks it something that only the person knows.
+/// Main agent whose sub-agent asks a question that only the person can answer.
 fn asking() -> ScriptedServer {
     asking_all(&["Which one?"])
 }
 
-/// One asks all this at once.
+/// Sub-agent that asks all of this at once.
 fn asking_all(questions: &[&str]) -> ScriptedServer {
     let calls = questions.iter().map(|question| reply::call("Ask", json!({"question": question})));
     let task = json!({"description": "Ask", "prompt": "CHILD", "subagent_type": "general-purpose"});

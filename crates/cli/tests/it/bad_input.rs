@@ -1,4 +1,4 @@
-//! Bad input: a clear message with what to do next, the right exit code, nothing on stdout, nothing half written.
+//! Bad input: a clear message with the next step, the right exit code, nothing on stdout, no partial file.
 
 use std::fs;
 
@@ -139,7 +139,7 @@ fn an_unreadable_configuration_is_named() {
         hint: correct the path or its permissions, or name another file with --config
     "#]],
     );
-    // A directory can be read by nobody, not even by root.
+    // Nobody can read a directory as a file, not even root.
     fs::create_dir_all(world.path("home/.config/sortie/config.toml")).unwrap();
     check(
         world.sortie(["run", "hello"]),
@@ -277,7 +277,7 @@ fn a_journal_that_cannot_be_used_is_named() {
     let world = World::new();
     assert_eq!(world.sortie(["run", "hello"]).run().code, 0);
     let mut newer = fs::read(world.path("state/journal.db")).unwrap();
-    // Where a SQLite file keeps the number of its format.
+    // Position of the format number in a SQLite file.
     newer[60..64].copy_from_slice(&99_u32.to_be_bytes());
     fs::write(world.path("state/journal.db"), &newer).unwrap();
     let ended = world.sortie(["run", "hello"]).run();
@@ -286,7 +286,7 @@ fn a_journal_that_cannot_be_used_is_named() {
     assert_eq!(fs::read(world.path("state/journal.db")).unwrap(), newer, "it is left as it was");
 
     world.write("not-a-directory", "");
-    // Nobody can make a directory in the second one, not even root.
+    // Nobody can create a directory in the second one, not even root.
     for home in [world.path("not-a-directory"), "/proc/self/sortie".into()] {
         let ended = world.sortie(["run", "hello"]).env("SORTIE_HOME", home).run();
         assert_eq!((ended.code, ended.stdout.as_str()), (2, ""));

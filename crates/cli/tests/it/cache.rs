@@ -1,4 +1,4 @@
-//! Results that are given again: to whoever asks the same on the same files, where that was switched on.
+//! Cached results: for the same request on the same files, if switched on.
 
 use expect_test::expect;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use sortie_testkit::{Script, ScriptedServer, reply, when};
 use crate::hooks_at_work::with_hook;
 use crate::world::{Ended, World};
 
-/// A model whose main agent asks for the same search each time.
+/// Model whose main agent asks for the same search each time.
 fn searching() -> ScriptedServer {
     let task = json!({"description": "Find it", "prompt": "CHILD", "subagent_type": "explore"});
     let script = Script::new()
@@ -16,14 +16,14 @@ fn searching() -> ScriptedServer {
     ScriptedServer::start(finding(script)).unwrap()
 }
 
-/// The same where nobody has to be asked for it.
+/// Adds a search that needs no approval.
 fn finding(script: Script) -> Script {
     script
         .on(when::turn(0), reply::calls([reply::call("Read", json!({"file_path": "src/auth.rs"}))]))
         .otherwise(reply::text("It is in src/auth.rs."))
 }
 
-/// Runs it. How often the sub-agent's model was asked, what the main agent was told, and how the run ended.
+/// Runs it; returns the calls of the sub-agent's model, the main agent's result, and the run's ending.
 fn search(world: &World, server: &ScriptedServer, flags: &[&str]) -> (usize, String, Ended) {
     let before = server.requests().len();
     let ended = world.sortie(["run"].iter().chain(flags).chain(&["QUESTION"])).on(server, "anthropic").run();

@@ -1,4 +1,4 @@
-//! Where the configuration lies, and editing it.
+//! Path of the configuration, and its editing.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -112,7 +112,7 @@ fn an_editor_that_fails_is_named_and_visual_comes_first() {
         hint: name another one in VISUAL or EDITOR
     "#]]
     .assert_eq(&ended.transcript());
-    // A project's `.env` has no say in which program is started, trusted or not.
+    // A project's `.env` cannot choose programs, trusted or not.
     world.write("workspace/.env", "VISUAL=/bin/false\nEDITOR=/bin/false\n");
     let ended = world.sortie(["config", "edit", "--trust"]).env("EDITOR", "/bin/true").run();
     assert_eq!(ended.code, 0, "{ended:#?}");

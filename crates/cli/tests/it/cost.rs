@@ -1,4 +1,4 @@
-//! `sortie cost`, and what a run says of its cost.
+//! `sortie cost`, and the cost in a run's figures.
 
 use expect_test::expect;
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ cache_read = 1
 cache_write = 12.5
 ";
 
-/// A world that knows what `test-model` costs.
+/// World that knows the price of `test-model`.
 pub(crate) fn priced_world() -> World {
     let world = World::new();
     world.write("home/.config/sortie/models.toml", PRICES);
@@ -28,7 +28,7 @@ fn spending(reply: ScriptedReply, [input, cached, output]: [u64; 3]) -> Scripted
     reply.usage(usage)
 }
 
-/// A main agent that has two sub-agents look, one of them on the light route.
+/// Main agent with two sub-agents that look, one of them on the light route.
 fn looking() -> Script {
     let task = |prompt: &str, model: Option<&str>| {
         let mut call = json!({"description": "Look", "prompt": prompt, "subagent_type": "explore"});
@@ -50,7 +50,7 @@ fn looking() -> Script {
         .otherwise(spending(reply::text("There."), [800, 0, 10]))
 }
 
-/// The light route is at the same server, and nobody knows what its model costs.
+/// Adds a light route at the same server, with a model of unknown price.
 fn with_light(invocation: Invocation, server: &ScriptedServer) -> Invocation {
     let url = server.base_url();
     invocation.on(server, "anthropic").envs([
@@ -61,7 +61,7 @@ fn with_light(invocation: Invocation, server: &ScriptedServer) -> Invocation {
     ])
 }
 
-/// What is told for people, without how far estimates were off: that goes by the sizes of prompts and tools.
+/// Output for people, without the error of estimates, which depends on the size of prompts and tools.
 fn told(world: &World, args: &[&str]) -> String {
     let told = world.sortie([&["cost"], args].concat()).run().transcript();
     let (estimates, others): (Vec<&str>, Vec<&str>) =
@@ -188,7 +188,7 @@ fn where_nothing_ran_there_is_nothing_to_tell() {
     assert_eq!(told["total"]["cost_usd"], 0.0, "the built-in model is free: {told}");
 }
 
-/// The conversation that a request has, without marks that say where a cache may end.
+/// Conversation in a request, without cache marks.
 fn conversation(body: &Value) -> Vec<Value> {
     fn without_marks(value: &mut Value) {
         match value {

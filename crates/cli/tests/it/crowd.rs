@@ -1,4 +1,4 @@
-//! Many sub-agents at once when the program is told to end; commands when the system has nothing left to give.
+//! Many sub-agents at once when the program is told to end; commands when the system has nothing left.
 
 use std::fs;
 
@@ -35,7 +35,7 @@ fn a_signal_ends_two_hundred_sub_agents_at_work_and_each_ending_is_recorded() {
     assert_eq!(states, vec![json!("cancelled"); CHILDREN as usize + 1]);
 }
 
-/// How many files the process may have open from now on, beyond which there are none.
+/// Limits the files that the process may have open.
 fn limit_files(process: Pid, count: u64) {
     let maximum = rustix::process::getrlimit(Resource::Nofile).maximum;
     prlimit(Some(process), Resource::Nofile, Rlimit { current: Some(count), maximum }).unwrap();
@@ -58,14 +58,14 @@ fn a_command_that_cannot_be_started_is_told_to_the_model_and_the_next_one_runs()
     let n_open = || fs::read_dir(format!("/proc/{process}/fd")).unwrap().count();
     wait_for(&server, |traffic| traffic.calls == 2);
     let before = n_open();
-    // What is open stays open; nothing can be opened any more.
+    // Open files stay open; no new ones can be opened.
     limit_files(process, 0);
     server.gate("exhausted").open();
     wait_for(&server, |traffic| traffic.calls == 3);
     limit_files(process, 1024);
     server.gate("restored").open();
     wait_for(&server, |traffic| traffic.calls == 4);
-    // A connection to the model or to the journal may come and go; what each failure kept would be more.
+    // A connection to the model or the journal may come and go; a leak for each failure would be more.
     let after = n_open();
     assert!(after < before + FAILING / 2, "{after} descriptors, {before} before");
     server.gate("counted").open();

@@ -7,17 +7,17 @@ use sortie_testkit::{Script, ScriptedServer, reply};
 
 use crate::world::{Ended, World};
 
-/// The lines about one subject.
+/// Lines about one subject.
 pub(crate) fn about<'a>(ended: &'a Ended, subject: &str) -> Vec<&'a str> {
     ended.stdout.lines().filter(|line| line.split("  ").map(str::trim).any(|cell| cell == subject)).collect()
 }
 
-/// What was said on stderr, but for who is waited for: a busy machine takes its time.
+/// Stderr without notes about long waits: a busy machine takes its time.
 fn complaints(ended: &Ended) -> Vec<&str> {
     ended.stderr.lines().filter(|line| !line.starts_with("note: ")).collect()
 }
 
-/// What the kernel can do, and which programs there are: it differs from machine to machine.
+/// Lines about the kernel and installed programs, which differ between machines.
 const MACHINE: [&str; 5] = ["  file opens  ", "  wall", "  bash  ", "  git  ", "  repository  "];
 
 #[test]

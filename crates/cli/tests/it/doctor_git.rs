@@ -1,4 +1,4 @@
-//! What `sortie doctor` says of git and of the repository around the workspace.
+//! `sortie doctor` about git and the repository around the workspace.
 
 use std::fs;
 use std::process::Command;
@@ -6,7 +6,7 @@ use std::process::Command;
 use crate::doctor::about;
 use crate::world::World;
 
-/// A workspace under version control, on the branch `main`.
+/// Workspace under version control, on the branch `main`.
 fn world() -> World {
     let world = World::new();
     git(&world, &["init", "-q", "-b", "main"]);

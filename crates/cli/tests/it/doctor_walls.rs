@@ -1,5 +1,5 @@
-//! What `sortie doctor` says of the walls around commands, here and on machines that lack something: those are made by
-//! taking it away from one process.
+//! `sortie doctor` about the walls around commands, here and on machines that lack something, imitated by taking it
+//! away from one process.
 
 use std::fs;
 
@@ -19,8 +19,8 @@ const WALLS: [&str; 10] = [
     "wall end",
 ];
 
-/// `sortie doctor` where a script, run as root of a user namespace with its own view of files, has taken something
-/// away.
+/// Runs `sortie doctor` after a script has taken something away, as root of a user namespace with its own view of
+/// files.
 fn doctor_without(world: &World, script: &str) -> Ended {
     let script = format!("set -e; {script}; exec \"$@\"");
     let args = ["--user", "--map-root-user", "--mount", "/bin/sh", "-c", &script, "sh"];
@@ -29,7 +29,7 @@ fn doctor_without(world: &World, script: &str) -> Ended {
 
 const NO_NAMESPACES: &str = "echo 0 > /proc/sys/user/max_pid_namespaces";
 
-/// The one line about a subject.
+/// The only line about a subject.
 fn line<'a>(ended: &'a Ended, subject: &str) -> &'a str {
     let lines = about(ended, subject);
     assert_eq!(lines.len(), 1, "{subject}: {ended:#?}");
@@ -75,7 +75,7 @@ fn without_namespaces_the_weaker_tier_is_named_with_the_switch_and_what_it_lacks
 
 #[test]
 fn without_any_tier_commands_are_refused_and_the_last_resort_is_named() {
-    // Landlock alone needs a place for temporary files.
+    // Landlock alone needs a directory for temporary files.
     let read_only = "mount --rbind /tmp /tmp; mount -o remount,bind,ro,nosuid,nodev /tmp";
     let ended = doctor_without(&World::new(), &format!("{NO_NAMESPACES}; {read_only}"));
     let walls = line(&ended, "walls");

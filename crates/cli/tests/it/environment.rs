@@ -1,4 +1,4 @@
-//! Variables, env files, and the directories that are found through them.
+//! Variables, env files, and the directories that they lead to.
 
 use std::ffi::OsStr;
 use std::fs;

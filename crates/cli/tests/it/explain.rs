@@ -1,4 +1,4 @@
-//! `sortie explain`: what would become of a call, and who has a say in it.
+//! `sortie explain`: the fate of a call, and who decides it.
 
 use expect_test::{Expect, expect};
 use serde_json::json;

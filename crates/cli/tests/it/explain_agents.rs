@@ -1,11 +1,11 @@
-//! `sortie explain` about who may be started, and about addresses: it says what a run would do.
+//! `sortie explain` about starting agents and about addresses: it says what a run would do.
 
 use expect_test::{Expect, expect};
 use serde_json::json;
 
 use crate::world::World;
 
-/// The last sentence, and the exit code.
+/// Checks the last sentence and the exit code.
 fn check(world: &World, args: &[&str], expected: &Expect) {
     let ended = world.sortie(["explain"].iter().chain(args)).run();
     let last = ended.stdout.trim_end().lines().next_back().unwrap_or_default();

@@ -41,7 +41,7 @@ fn following_ends_when_nobody_reads_along_though_the_task_does_nothing() {
     let (live, child) = parked(&world, &server);
     let mut command = world.sortie(["tasks", "output", &child, "--follow"]).into_command();
     let mut following = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    // As `head -1` does it.
+    // Like `head -1`.
     let mut reader = BufReader::new(following.stdout.take().unwrap());
     reader.read_line(&mut String::new()).unwrap();
     drop(reader);

@@ -1,4 +1,4 @@
-//! What a task goes on with: limits, its contract, and what is told of what was before.
+//! Resumed tasks: their limits, their contract, and messages about earlier work.
 
 use serde_json::{Value, json};
 use sortie_testkit::{Fault, Script, ScriptedServer, StatusFault, reply, when};
@@ -6,7 +6,7 @@ use sortie_testkit::{Fault, Script, ScriptedServer, StatusFault, reply, when};
 use crate::resume::id;
 use crate::world::{World, wait_for};
 
-/// A main agent that lists as long as it is let. What it says at the limit is its report.
+/// Main agent that lists as long as it may. Its text at the limit is its report.
 fn lister() -> ScriptedServer {
     let script = Script::new()
         .on(when::last_contains("limit"), reply::text("So far."))
@@ -18,7 +18,7 @@ fn newest(world: &World) -> String {
     world.tasks(1).last().unwrap()["task_id"].as_str().unwrap().to_owned()
 }
 
-/// The newest fact of a kind.
+/// Newest fact of a kind.
 fn recorded(world: &World, kind: &str) -> Value {
     let query = "SELECT body FROM events WHERE kind = ?1 ORDER BY position DESC";
     let body: String = world.sql().query_row(query, [kind], |row| row.get(0)).unwrap();
@@ -114,7 +114,7 @@ fn a_call_does_not_go_on_with_a_task_of_another_contract() {
     assert_eq!(server.requests().len(), 1);
 }
 
-/// A main agent that has two children work, one after the other, and is held before its answer.
+/// Main agent that has two children work in sequence, and is held before its answer.
 fn delegating() -> ScriptedServer {
     let delegate = |prompt: &str| {
         let arguments = json!({"description": "Work", "prompt": prompt, "subagent_type": "explore"});

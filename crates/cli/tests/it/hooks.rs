@@ -1,4 +1,4 @@
-//! Hooks in settings: what is read, what is shown, and what a project may say before it is trusted.
+//! Hooks in settings: reading, display, and what an untrusted project may declare.
 
 use expect_test::expect;
 

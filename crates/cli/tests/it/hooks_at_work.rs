@@ -16,7 +16,7 @@ use crate::resume::kill;
 use crate::stopping::{begun, waiting};
 use crate::world::{Ended, World};
 
-/// A main agent that asks for one sub-agent of each kind, and then says how it ends.
+/// Main agent that asks for one sub-agent of each kind, and then reports how it ends.
 fn delegating(agents: &[&str]) -> ScriptedServer {
     let task = |agent: &&str| {
         reply::call("Task", json!({"description": "Find it", "prompt": "CHILD", "subagent_type": agent}))
@@ -28,7 +28,7 @@ fn delegating(agents: &[&str]) -> ScriptedServer {
     ScriptedServer::start(script).unwrap()
 }
 
-/// A world with one hook: a script in the user's home, which is given a file of its own to write to.
+/// World with one hook: a script in the user's home with a file of its own to write to.
 pub(crate) fn with_hook(on: &str, script: &str, more: &str) -> World {
     let world = World::new();
     let path = world.write("home/hooks/hook.sh", script);
@@ -44,7 +44,7 @@ fn run(world: &World, server: &ScriptedServer, args: &[&str]) -> Ended {
     world.sortie(["run"].iter().chain(args).chain(&["QUESTION"])).on(server, "anthropic").run()
 }
 
-/// What the hook was told, one object a line.
+/// Events that the hook got, one object a line.
 fn told(world: &World) -> Vec<Value> {
     let told = fs::read_to_string(world.path("home/told")).unwrap();
     told.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
@@ -124,7 +124,7 @@ fn a_run_whose_time_goes_by_in_a_hook_has_failed_for_people_and_for_programs() {
     let server = delegating(&[]);
     let message = "the time ran out before a hook let the task start";
     let ended = run(&world, &server, &["--timeout", "1"]);
-    // That it waits may have been said before.
+    // A note about the wait may precede it.
     let said = ended.stderr.lines().last().unwrap_or_default();
     assert_eq!((ended.code, ended.stdout.as_str(), said), (1, "", &*format!("error: {message}")), "{}", ended.stderr);
     let (status, error) = ("failed", json!({"code": "timeout", "message": message}));
@@ -249,7 +249,7 @@ fn a_run_that_has_completed_has_completed_although_nobody_waits_for_its_last_hoo
 
 #[test]
 fn the_endings_that_a_stop_gives_are_told_before_it_ends() {
-    // In one piece: both are told at once.
+    // Written in one piece: both hooks run at once.
     let world = with_hook("task_ended", "told=$(cat); echo \"$told\" >> \"$1\"\n", "");
     let server = waiting();
     let (owner, ids) = begun(&world, &server);
@@ -272,7 +272,7 @@ fn a_hook_ends_with_a_run_that_is_killed_and_so_does_all_that_it_started() {
     told.read_line(&mut line).unwrap();
     assert_eq!(line, "runs\n");
     kill(live);
-    // It ends when nobody is left who could write.
+    // Ends once its last writer has gone.
     let mut rest = String::new();
     told.read_to_string(&mut rest).unwrap();
     assert_eq!(rest, "");

@@ -1,5 +1,5 @@
-//! A repository that tries everything, entered without a word of trust: what the program does is watched from outside,
-//! by `strace`, with nobody at the terminal.
+//! A repository that tries everything, entered without trust. `strace` watches the program from outside, with nobody at
+//! the terminal.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -12,10 +12,10 @@ use sortie_testkit::{Script, ScriptedServer, reply, when};
 
 use crate::world::{Invocation, World};
 
-/// Where the repository would like everything to be sent. Nobody is there.
+/// Address where the repository would like everything to be sent. Nobody is there.
 const EVIL: &str = "127.0.0.1:6";
 
-/// The commands that a person or a machine runs first in a repository.
+/// Commands that a person or a machine first runs in a repository.
 const COMMANDS: [&[&str]; 9] = [
     &["run", "QUESTION where is the login?"],
     &["run", "--output-format", "json", "QUESTION where is the login?"],
@@ -28,7 +28,7 @@ const COMMANDS: [&[&str]; 9] = [
     &["tasks", "list"],
 ];
 
-/// A world whose workspace holds one of every trap. `outside` is what its links lead to.
+/// World whose workspace holds one of every trap. Its links lead to `outside`.
 fn hostile() -> World {
     let world = World::new();
     let evil = |text: &str| text.replace("EVIL", EVIL);
@@ -81,7 +81,7 @@ fn hostile() -> World {
     link(&world, "outside/context.md", "workspace/AGENTS.md");
     link(&world, "outside/context.md", "workspace/.sortie/context.md");
     link(&world, "outside/context.md", "workspace/.sortie/prompts/subagent_plan_prompt.md");
-    // Whoever opens it to read waits for ever.
+    // Opening it to read would block forever.
     let fifo = world.path("workspace/.sortie/agents/pipe.md");
     assert!(Command::new("mkfifo").arg(fifo).status().unwrap().success());
     world
@@ -93,13 +93,13 @@ fn link(world: &World, target: &str, name: &str) {
     symlink(world.path(target), name).unwrap();
 }
 
-/// What the kernel was asked for: every program, connection and file.
+/// System calls: every program, connection and file.
 struct Trace {
     lines: Vec<String>,
 }
 
 impl Trace {
-    /// Runs it watched, with nobody at the terminal. Local servers of the machine are none of the test's business.
+    /// Runs the program under watch, with nobody at the terminal. Local model servers are not looked for.
     fn of(world: &World, invocation: Invocation) -> Self {
         let path = world.path("trace");
         let calls = "trace=execve,execveat,connect,bind,open,openat,openat2";
@@ -118,14 +118,13 @@ impl Trace {
         self.lines.iter().map(String::as_str).filter(|line| line.contains(&begins)).collect()
     }
 
-    /// The calls that opened something outside. What a call returned stands at the end of its line, with the path that
-    /// it really led to.
+    /// Calls that opened something outside. The end of a line has the call's result, with the real path.
     fn opened_outside(&self, world: &World) -> Vec<&String> {
         let outside = format!("<{}", world.path("outside").display());
         self.lines.iter().filter(|line| line.rsplit(" = ").next().unwrap().contains(&outside)).collect()
     }
 
-    /// Nothing was started but the program itself, nobody was listened for, and nothing outside was opened.
+    /// Asserts that only the program itself was started, nothing listened, and nothing outside was opened.
     fn assert_harmless(&self, world: &World, what: &[&str]) {
         assert_eq!(self.calls("execve").len(), 1, "{what:?}: {:#?}", self.calls("execve"));
         assert!(self.calls("execveat").is_empty() && self.calls("bind").is_empty(), "{what:?}");
@@ -172,7 +171,7 @@ fn a_doctor_tries_walls_and_git_and_runs_nothing_of_the_repository() {
     let started = trace.calls("execve");
     assert!(started.iter().any(|call| call.contains("/git\"")), "git is asked: {started:#?}");
     let of_repository = |call: &&&str| call.contains("touch pwned") || call.contains(world.path("").to_str().unwrap());
-    // The program itself lies elsewhere.
+    // The program itself is elsewhere.
     assert_eq!(started.iter().skip(1).filter(of_repository).collect::<Vec<_>>(), [&""; 0]);
     assert_eq!(trace.opened_outside(&world), [""; 0]);
     let port = EVIL.rsplit(':').next().unwrap();

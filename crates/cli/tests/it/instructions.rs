@@ -7,7 +7,7 @@ use sortie_testkit::{Script, ScriptedServer, reply};
 use crate::run::delegating;
 use crate::world::World;
 
-/// The system prompt of each request, in order.
+/// System prompt of each request, in order.
 fn systems(server: &ScriptedServer) -> Vec<String> {
     server.requests().iter().map(|request| request.body["system"].to_string()).collect()
 }

@@ -1,4 +1,4 @@
-//! A journal that fails under a run, is locked by another program, or is damaged.
+//! A journal that fails during a run, is locked by another program, or is damaged.
 
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::Stdio;
@@ -9,7 +9,7 @@ use sortie_testkit::{Script, ScriptedServer, reply};
 use crate::tasks::after_a_run;
 use crate::world::{Invocation, World};
 
-/// A server whose answer does not fit on the small disk of these tests.
+/// Server whose answer does not fit on the small disk of these tests.
 fn verbose() -> ScriptedServer {
     ScriptedServer::start(Script::always(reply::text("x".repeat(1 << 20)))).unwrap()
 }
@@ -53,7 +53,7 @@ fn a_journal_that_fails_under_a_run_is_a_failure_in_the_runs_own_format() {
 fn a_run_of_which_nothing_could_be_written_is_not_offered_to_go_on() {
     let (world, server) = (World::new(), ScriptedServer::start(Script::always(reply::text("x"))).unwrap());
     assert_eq!(world.sortie(["run", "x"]).on(&server, "anthropic").run().code, 0);
-    // Its beginning, with the whole prompt, does not fit.
+    // Its first event, with the whole prompt, does not fit.
     let long = "x".repeat(300 << 10);
     let task = ["task", "--json", "-"];
     for (args, stdin) in
@@ -65,7 +65,7 @@ fn a_run_of_which_nothing_could_be_written_is_not_offered_to_go_on() {
     }
 }
 
-/// Runs it until it says that it waits, has a look, then lets go; its exit code and all that it printed.
+/// Runs it until it reports the lock, calls `look`, and unlocks; returns its exit code and output.
 fn run_while_locked(invocation: Invocation, lock: rusqlite::Connection, look: impl FnOnce()) -> (Option<i32>, String) {
     let mut command = invocation.into_command();
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();

@@ -1,4 +1,4 @@
-//! What `tasks show`, `list` and `retry` tell of tasks that went on, run, were interrupted or are damaged.
+//! `tasks show`, `list` and `retry` about tasks that were resumed, run, were interrupted or are damaged.
 
 use expect_test::expect;
 use rustix::process::Signal;
@@ -9,7 +9,7 @@ use crate::resume::{held_child, id, kill, recorded, send};
 use crate::retention::make_older;
 use crate::world::{World, wait_for};
 
-/// One that writes a file, says something, and is then held.
+/// Main agent that writes a file, says something, and is then held.
 fn writer() -> ScriptedServer {
     let write = json!({"file_path": "out.txt", "content": "once"});
     let script = Script::new()
@@ -20,7 +20,7 @@ fn writer() -> ScriptedServer {
     ScriptedServer::start(script).unwrap()
 }
 
-/// Without what differs from run to run.
+/// Output without what differs between runs.
 fn shown(world: &World, task: &str) -> String {
     let told = world.sortie(["tasks", "show", task]).run().transcript();
     told.lines().filter(|line| !line.starts_with("started ")).fold(String::new(), |text, line| text + line + "\n")
@@ -141,7 +141,7 @@ fn a_task_is_retried_whatever_is_damaged_behind_its_beginning() {
     assert_eq!((retried.code, retried.stdout.as_str()), (0, "Written.\n"), "{retried:#?}");
 }
 
-/// The column of a list that says how long a task took.
+/// Column of a list with the duration of a task.
 fn listed(world: &World) -> String {
     let list = world.sortie(["tasks", "list"]).run().stdout;
     list.split("  ")

@@ -1,4 +1,4 @@
-//! Limits of a run: by flags, by settings, by agent files; what is said where one is reached.
+//! Limits of a run by flags, settings and agent files, and the messages when one is reached.
 
 use expect_test::expect;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use sortie_testkit::{Script, ScriptedServer, reply, when};
 use crate::cost::priced_world;
 use crate::world::World;
 
-/// Looks around until it is asked for its report.
+/// Model that looks around until it is asked for its report.
 fn restless() -> ScriptedServer {
     let script = Script::new()
         .on(when::last_contains("limit"), reply::text("What I have so far."))
@@ -15,7 +15,7 @@ fn restless() -> ScriptedServer {
     ScriptedServer::start(script).unwrap()
 }
 
-/// The limits that the newest task without a parent was started with, as its journal has them.
+/// Initial limits of the newest task without a parent, by its journal.
 fn limits_of_newest(world: &World) -> Value {
     let newest = "SELECT body FROM events JOIN tasks USING (task) WHERE kind = 'task_started' AND parent IS NULL \
                   ORDER BY position DESC LIMIT 1";

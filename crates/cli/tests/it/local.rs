@@ -1,4 +1,4 @@
-//! Model servers on this machine: offered by name where no model is set, never used unasked.
+//! Model servers on this machine: offered by name if no model is set, never used unasked.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::world::{Ended, Invocation, World};
 
-/// A server that answers as Ollama does, and remembers what it was asked.
+/// Server that answers like Ollama, and records its requests.
 pub(crate) struct Ollama {
     port: u16,
     paths: Arc<Mutex<Vec<String>>>,

@@ -1,5 +1,4 @@
-//! Commands that were cut off with their process: what the model and the person are told of them when their task goes
-//! on.
+//! Commands that were cut off with their process: what the model and the person learn of them when their task resumes.
 
 use serde_json::{Value, json};
 use sortie_testkit::{Script, ScriptedServer, reply, when};
@@ -9,8 +8,8 @@ use crate::world::World;
 
 const LOST: &str = "The program was stopped and has resumed. Your background commands no longer run: bash_1 `";
 
-/// A run that was killed while its command ran in the background. It asks for the output of that one when it is told,
-/// and starts another.
+/// Run that was killed while its command ran in the background. Once told, it asks for the output of that command, and
+/// starts another.
 fn killed() -> (World, ScriptedServer) {
     let world = with_pipes();
     let start = |command: &str| reply::call("Bash", json!({"command": command, "run_in_background": true}));
@@ -24,7 +23,7 @@ fn killed() -> (World, ScriptedServer) {
     let server = ScriptedServer::start(script).unwrap();
     let live = world.sortie(["run", "--allow", "Bash", "QUESTION"]).on(&server, "anthropic").start();
     wait_for_command(&world);
-    // Before that is on disk, the call itself is what nobody knows of.
+    // Before that is on disk, the call itself is of unknown result.
     recorded(&world, "call_finished");
     kill(live);
     (world, server)

@@ -23,7 +23,7 @@ fn brief(more: &Value) -> Value {
     json!({"name": "Task", "arguments": arguments})
 }
 
-/// Starts a task that the server works on by itself, and says its id.
+/// Starts a task in the server's background, and returns its id.
 fn launched(session: &mut Session) -> String {
     let answer = session.ask("tools/call", brief(&json!({"run_in_background": true})));
     answer["result"]["structuredContent"]["task_id"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned()
@@ -149,7 +149,7 @@ fn a_handle_outlives_its_server_and_says_how_its_task_goes_on() {
     session.close();
     server.gate("model").open();
 
-    // One that can ask nobody is told what it can do.
+    // A host that can ask nobody is told what it can do.
     let mut session = Session::open_newest(world.sortie(["mcp"]).on(&server, "anthropic"), &tasks);
     let got = session.ask("tasks/get", task.clone());
     assert_eq!(got["result"]["status"], "failed", "{got}");
@@ -157,7 +157,7 @@ fn a_handle_outlives_its_server_and_says_how_its_task_goes_on() {
     assert!(error.contains("SendMessage") && error.contains("sortie resume"), "{error}");
     session.close();
 
-    // One that can ask is asked, and the answer has it go on.
+    // A host that can ask is asked, and the answer resumes the task.
     let asking = json!({"elicitation": {}, "extensions": {"io.modelcontextprotocol/tasks": {}}});
     let mut session = Session::open_newest(world.sortie(["mcp"]).on(&server, "anthropic"), &asking);
     let got = session.ask("tasks/get", task.clone());
@@ -165,12 +165,12 @@ fn a_handle_outlives_its_server_and_says_how_its_task_goes_on() {
     assert_eq!(got["result"]["inputRequests"]["go_on"]["method"], "elicitation/create");
     let mut answered =
         |answer| session.ask("tasks/update", json!({"taskId": task["taskId"], "inputResponses": {"go_on": answer}}));
-    // A question that is put away, or not understood, stays.
+    // A question that is dismissed, or not understood, stays open.
     assert!(answered(json!({"action": "cancel"})).get("error").is_none());
     assert_eq!(answered(json!({}))["error"]["code"], -32602);
     let updated = answered(json!({"action": "accept", "content": {"go_on": true}}));
     assert!(updated.get("error").is_none(), "{updated}");
-    // It is finished, whether the host is there or not.
+    // The task finishes, whether the host is there or not.
     session.close();
     let mut session = Session::open_newest(world.sortie(["mcp"]).on(&server, "anthropic"), &tasks);
     let got = session.ask("tasks/get", task);

@@ -1,4 +1,4 @@
-//! `sortie mcp --http`: the address, the token's file, the end, and a long session, with the real program.
+//! `sortie mcp --http` with the real program: the address, the token's file, the end, and a long session.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -18,11 +18,11 @@ use crate::world::{Invocation, World, wait_for};
 
 const AT_MOST: Duration = Duration::from_mins(1);
 
-/// A server that runs, and what it has said.
+/// Running server, and its messages.
 struct Web {
     child: Child,
     address: String,
-    /// What it is called by.
+    /// Address that it announced.
     name: String,
     stderr: Arc<Mutex<String>>,
     reader: JoinHandle<()>,
@@ -86,7 +86,7 @@ impl Web {
         kill_process(Pid::from_child(&self.child), signal).unwrap();
     }
 
-    /// Waits for its end: the exit code, and all that it has printed.
+    /// Waits for its end; returns the exit code and all output.
     fn wait(mut self) -> (Option<i32>, String, String) {
         let mut stdout = String::new();
         self.child.stdout.take().unwrap().read_to_string(&mut stdout).unwrap();
@@ -328,7 +328,7 @@ fn a_thousand_calls_in_one_session_leave_memory_and_descriptors_as_they_were() {
         assert!(since.elapsed() < AT_MOST, "{} descriptors became {}", descriptors, web.n_descriptors());
     }
     let grown = web.resident_kib().saturating_sub(resident);
-    // Two KiB a call: less than a request and its answer come to.
+    // Two KiB a call: less than a request and its answer take.
     assert!(grown < 2048, "it grew by {grown} KiB");
     web.signal(Signal::TERM);
     web.wait();

@@ -1,4 +1,4 @@
-//! MCP servers that the user or a trusted project has set up, while tasks run.
+//! MCP servers of the user or of a trusted project, while tasks run.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use sortie_testkit::{Script, ScriptedServer, reply, when};
 
 use crate::world::World;
 
-/// This binary once more is the server that all tests here set up; as a test of its own, that a run can use it.
+/// This binary is also the server that all tests here configure. As a test, it shows that a run can use the server.
 #[test]
 fn a_run_uses_a_server_of_the_settings_and_leaves_none_behind() {
     if let Some(role) = mcp_server::role() {
@@ -38,7 +38,7 @@ fn definition(world: &World, role: &str) -> Value {
     })
 }
 
-/// The same as a file of settings says it.
+/// That server in a settings file.
 fn configured(world: &World, role: &str) -> String {
     let definition = definition(world, role);
     let variables = definition["env"].as_object().unwrap().iter().map(|(name, value)| format!("{name} = {value}"));
@@ -51,7 +51,7 @@ fn configured(world: &World, role: &str) -> String {
     )
 }
 
-/// A model that makes one call.
+/// Model that makes one call.
 fn calling(tool: &str, arguments: &Value) -> ScriptedServer {
     let script = Script::new()
         .on(when::turn(0), reply::calls([reply::call(tool, arguments.clone())]))
@@ -59,18 +59,18 @@ fn calling(tool: &str, arguments: &Value) -> ScriptedServer {
     ScriptedServer::start(script).unwrap()
 }
 
-/// All that the model was told in its last request.
+/// Model's input in its last request.
 fn output(server: &ScriptedServer) -> String {
     server.requests().last().unwrap().body.to_string()
 }
 
-/// The processes that were servers.
+/// Processes of servers.
 fn started(world: &World) -> Vec<i32> {
     let marks = fs::read_dir(world.path("home/marks")).unwrap().map(|mark| mark.unwrap().file_name());
     marks.filter_map(|mark| mark.to_str().unwrap().strip_prefix("started-")?.parse().ok()).collect()
 }
 
-/// A process that was killed may stand in the list until somebody looks after it.
+/// True if the process runs. A killed one may stay listed until it is reaped.
 fn is_running(process: i32) -> bool {
     let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
     status.lines().any(|line| line.starts_with("State:") && !line.contains('Z'))
@@ -80,7 +80,7 @@ fn wait_until(what: impl Fn() -> bool) {
     let since = Instant::now();
     while !what() {
         assert!(since.elapsed() < Duration::from_mins(1), "it does not come");
-        // Sleeps on purpose: other processes tell nobody that they have come or gone.
+        // Polls by sleeping: other processes do not signal their start or end.
         std::thread::sleep(Duration::from_millis(5));
     }
 }
@@ -114,7 +114,7 @@ fn a_projects_servers_are_started_only_if_it_is_trusted() {
     assert!(run(&["--trust"]).1.contains("hello from afar"));
     world.sortie(["trust"]).run();
     assert!(run(&[]).1.contains("hello from afar"));
-    // What was trusted is the file as it was.
+    // Trust covers the file as it was.
     world.write("workspace/.mcp.json", &servers.to_string().replace("sound", "broken"));
     let (stderr, told) = run(&[]);
     assert!(stderr.contains(".mcp.json is ignored: ") && told.contains("There is no tool"), "{stderr}{told}");

@@ -1,10 +1,10 @@
-//! What is said of settings in a file that do not fit.
+//! Messages about unfit settings in a file.
 
 use expect_test::{Expect, expect};
 
 use crate::world::World;
 
-/// What is said of a configuration, and the exit code.
+/// Checks the message about a configuration, and the exit code.
 fn check_config(text: &str, expected: &Expect) {
     let world = World::new();
     world.config(text);

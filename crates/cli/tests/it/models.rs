@@ -1,4 +1,4 @@
-//! `sortie models`: the routes, what each name means, and whether they answer.
+//! `sortie models`: the routes, the meaning of each name, and whether they answer.
 
 use expect_test::expect;
 use sortie_testkit::{Script, ScriptedServer, reply};

@@ -1,7 +1,7 @@
 //! The built-in model must be of real use: ten questions of a newcomer about three libraries that it has never seen.
 //!
-//! The libraries are dependencies of this workspace, so their sources are at hand wherever it is built. A question is
-//! answered when a right place is among the first three references of the answer.
+//! The libraries are dependencies of this workspace, so their sources are available wherever it is built. An answer is
+//! right if one of its first three references is a right place.
 
 use std::fs;
 use std::ops::RangeInclusive;
@@ -13,7 +13,7 @@ use crate::world::World;
 struct Question {
     package: &'static str,
     text: &'static str,
-    /// File, and a text in the first line of the definition there.
+    /// File, and a text in the first line of a definition there.
     right: &'static [(&'static str, &'static str)],
 }
 
@@ -96,7 +96,7 @@ fn most_questions_about_foreign_code_are_answered_without_a_language_model() {
     assert!(right >= REQUIRED, "only {right} of {} were answered:\n{}", QUESTIONS.len(), wrong.join("\n"));
 }
 
-/// Asks, and says what was answered instead of the right place.
+/// Asks, and returns the answer if it misses the right place.
 fn wrong_answer(question: &Question, package: &Path) -> Option<String> {
     let world = World::new();
     let workspace = world.path("foreign");
@@ -112,7 +112,7 @@ fn wrong_answer(question: &Question, package: &Path) -> Option<String> {
     (!found).then(|| format!("{}: {}\n  {first:?}, not in {spans:?}", question.package, question.text))
 }
 
-/// The `path:line` references of a text, in order.
+/// References `path:line` of a text, in order.
 fn references(text: &str) -> Vec<(&str, usize)> {
     let tokens = text.split(|c: char| c.is_whitespace() || "();,`".contains(c));
     let reference = |token: &'_ str| -> Option<(usize, usize)> {
@@ -122,7 +122,7 @@ fn references(text: &str) -> Vec<(&str, usize)> {
     tokens.filter_map(|token| reference(token).map(|(end, line)| (&token[..end], line))).collect()
 }
 
-/// The lines of every definition in the file whose first line has the marker, documentation included.
+/// Line ranges of every definition in the file whose first line has the marker, documentation included.
 fn spans<'a>(workspace: &Path, file: &'a str, marker: &str) -> Vec<(&'a str, RangeInclusive<usize>)> {
     let text = fs::read_to_string(workspace.join(file)).unwrap();
     let lines: Vec<&str> = text.lines().collect();

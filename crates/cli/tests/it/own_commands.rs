@@ -1,4 +1,4 @@
-//! What an agent has its own commands say to tasks: it is refused, since it would be taken for the person's word.
+//! Commands of an agent that address tasks: refused, since they would pass for the person's word.
 
 use serde_json::json;
 use sortie_testkit::{Script, ScriptedServer, reply, when};
@@ -7,7 +7,7 @@ use crate::world::World;
 
 const REFUSED: &str = "an agent's command runs this, and only a person may";
 
-/// What the main agent reads of its commands, when each line has been run.
+/// Main agent's view of its commands, once each line has run.
 fn run(world: &World, lines: &[String]) -> String {
     let setting = format!("export SORTIE_HOME={} TASK=$SORTIE_TASK", world.path("state").display());
     let bash = |line: &String| {

@@ -1,4 +1,4 @@
-//! What steers Sortie cannot be changed by an agent, wherever it really lies.
+//! Files that steer Sortie cannot be changed by an agent, wherever they really are.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -9,7 +9,7 @@ use sortie_testkit::{Script, ScriptedServer, reply, when};
 
 use crate::world::World;
 
-/// Whether writing there is refused as a change of Sortie's own files; all else is allowed.
+/// True if a write there is refused as a change of Sortie's own files; everything else is allowed.
 fn is_own(world: &World, path: &str, more: &[&str]) -> bool {
     let call = format!("Write({path})");
     let ended = world.sortie(["explain", &call, "--permission-mode", "bypass"].iter().chain(more)).run();

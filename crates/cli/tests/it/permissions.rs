@@ -1,4 +1,4 @@
-//! Permissions as settings: lists that add up over files, variables and flags, and what a project has a say in.
+//! Permissions as settings: lists that add up over files, variables and flags, and a project's influence.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpListener;
@@ -9,14 +9,14 @@ use sortie_testkit::{Script, ScriptedServer, reply, when};
 
 use crate::world::World;
 
-/// A setting that is a list, and an item for it from each place.
+/// List setting, with an item for it from each place.
 pub(crate) struct List {
     pub(crate) key: &'static str,
-    /// A flag of its own.
+    /// Flag of its own.
     flag: Option<&'static str>,
-    /// For the user's file, the project's, the environment, `--set` and the flag.
+    /// Items of the user's file, the project's, the environment, `--set` and the flag.
     items: [&'static str; 5],
-    /// Whether it counts from a project that is not trusted.
+    /// True if it counts from an untrusted project.
     only_narrows: bool,
 }
 
@@ -258,7 +258,7 @@ fn a_rule_for_a_tool_that_nobody_knows_is_warned_of() {
     );
 }
 
-/// A main agent that makes one call and then ends; what it was told of the call.
+/// Result of a main agent's only call.
 fn told_of(world: &World, args: &[&str], call: (&str, Value)) -> String {
     let script = Script::new()
         .on(when::prompt_contains("CALL").turn(0), reply::calls([reply::call(call.0, call.1)]))

@@ -1,4 +1,4 @@
-//! What is said of a project's own files: what counts, what does not, and where a limit comes from.
+//! Messages about a project's own files: what counts, what is ignored, and the origin of a limit.
 
 use std::ffi::OsStr;
 use std::fs;

@@ -1,4 +1,4 @@
-//! `sortie resume` after a real end of the process: killed, stopped, by a limit; and what is refused.
+//! `sortie resume` after a real end of the process: killed, stopped, by a limit; and refusals.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -31,7 +31,7 @@ pub(crate) fn states(world: &World) -> Vec<String> {
     world.tasks(0).iter().map(|task| task["status"].as_str().unwrap().to_owned()).collect()
 }
 
-/// The newest fact of a kind, as soon as there is one: what nobody waits for is on disk a moment later.
+/// Newest fact of a kind, once there is one: background work is on disk a moment later.
 pub(crate) fn recorded(world: &World, kind: &str) -> Value {
     let since = Instant::now();
     loop {
@@ -43,14 +43,14 @@ pub(crate) fn recorded(world: &World, kind: &str) -> Value {
     }
 }
 
-/// What the server was sent last by whoever was asked this.
+/// Last request of the agent with this prompt.
 pub(crate) fn last_sent(server: &ScriptedServer, prompt: &str) -> String {
     let requests = server.requests();
     let asked = requests.iter().rev().find(|request| request.body["messages"][0].to_string().contains(prompt));
     asked.unwrap_or_else(|| panic!("nobody was asked {prompt}")).body["messages"].to_string()
 }
 
-/// A main agent that has a child work, which makes one call and is then held.
+/// Main agent whose child makes one call and is then held.
 pub(crate) fn held_child(call: (&str, Value)) -> Script {
     let delegate = json!({"description": "Work", "prompt": "CHILD works", "subagent_type": "general-purpose"});
     Script::new()
@@ -88,7 +88,7 @@ fn a_killed_run_goes_on_with_its_child_and_nothing_that_was_done_is_done_again()
     }
 }
 
-/// Pipes with names, over which a command says that it runs and waits for ever.
+/// World with named pipes, over which a command reports that it runs and then waits forever.
 pub(crate) fn with_pipes() -> World {
     let world = World::new();
     for name in ["running", "never"] {
@@ -98,10 +98,10 @@ pub(crate) fn with_pipes() -> World {
     world
 }
 
-/// It has the second pipe open at both ends, so that it reads for ever.
+/// Opens the second pipe at both ends, so that reading blocks forever.
 pub(crate) const COMMAND: &str = "echo begun >> log.txt; exec 3<>never; echo now > running; cat <&3";
 
-/// A main agent that runs a command which does not end.
+/// Main agent that runs a command which does not end.
 pub(crate) fn commanding(in_background: bool) -> ScriptedServer {
     let arguments = json!({"command": COMMAND, "run_in_background": in_background});
     let script = Script::new()
@@ -111,23 +111,23 @@ pub(crate) fn commanding(in_background: bool) -> ScriptedServer {
     ScriptedServer::start(script).unwrap()
 }
 
-/// Returns when the command runs.
+/// Waits until the command runs.
 pub(crate) fn wait_for_command(world: &World) {
     assert_eq!(fs::read_to_string(world.path("workspace/running")).unwrap(), "now\n");
 }
 
-/// Whether somebody has the pipe open that nobody writes to.
+/// True if somebody has the pipe open that nobody writes to.
 pub(crate) fn runs(world: &World) -> bool {
     open(world.path("workspace/never"), OFlags::WRONLY | OFlags::NONBLOCK, Mode::empty()).is_ok()
 }
 
-/// The process that keeps the command, as the log has it.
+/// Keeper process of the command, by the log.
 fn keeper(world: &World) -> Pid {
     let pid = recorded(world, "process_started")["pid"].as_i64().unwrap();
     Pid::from_raw(i32::try_from(pid).unwrap()).unwrap()
 }
 
-/// Whether the process has not ended; one that only waits to be noticed has.
+/// True if the process has not ended; a zombie has.
 fn lives(process: Pid) -> bool {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     stat.rsplit_once(") ").is_some_and(|(_, state)| !state.starts_with(['Z', 'X']))
@@ -156,7 +156,7 @@ fn what_a_killed_process_left_running_is_ended_before_its_task_goes_on_or_is_sto
             wait_for(&server, |traffic| traffic.calls >= 2);
         }
         let keeper = keeper(&world);
-        // One that cannot end by itself any more.
+        // A keeper that cannot end by itself any more.
         kill_process(keeper, Signal::STOP).unwrap();
         kill(live);
         assert!(runs(&world), "or else there is nothing to see");
@@ -167,7 +167,7 @@ fn what_a_killed_process_left_running_is_ended_before_its_task_goes_on_or_is_sto
             _ => world.sortie(["resume", "--allow", "Bash"]).on(&server, "anthropic").run(),
         };
         assert_eq!(ended.code, 0, "{ended:#?}");
-        // The kernel ends what was in the walls of a keeper that was killed, shortly after.
+        // The kernel ends everything in the walls of a killed keeper, shortly after.
         let since = Instant::now();
         while runs(&world) {
             assert!(since.elapsed() < Duration::from_secs(10), "{in_background} {command}");
@@ -247,7 +247,7 @@ fn after_a_signal_the_run_says_how_to_go_on_and_the_bare_command_finds_it() {
     let ids: Vec<String> = world.tasks(3).iter().map(id).collect();
     send(&late, Signal::TERM);
     assert_eq!(late.wait().code, 143);
-    // The one that began first is heard of last, but for one that was ended on purpose.
+    // The task that began first is active last, apart from one that was stopped on purpose.
     send(&early, Signal::INT);
     let ended = early.wait();
     assert_eq!(ended.code, 130);

@@ -1,4 +1,4 @@
-//! `sortie tasks output`, `retry` and `prune`, and that old tasks go by themselves.
+//! `sortie tasks output`, `retry` and `prune`, and the automatic removal of old tasks.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -15,7 +15,7 @@ use crate::resume::{id, kill, recorded, send};
 use crate::tasks::after_a_run;
 use crate::world::{World, wait_for};
 
-/// Writes the journal anew as if all of it had happened so many days earlier.
+/// Rewrites the journal as if all of it had happened this many days earlier.
 pub(crate) fn make_older(world: &World, days: u64) {
     let path = world.path("state/journal.db");
     let events = SqliteJournal::open(&path).unwrap().read_after(Scope::All, Position(0), usize::MAX).unwrap();

@@ -1,10 +1,10 @@
-//! Which model a run would use, by what is set; `config show` says it.
+//! The model that a run would use, by settings; `config show` prints it.
 
 use expect_test::{Expect, expect};
 
 use crate::world::World;
 
-/// The model line for variables and a configuration file.
+/// Model line for variables and a configuration file.
 fn model(config: &str, variables: &[(&str, &str)]) -> String {
     let world = World::new();
     world.config(config);
@@ -82,7 +82,7 @@ fn what_is_missing_is_named() {
         ("", &[("LLM_MODEL_ID", "claude-x")]),
         ("", &[("LLM_MODEL_ID", "anything")]),
         ("", &[("LLM_BASE_URL", "http://127.0.0.1:1")]),
-        // A key that may be anybody's goes nowhere unless it is said where.
+        // A key of unknown owner goes nowhere without an address.
         ("", &[("LLM_API_KEY", "k")]),
         ("", &[("LLM_API_KEY", "k"), ("LLM_MODEL_ID", "anything")]),
         ("", &[("LLM_API_KEY", "k"), ("ANTHROPIC_API_KEY", "k")]),
@@ -105,7 +105,7 @@ fn what_is_missing_is_named() {
     "#]].assert_eq(&text);
 }
 
-/// The lines of all routes for variables and a configuration file.
+/// Lines of all routes for variables and a configuration file.
 fn routes(config: &str, variables: &[(&str, &str)]) -> String {
     let world = World::new();
     world.config(config);
@@ -277,17 +277,17 @@ fn a_key_goes_only_to_the_host_that_it_was_set_for() {
         ("[routes.big]\nmodel = \"b\"\nbase_url = \"http://gateway.example/v1\"\n", main.to_vec()),
         // The same host under another path: main's key.
         ("[routes.big]\nmodel = \"b\"\nbase_url = \"https://gateway.example/v2\"\n", main.to_vec()),
-        // Its own key without a word of where: nowhere, not to main.
+        // Its own key without an address: nowhere, not to main.
         ("", [main, &[("LIGHT_LLM_API_KEY", "l"), ("LIGHT_LLM_MODEL_ID", "s")]].concat()),
-        // A named route takes nothing of main's but the key of the same host.
+        // A named route takes nothing of main's except the key for the same host.
         ("[routes.big]\nmodel = \"b\"\n", main.to_vec()),
-        // The file's key is for the file's address, not for one that a higher layer puts in its place.
+        // The file's key is for the file's address, not for its replacement in a higher layer.
         (file, vec![("LLM_BASE_URL", "https://two.example/v1")]),
         (file, vec![("LLM_BASE_URL", "http://127.0.0.1:9000")]),
         (file, vec![("LLM_BASE_URL", "https://one.example/other")]),
         (file, vec![("LLM_BASE_URL", "https://two.example/v1"), ("LLM_API_KEY", "k")]),
         ("[routes.main]\nmodel = \"claude-x\"\napi_key = \"k\"\n", vec![("LLM_BASE_URL", "https://two.example/v1")]),
-        // A key without any such word is for whatever there is.
+        // A key without any address is for whatever address there is.
         ("[routes.main]\napi_key = \"k\"\n", vec![("LLM_BASE_URL", "https://two.example/v1"), ("LLM_MODEL_ID", "m")]),
     ];
     let rows: Vec<(&str, &[(&str, &str)])> = rows.iter().map(|(config, variables)| (*config, &variables[..])).collect();

@@ -8,7 +8,7 @@ use crate::world::World;
 
 pub(crate) const WIRES: [&str; 2] = ["anthropic", "openai-chat"];
 
-/// A main agent that sends two explorers out, who read a file each, and then answers.
+/// Main agent that sends two explorers out, who read a file each, and then answers.
 pub(crate) fn delegating() -> Script {
     let task = |title: &str, prompt: &str| {
         reply::call("Task", json!({"description": title, "prompt": prompt, "subagent_type": "explore"}))
@@ -39,7 +39,7 @@ fn a_delegated_run_prints_the_answer_alone_on_stdout_and_plain_lines_on_stderr()
         assert_eq!(ended.code, 0, "{ended:#?}");
         assert_eq!(ended.stdout, "Errors are made in `src/auth.rs:2`.\n");
         assert!(!ended.stderr.contains('\x1b'));
-        // Siblings run at once; only the order within each is given.
+        // Siblings run at once; only the order within each is fixed.
         let mut lines: Vec<&str> = ended.stderr.lines().collect();
         assert_eq!(lines.len(), 5, "{lines:#?}");
         let last = lines.pop().unwrap();

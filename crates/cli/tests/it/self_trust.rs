@@ -1,4 +1,4 @@
-//! The list of trusted projects: never believed where a project, or anybody else, could have written it.
+//! The list of trusted projects: ignored where a project, or anybody else, could have written it.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -12,7 +12,7 @@ use crate::world::{Ended, Invocation, World};
 const OWN_MODEL: &str = "[routes.main]\nmodel = \"project-model\"\nbase_url = \"http://127.0.0.1:1\"\n";
 const OFFLINE: &str = "offline, the built-in rule-based model (no model is set)";
 
-/// A project that was trusted; its list can be laid anywhere.
+/// Trusted project, whose list can be placed anywhere.
 fn trusted() -> World {
     let world = World::new();
     world.write("workspace/.sortie/config.toml", OWN_MODEL);

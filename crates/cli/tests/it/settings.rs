@@ -5,16 +5,16 @@ use expect_test::expect;
 use crate::permissions::LISTS;
 use crate::world::World;
 
-/// A setting and what each layer can make of it.
+/// Setting, and the effect of each layer on it.
 struct Row {
     key: &'static str,
-    /// As `config show` writes it where nobody says anything.
+    /// Default, as `config show` prints it.
     default: &'static str,
-    /// For the user's file, the project's, the environment and the flag.
+    /// Values of the user's file, the project's, the environment and the flag.
     values: [&'static str; 4],
-    /// What a project may say of it before it is trusted.
+    /// Values that an untrusted project may set.
     narrower: &'static [&'static str],
-    /// What it may not.
+    /// Values that it may not.
     wider: &'static [&'static str],
 }
 
@@ -112,7 +112,7 @@ static SINGLE: [Row; 31] = [
     Row { narrower: &[], wider: &["59", "61"], ..row("llm.idle_timeout_seconds", "60", ["7", "6", "8", "9"]) },
 ];
 
-/// The fields of a route, which an untrusted project has no say in.
+/// Fields of a route, which an untrusted project cannot set.
 static ROUTE: [Row; 9] = [
     Row { wider: &["\"x\""], ..row("model", "(not set)", ["\"a\"", "\"p\"", "\"b\"", "\"c\""]) },
     Row { wider: &["\"HOME\""], ..row("api_key_env", "(not set)", ["\"A\"", "\"P\"", "\"B\"", "\"C\""]) },
@@ -137,7 +137,7 @@ static ROUTE: [Row; 9] = [
 
 const ROUTES: [&str; 3] = ["main", "light", "big_one"];
 
-/// Every setting there is, those of families under all names of the test.
+/// Every setting, those of families under all names of the test.
 fn rows() -> Vec<(String, &'static Row)> {
     static ALIAS: Row = Row { wider: &["\"x\""], ..row("aliases.haiku", "", ["\"a\"", "\"p\"", "\"b\"", "\"c\""]) };
     let single = SINGLE.iter().map(|row| (row.key.to_owned(), row));
@@ -146,7 +146,7 @@ fn rows() -> Vec<(String, &'static Row)> {
     single.chain(routes).chain([(ALIAS.key.to_owned(), &ALIAS)]).collect()
 }
 
-/// Value and origin of a setting in `config show`; `None` where it is not listed.
+/// Value and origin of a setting in `config show`; `None` if it is not listed.
 fn listed(text: &str, key: &str) -> Option<(String, String)> {
     let line = text.lines().find(|line| line.starts_with(&format!("{key} ")))?;
     let columns: Vec<&str> = line.split("  ").map(str::trim).filter(|column| !column.is_empty()).collect();
@@ -157,7 +157,7 @@ fn shown(text: &str, key: &str) -> (String, String) {
     listed(text, key).unwrap_or_else(|| panic!("{key}: {text}"))
 }
 
-/// A value as the table shows it: without the quotes that a URL does not get.
+/// Value as the table shows it: a URL has no quotes.
 fn as_shown(key: &str, value: &str) -> String {
     if key.ends_with("base_url") { value.trim_matches('"').to_owned() } else { value.to_owned() }
 }
@@ -181,7 +181,7 @@ fn every_key_is_flipped_by_both_files_the_environment_and_a_flag_in_this_order()
         let [file, project, variable, flag] = row.values;
         let value = |value: &str| as_shown(&key, value);
         let default = show(&["config", "show"], &[]);
-        // A route or an alias of no special name is there when someone speaks of it.
+        // A route or an alias without a special name exists only if configured.
         let is_free = key.starts_with("routes.big_one") || key.starts_with("aliases");
         assert_eq!(default, (!is_free).then(|| (row.default.to_owned(), "default".to_owned())), "{key}");
 
@@ -224,7 +224,7 @@ fn an_untrusted_project_makes_every_key_narrower_and_none_wider() {
             let aside = format!("  {key} = {}  (.sortie/config.toml:3", as_shown(&key, wider));
             assert!(ended.stdout.contains(&aside), "{}", ended.stdout);
         }
-        // What it says anyway changes nothing and needs no word.
+        // Setting the default changes nothing and causes no warning.
         if let Some((value, _)) = default.filter(|(value, _)| value != "(not set)") {
             world.write("workspace/.sortie/config.toml", &in_file(&key, &value));
             let ended = world.sortie(["config", "show"]).run();
@@ -254,7 +254,7 @@ fn the_table_of_this_test_has_every_key() {
     let mut tested: Vec<String> =
         rows().into_iter().map(|(key, _)| key).filter(|key| !key.starts_with("aliases")).collect();
     tested.extend(LISTS.iter().map(|list| list.key.to_owned()));
-    // They have tests of their own: only files can say them.
+    // They have tests of their own: only files can declare them.
     tested.push("hooks".to_owned());
     tested.extend(ROUTES.map(|route| format!("routes.{route}.api_key")));
     tested.sort_unstable_by_key(|key| keys.iter().position(|known| known == key));

@@ -1,4 +1,4 @@
-//! `--show`, its defaults by contract, and the two settings that bear on what is seen of sub-agents.
+//! `--show`, its defaults by contract, and the two settings about the display of sub-agents.
 
 use expect_test::expect;
 use serde_json::{Value, json};
@@ -8,14 +8,14 @@ use crate::run::delegating;
 use crate::terminal::on_terminal;
 use crate::world::{Ended, World};
 
-/// A task that makes one call and reports.
+/// Task that makes one call and reports.
 fn looking() -> ScriptedServer {
     let look = reply::calls([reply::call("Grep", json!({"pattern": "AuthError"}))]);
     let script = Script::new().once(when::any(), look).otherwise(reply::text("src/auth.rs:2 returns AuthError"));
     ScriptedServer::start(script).unwrap()
 }
 
-/// The same request in the words of each contract.
+/// Equivalent request in each contract.
 fn request(contract: &str) -> &'static str {
     match contract {
         "delegate" => r#"{"task": "Look for errors"}"#,
@@ -24,7 +24,7 @@ fn request(contract: &str) -> &'static str {
     }
 }
 
-/// One delegation in a contract, with these arguments behind it.
+/// One delegation in a contract, with these further arguments.
 fn task(contract: &str, more: &[&str]) -> Ended {
     let world = World::new();
     let finder = "---\nname: finder\ndescription: Finds\ntools: Grep\n---\nYou find things.\n";
@@ -78,7 +78,7 @@ fn s1_46_on_a_terminal_a_block_is_redrawn_in_place_until_it_is_completed() {
     let (_, shown) = on_terminal(world.sortie(args).on(&slow, "anthropic"), "xterm");
     let drawn = shown.matches("◐ active · explore agent-").count();
     assert!(drawn > 1, "several frames: {shown:?}");
-    // The last one may have a line more, if it falls between the reply and the end.
+    // The last one may have one more line, if it falls between the reply and the end.
     assert!(shown.matches("A\r\x1b[J").count() >= drawn, "each one is taken back: {shown:?}");
     let (_, ending) = shown.rsplit_once("● completed").unwrap();
     assert!(ending.contains("│ Found.\n└ "), "{ending:?}");

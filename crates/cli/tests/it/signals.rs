@@ -1,5 +1,5 @@
-//! Ctrl-C, SIGTERM and SIGHUP: the first one ends the run in order, the second one at once. A terminal or a reader that
-//! goes away leaves nothing behind that runs on.
+//! Ctrl-C, SIGTERM and SIGHUP: the first one ends the run in order, the second one at once. A vanished terminal or
+//! reader leaves nothing running.
 
 use std::io::Read as _;
 use std::process::Stdio;
@@ -15,7 +15,7 @@ use crate::run::delegating;
 use crate::terminal::terminal;
 use crate::world::{Live, World, wait_for};
 
-/// A main agent that waits for a child, whose model never answers.
+/// Main agent that waits for a child whose model never answers.
 fn stuck() -> Script {
     Script::new()
         .on(
@@ -29,7 +29,7 @@ fn send(live: &Live, signal: Signal) {
     kill_process(Pid::from_child(&live.child), signal).unwrap();
 }
 
-/// A run that cannot write its ending before another program lets go of the journal.
+/// Run that cannot write its ending until another program unlocks the journal.
 fn kept_from_ending(world: &World, server: &ScriptedServer) -> (Live, rusqlite::Connection) {
     let live = world.sortie(["run", "QUESTION"]).on(server, "anthropic").hearing_signals().start();
     wait_for(server, |traffic| traffic.calls >= 2);
@@ -89,7 +89,7 @@ fn a_signal_ends_a_program_whose_result_nobody_reads() {
     let server = ScriptedServer::start(Script::always(reply::text("x".repeat(1 << 20)))).unwrap();
     let mut command = world.sortie(["run", "x"]).on(&server, "anthropic").into_command();
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-    // Its first byte says that the run is over and the result is on its way.
+    // Its first byte shows that the run is over and the result is on its way.
     child.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
     kill_process(Pid::from_child(&child), Signal::INT).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(130));
@@ -116,7 +116,7 @@ fn a_second_hang_up_is_not_a_second_wish() {
     send(&live, Signal::HUP);
     wait_for(&server, |traffic| traffic.in_flight == 0);
     send(&live, Signal::HUP);
-    // It has been delivered when another one is, which it takes in order.
+    // Delivered before a second one, which it handles in order.
     send(&live, Signal::HUP);
     other.execute_batch("ROLLBACK").unwrap();
     let ended = live.wait();
@@ -144,7 +144,7 @@ fn a_terminal_that_is_closed_ends_the_run_in_order() {
     let (host, guest) = terminal();
     let own = || Stdio::from(guest.try_clone().unwrap());
     let run = world.sortie(["run", "QUESTION"]).on(&server, "anthropic").env("TERM", "xterm");
-    // It becomes the terminal's own session, as under a shell.
+    // Makes the terminal its own session's, as under a shell.
     let mut command = run.hearing_signals().under("setsid", &["--ctty"]).into_command();
     let mut child = command.stdin(own()).stdout(own()).stderr(own()).spawn().unwrap();
     drop((command, guest));
@@ -181,7 +181,7 @@ fn a_question_is_open_until_a_closed_terminal_has_stopped_the_run() {
     }
 }
 
-/// A main agent that says something and then waits for a child, whose model never answers.
+/// Main agent that says something and then waits for a child whose model never answers.
 fn talking() -> Script {
     let delegate = json!({"description": "Wait", "prompt": "CHILD"});
     let say = reply::text("So far.").calls([reply::call("Task", delegate)]);
@@ -214,7 +214,7 @@ fn a_terminal_that_is_closed_with_its_shell_ends_the_run_in_order() {
     let (host, guest) = terminal();
     let own = || Stdio::from(guest.try_clone().unwrap());
     let run = world.sortie(["run", "QUESTION"]).on(&server, "anthropic").env("TERM", "dumb").hearing_signals();
-    // An interactive shell, which tells its jobs that the terminal is gone, as the kernel does.
+    // An interactive shell, which tells its jobs that the terminal has gone, as the kernel does.
     let script = "set -m; \"$@\"; echo $? > ended";
     let mut command = run.under("setsid", &["--ctty", "bash", "--norc", "-i", "-c", script, "bash"]).into_command();
     let mut child = command.stdin(own()).stdout(own()).stderr(own()).spawn().unwrap();
@@ -248,10 +248,10 @@ fn whoever_was_stopped_for_a_while_does_not_take_that_for_a_model_that_stalls() 
     let live = world.sortie([&["run", "QUESTION"], &impatient[..]].concat()).on(&server, "anthropic").start();
     wait_for(&server, |traffic| traffic.in_flight == 1);
     send(&live, Signal::STOP);
-    // Sleeps on purpose: what is tested is that time passes.
+    // Sleeps on purpose: the test is about elapsed time.
     std::thread::sleep(Duration::from_secs(6));
     send(&live, Signal::CONT);
-    // Sleeps on purpose: it looks at the clock before anything comes.
+    // Sleeps on purpose: it looks at the clock before anything arrives.
     std::thread::sleep(Duration::from_millis(500));
     server.gate("answer").open();
     let ended = live.wait();

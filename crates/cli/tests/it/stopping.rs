@@ -1,4 +1,4 @@
-//! `sortie tasks stop`, whatever becomes of the owners meanwhile.
+//! `sortie tasks stop`, whatever happens to the owners meanwhile.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use sortie_testkit::{Script, ScriptedServer, reply, when};
 use crate::resume::{id, kill, send, states};
 use crate::world::{Live, World, wait_for};
 
-/// A main agent that waits for a child, whose model answers when it is let.
+/// Main agent that waits for a child whose model answers when released.
 pub(crate) fn waiting() -> ScriptedServer {
     let delegate = json!({"description": "Wait", "prompt": "CHILD"});
     let script = Script::new()
@@ -19,14 +19,14 @@ pub(crate) fn waiting() -> ScriptedServer {
     ScriptedServer::start(script).unwrap()
 }
 
-/// A run whose child is at work, and the ids of both.
+/// Run with a working child, and the ids of both.
 pub(crate) fn begun(world: &World, server: &ScriptedServer) -> (Live, Vec<String>) {
     let live = world.sortie(["run", "QUESTION"]).on(server, "anthropic").start();
     wait_for(server, |traffic| traffic.calls >= 2);
     (live, world.tasks(2).iter().map(id).collect())
 }
 
-/// Returns when a wish lies in the journal.
+/// Waits until a command is in the journal.
 fn wait_for_wish(world: &World) {
     let since = Instant::now();
     let count = || world.sql().query_row("SELECT count(*) FROM commands", [], |row| row.get::<_, i64>(0)).unwrap();

@@ -1,4 +1,4 @@
-//! Answers by a schema, on the command line.
+//! Structured answers on the command line.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use sortie_testkit::{Script, ScriptedServer, reply, when};
 
 use crate::world::{Invocation, World};
 
-/// A schema in a file, of which a scripted model thinks at its second try.
+/// A schema in a file, which a scripted model satisfies at its second attempt.
 fn found(world: &World) -> (PathBuf, ScriptedServer) {
     let schema = json!({"type": "object", "properties": {"line": {"type": "integer"}}, "required": ["line"]});
     let file = world.write("schema.json", &schema.to_string());

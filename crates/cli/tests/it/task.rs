@@ -1,4 +1,4 @@
-//! `sortie task`: one delegation, in the contract's own words.
+//! `sortie task`: one delegation, in the contract's own JSON.
 
 use expect_test::{Expect, expect};
 use serde_json::json;
@@ -42,7 +42,7 @@ fn a_request_as_json_from_stdin_or_as_flags_means_the_same() {
     assert_eq!(bodies[0], bodies[4]);
 }
 
-/// Exit 1, and the contract's own error form on stdout.
+/// Checks for exit 1 and the contract's own error form on stdout.
 fn check(invocation: Invocation, expected: &Expect) {
     expected.assert_eq(&invocation.run().transcript());
 }

@@ -1,4 +1,4 @@
-//! `sortie tasks`: what was run is found again.
+//! `sortie tasks`: finding past runs again.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use crate::retention::make_older;
 use crate::run::delegating;
 use crate::world::{World, wait_for};
 
-/// A world in which one delegated run has ended, and the ids of its tasks, the root's first.
+/// World after one delegated run, and the ids of its tasks, the root's first.
 pub(crate) fn after_a_run() -> (World, Vec<String>) {
     let (world, server) = (World::new(), ScriptedServer::start(delegating()).unwrap());
     let outcome =
@@ -243,7 +243,7 @@ fn a_task_that_waits_for_a_slot_is_shown_as_waiting() {
             children.iter().map(|child| world.sortie(command.iter().copied().chain([child.as_str()])).run().stdout);
         all.filter(|told| told.contains("slot")).collect()
     };
-    // What is recorded can be read a moment later.
+    // Records can be read a moment later.
     let since = Instant::now();
     while told(&["task-status"]).len() != 1 {
         assert!(since.elapsed() < Duration::from_secs(30), "one of the two waits");

@@ -1,4 +1,4 @@
-//! Templates on the command line: what is listed, what a run makes of one, and what does not fit.
+//! Templates on the command line: lists, use in a run, and mistakes.
 
 use expect_test::expect;
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ fn world() -> World {
     world
 }
 
-/// Runs with a model that answers `ok`, and returns what it was asked first, with how the run ended.
+/// Runs with a model that answers `ok`; returns its first request, and how the run ended.
 fn asked(world: &World, args: &[&str], stdin: &str) -> (String, Ended) {
     let server = ScriptedServer::start(Script::always(reply::text("ok"))).unwrap();
     let ended = world.sortie(args).stdin(stdin).on(&server, "anthropic").run();
@@ -72,13 +72,13 @@ fn a_template_chooses_who_serves_unless_the_command_does() {
     assert_eq!(outcome(&["/t", "--agent", "other"]), ("other".to_owned(), "First.\n\nDo it.".to_owned()));
 }
 
-/// What a main agent reads of a call for a sub-agent with this prompt, what the sub-agent is asked, if it is started,
-/// and what the main agent knows of the tool.
+/// Results of a call for a sub-agent with this prompt: the main agent's output, the sub-agent's request if it starts,
+/// and the tool's description.
 fn delegated(world: &World, agent: &str, prompt: &str, flags: &[&str]) -> (String, Option<String>, String) {
     called(world, &json!({"description": "d", "prompt": prompt, "subagent_type": agent}), flags)
 }
 
-/// The same of a call with these arguments.
+/// Results of a call with these arguments.
 fn called(world: &World, task: &Value, flags: &[&str]) -> (String, Option<String>, String) {
     let script = Script::new()
         .on(when::prompt_contains("QUESTION").turn(0), reply::calls([reply::call("Task", task.clone())]))

@@ -1,4 +1,4 @@
-//! What a person sees: stderr is a real terminal, stdout is not.
+//! Display for a person: stderr is a real terminal, stdout is not.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -13,7 +13,7 @@ use sortie_testkit::{Script, ScriptedServer, reply};
 use crate::run::delegating;
 use crate::world::{Invocation, World};
 
-/// A terminal of 80 columns: the end that a person has, and the end that programs have.
+/// Terminal of 80 columns: the person's end, and the programs' end.
 pub(crate) fn terminal() -> (OwnedFd, OwnedFd) {
     let host = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
     grantpt(&host).unwrap();
@@ -24,7 +24,7 @@ pub(crate) fn terminal() -> (OwnedFd, OwnedFd) {
     (host, guest)
 }
 
-/// Runs it with stderr on a terminal; what stdout and the terminal got.
+/// Runs it with stderr on a terminal; returns the content of stdout and the terminal.
 pub(crate) fn on_terminal(invocation: Invocation, term: &str) -> (String, String) {
     let (host, guest) = terminal();
     let mut command = invocation.env("TERM", term).into_command();
@@ -33,7 +33,7 @@ pub(crate) fn on_terminal(invocation: Invocation, term: &str) -> (String, String
     drop(command);
     let reader = std::thread::spawn(move || {
         let mut shown = Vec::new();
-        // A terminal whose other end is closed says EIO, not end of file.
+        // A terminal whose other end is closed returns EIO, not end of file.
         File::from(host).read_to_end(&mut shown).ok();
         shown
     });

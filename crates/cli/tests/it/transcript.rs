@@ -1,10 +1,10 @@
-//! Makes output comparable: what differs from run to run is replaced by a name for it.
+//! Makes output comparable: replaces what differs between runs by names.
 
 use std::path::Path;
 
 const ID_LETTERS: usize = 12;
 
-/// Replaces directories of the world, task ids in order of appearance, times, counts of tokens and ports.
+/// Replaces directories of the world, task ids in order of appearance, times, token counts and ports.
 pub(crate) fn normalised(text: &str, root: &Path) -> String {
     let text = text.replace(&*root.to_string_lossy(), "<dir>/");
     let text = number_ids(&text);

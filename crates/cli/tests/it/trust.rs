@@ -1,4 +1,4 @@
-//! Trust: what a project's files may do before and after, what is kept of it, and how it is lost.
+//! Trust: what a project's files may do before and after, what is stored, and how trust is lost.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, symlink};
@@ -12,7 +12,7 @@ const CONFIG: &str = "workspace/.sortie/config.toml";
 const OWN_MODEL: &str =
     "[routes.main]\nmodel = \"project-model\"\nbase_url = \"http://127.0.0.1:1\"\n[task_tool]\nmax_depth = 9\n";
 
-/// The lines of `config show` that tell of the project.
+/// Lines of `config show` about the project.
 fn show(world: &World, args: &[&str]) -> Ended {
     world.sortie(["config", "show"].iter().chain(args)).run()
 }
@@ -21,7 +21,7 @@ fn model(ended: &Ended) -> &str {
     ended.stdout.lines().find(|line| line.starts_with("model ")).unwrap().trim_start_matches("model").trim()
 }
 
-/// A project with one of each kind of file.
+/// Project with one of each kind of file.
 fn project() -> World {
     let world = World::new();
     world.write(CONFIG, &format!("{OWN_MODEL}max_children = 5\n[aliases]\nhaiku = \"light\"\n"));
@@ -102,7 +102,7 @@ fn a_trusted_project_counts_in_full_until_a_file_changes_or_trust_is_revoked() {
         warning: ignored: `routes.main.base_url` (.sortie/config.toml:3), `routes.main.model` (.sortie/config.toml:2), `task_tool.max_depth` (.sortie/config.toml:5): .sortie/config.toml has changed since you trusted it; look at it and run `sortie trust` again
     "#]].assert_eq(&ended.stderr);
 
-    // One that has become harmless counts, and the change is still told of.
+    // A file that has become harmless counts, and the change is still reported.
     world.write(CONFIG, "[task_tool]\nmax_depth = 1\n");
     expect![[r#"
         warning: .sortie/config.toml has changed since you trusted it; look at it and run `sortie trust` again
@@ -119,7 +119,7 @@ fn a_trusted_project_counts_in_full_until_a_file_changes_or_trust_is_revoked() {
     "#]]
     .assert_eq(&revoked.transcript());
     assert_eq!(model(&show(&world, &[])), "offline, the built-in rule-based model (no model is set)");
-    // What was trusted before it became a part of another project is found by itself.
+    // A project trusted before it became a part of another one is still found.
     fs::create_dir_all(world.path("outer/inner/.sortie")).unwrap();
     assert_eq!(world.sortie(["trust"]).arg(world.path("outer/inner")).run().code, 0);
     fs::remove_dir(world.path("outer/inner/.sortie")).unwrap();
@@ -207,7 +207,7 @@ fn a_trusted_env_file_stands_under_the_processs_own_variables_and_over_the_proje
         let ended = world.sortie(["config", "show"]).env(name, value).run();
         assert!(model(&ended).starts_with(&format!("{expected} over")), "{name}={value}: {}", ended.stdout);
     }
-    // Its own longer name does not win over the process's shorter one.
+    // Its own longer name does not override the process's shorter one.
     world.write("workspace/.env", "SORTIE_ROUTES__MAIN__MODEL=env\nOTHER=k\n");
     world.sortie(["trust"]).run();
     let ended = world.sortie(["config", "show"]).env("LLM_MODEL_ID", "own").run();
@@ -227,7 +227,7 @@ fn an_untrusted_env_file_is_named_where_it_would_have_had_a_say() {
     assert_eq!(world.sortie(["agents", "list"]).run().stderr, "", "it has nothing to do with Sortie");
 }
 
-/// A hundred of them.
+/// A hundred lines.
 fn lines(line: impl Fn(usize) -> String) -> String {
     (0..100).map(line).collect::<Vec<_>>().join("\n")
 }
@@ -341,7 +341,7 @@ fn a_list_that_the_project_itself_may_have_written_is_not_believed() {
         error: <dir>/workspace cannot be trusted: the list of trusted projects (<dir>/workspace/.state) lies in <dir>/workspace, so files there could trust themselves
         hint: set SORTIE_HOME to a directory outside of any project; `--trust` trusts this one for one run
     "#]].assert_eq(&refused.transcript());
-    // The home directory and the root hold everything, that list included.
+    // The home directory and the root hold everything, the list included.
     for root in [world.path("home"), "/".into()] {
         let refused = world.sortie(["trust"]).without_env("SORTIE_HOME").cwd(root).run();
         assert_eq!((refused.code, refused.stdout.as_str()), (2, ""), "{refused:#?}");
@@ -370,7 +370,7 @@ fn the_list_is_for_this_user_alone_and_a_broken_one_trusts_nothing() {
         );
         said += ended.stderr.lines().next().unwrap();
         said += "\n";
-        // Whoever would write it is stopped: it may hold what the user still wants.
+        // Every command that would write it stops: it may hold what the user still wants.
         for args in [&["trust"][..], &["trust", "--list"], &["trust", "--revoke", "."]] {
             let refused = world.sortie(args).env("SORTIE_HOME", &home).run();
             assert_eq!((refused.code, refused.stdout.as_str()), (2, ""), "{what} {args:?}");
@@ -415,7 +415,7 @@ fn the_list_shows_how_each_project_stands_now() {
     }
     world.write("workspace/.sortie/agents/new.md", "---\nname: new\n---\n");
     fs::remove_dir_all(world.path("gone")).unwrap();
-    // Neither a configuration nor the place where one stands has a say in it.
+    // Neither the configuration nor the current directory matters.
     world.config("this is no TOML");
     let elsewhere = world.path("elsewhere");
     fs::create_dir(&elsewhere).unwrap();
@@ -432,7 +432,7 @@ fn the_list_shows_how_each_project_stands_now() {
         <dir>/workspace  since <time>  1 file; not covered: .sortie/agents/new.md
     "#]]
     .assert_eq(&normalised(&text, &world.path("")));
-    // One that is gone can still be taken off.
+    // A project that is gone can still be removed.
     assert_eq!(world.sortie(["trust", "--revoke"]).arg(world.path("gone")).run().code, 0);
     assert!(!world.sortie(["trust", "--list"]).run().stdout.contains("gone"));
 }

@@ -1,4 +1,4 @@
-//! Wishes to the tasks of another process: to let one go, to tell it more; what is refused, and how soon.
+//! Commands to the tasks of another process: release and send; refusals, and delays.
 
 use std::time::{Duration, Instant};
 

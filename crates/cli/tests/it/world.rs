@@ -1,4 +1,4 @@
-//! A home, a workspace and an empty environment for one test, and the program run in them.
+//! A home, a workspace and an empty environment for one test, and the program in them.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -13,19 +13,19 @@ use tempfile::TempDir;
 
 use crate::transcript::normalised;
 
-/// One test's world. Nothing of the machine's own configuration reaches it.
+/// World of one test. Nothing of the machine's own configuration reaches it.
 pub(crate) struct World {
     dir: TempDir,
 }
 
-/// A command line that is about to be run.
+/// Command line to be run.
 pub(crate) struct Invocation {
     command: Command,
     stdin: Option<Vec<u8>>,
     root: PathBuf,
 }
 
-/// A program that runs.
+/// Running program.
 pub(crate) struct Live {
     pub(crate) child: Child,
     stdout: JoinHandle<Vec<u8>>,
@@ -33,10 +33,10 @@ pub(crate) struct Live {
     root: PathBuf,
 }
 
-/// A program that has ended.
+/// Finished program.
 #[derive(Debug)]
 pub(crate) struct Ended {
-    /// As a shell would report it: 128 and the number for one that a signal killed.
+    /// Exit code as in a shell: 128 plus the number of a signal that killed it.
     pub(crate) code: i32,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
@@ -56,7 +56,7 @@ impl World {
     }
 
     pub(crate) fn path(&self, relative: &str) -> PathBuf {
-        // Paths in messages are canonical; the test's must be, too.
+        // Paths in messages are canonical, so the test's must be too.
         self.dir.path().canonicalize().unwrap().join(relative)
     }
 
@@ -67,7 +67,7 @@ impl World {
         path
     }
 
-    /// The user's configuration file.
+    /// Writes the user's configuration file.
     pub(crate) fn config(&self, text: &str) -> PathBuf {
         self.write("home/.config/sortie/config.toml", text)
     }
@@ -77,24 +77,23 @@ impl World {
         command
             .args(args)
             .env_clear()
-            // Where an instrumented program writes what it ran; unset otherwise.
+            // Profile of an instrumented program; otherwise unset.
             .envs(std::env::var_os("LLVM_PROFILE_FILE").map(|file| ("LLVM_PROFILE_FILE", file)))
             .env("HOME", self.path("home"))
             .env("SORTIE_HOME", self.path("state"))
-            // Nobody can be found there, whatever runs on this machine.
+            // No server can be there, whatever runs on this machine.
             .env("OLLAMA_HOST", "127.0.0.1:1")
             .env("LLAMA_ARG_PORT", "1")
             .current_dir(self.path("workspace"));
         Invocation { command, stdin: None, root: self.path("") }
     }
 
-    /// The journal as another program may open it.
+    /// Journal, opened as by another program.
     pub(crate) fn sql(&self) -> rusqlite::Connection {
         rusqlite::Connection::open(self.path("state/journal.db")).unwrap()
     }
 
-    /// All tasks, the oldest first, as soon as so many are in the journal: what nobody waits for is there a moment
-    /// later.
+    /// All tasks, the oldest first, once the journal has this many: background work arrives a moment later.
     pub(crate) fn tasks(&self, count: usize) -> Vec<serde_json::Value> {
         let since = Instant::now();
         loop {
@@ -108,7 +107,7 @@ impl World {
         }
     }
 
-    /// Whether anything was kept.
+    /// True if nothing was stored.
     pub(crate) fn kept_nothing(&self) -> bool {
         fs::read_dir(self.path("state")).unwrap().next().is_none()
     }
@@ -150,19 +149,19 @@ impl Invocation {
         self
     }
 
-    /// On a disk on which no file can grow beyond `kibibytes`.
+    /// Runs it with a limit on the size of files, `kibibytes`.
     pub(crate) fn on_a_disk_of(self, kibibytes: u32) -> Self {
-        // Ignored, the signal becomes an ordinary error of the write, and stays ignored in the program.
+        // Ignored, the signal becomes an ordinary write error, and stays ignored in the program.
         let script = format!("trap '' XFSZ; ulimit -f {}; exec \"$@\"", kibibytes * 2);
         self.under("/bin/sh", &["-c", &script, "sh"])
     }
 
-    /// Even where the tests run under `nohup`, or behind a shell's `&`: what is ignored is inherited.
+    /// Resets ignored signals, which are inherited from `nohup` or a shell's `&`.
     pub(crate) fn hearing_signals(self) -> Self {
         self.under("env", &["--default-signal=HUP,INT"])
     }
 
-    /// Started by another program, which gets these arguments and then the whole command line.
+    /// Runs it under another program, which gets these arguments and then the whole command line.
     pub(crate) fn under(mut self, program: &str, args: &[&str]) -> Self {
         let mut outer = Command::new(program);
         outer.args(args).arg(self.command.get_program()).args(self.command.get_args()).env_clear();
@@ -176,7 +175,8 @@ impl Invocation {
         self.command.stdin(if self.stdin.is_some() { Stdio::piped() } else { Stdio::null() });
         let mut child = self.command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         if let (Some(text), Some(mut pipe)) = (self.stdin, child.stdin.take()) {
-            // Written aside: a program that never reads its stdin must not hold the test. It may also close it early.
+            // Written by a thread: a program that never reads its stdin must not block the test. It may also close it
+            // early.
             std::thread::spawn(move || pipe.write_all(&text).ok());
         }
         let mut out = child.stdout.take().unwrap();
@@ -190,7 +190,7 @@ impl Invocation {
         self.start().wait()
     }
 
-    /// The bare command, for tests that handle its pipes themselves.
+    /// Bare command, for tests that handle its pipes themselves.
     pub(crate) fn into_command(self) -> Command {
         self.command
     }
@@ -208,7 +208,7 @@ impl Live {
         let status = self.child.wait().unwrap();
         let text = |thread: JoinHandle<Vec<u8>>| {
             let text = String::from_utf8(thread.join().unwrap()).unwrap();
-            // What a machine says that has much to do.
+            // Message of a busy machine.
             text.replace("note: waiting for the journal, which another program seems to keep locked\n", "")
         };
         Ended {
@@ -221,7 +221,7 @@ impl Live {
 }
 
 impl Ended {
-    /// Everything that came out, with ids, times, ports and directories replaced by stable names.
+    /// Whole output, with stable names for ids, times, ports and directories.
     pub(crate) fn transcript(&self) -> String {
         let section = |name: &str, text: &str| match text {
             "" => String::new(),

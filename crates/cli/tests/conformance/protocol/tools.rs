@@ -1,4 +1,4 @@
-//! What the other tools answer, as the models of `envelope` receive it: P-11, P-14 and P-15, and the escapes of K03.
+//! Results of the other tools, as the models of `envelope` receive them: P-11, P-14 and P-15, and the escapes of K03.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -10,7 +10,7 @@ use super::conforming;
 use crate::s0::{answer, arguments, delegating, run, run_with};
 use crate::world::{DONE, ToolResult, WIRES, World, main_agent_calls};
 
-/// What a sub-agent's model received for these calls, each held against the protocol.
+/// Results that a sub-agent's model received for these calls, each checked against the protocol.
 fn observed(world: &World, wire: &str, calls: impl IntoIterator<Item = ScriptedPart>) -> Vec<Value> {
     let script =
         delegating(arguments("general")).on(when::turn(0), reply::calls(calls)).otherwise(reply::text("FINAL"));
@@ -27,7 +27,7 @@ fn read(path: &str) -> ScriptedPart {
     reply::call("Read", json!({"file_path": path}))
 }
 
-/// One call of each tool, and the payload that it has to have.
+/// One call of each tool, and its required payload.
 fn each_tool() -> Vec<(&'static str, Value, Value)> {
     let first = json!({"file": "src/auth.rs", "line": 1, "text": "pub fn login() -> Result<(), AuthError> {"});
     let second = json!({"file": "src/auth.rs", "line": 2, "text": "    Err(AuthError)"});
@@ -132,7 +132,7 @@ fn p_11_a_page_that_was_asked_for_is_given_whole_and_says_that_it_must_not_be_cu
         for (result, (first, last), status) in [
             (&results[0], (1, 3000), "success"),
             (&results[1], (3001, 4000), "success"),
-            // Nobody asked for so few.
+            // The call itself did not ask for so few.
             (&results[2], (1, 2000), "partial"),
         ] {
             assert_eq!(result["context"]["truncation_skip"], true);

@@ -11,7 +11,7 @@ use crate::world::{WIRES, World};
 const MAX_LINES: usize = 2000;
 const MAX_BYTES: usize = 51_200;
 
-/// The result of a sub-agent that says this, and what the file that it names holds, if it names one.
+/// Result of a sub-agent with this text, and the content of the file that it names, if any.
 fn reported(wire: &str, text: &str) -> (Value, Option<String>) {
     let world = World::new();
     let result = answer(&run(&world, wire, delegating(arguments("explore")).otherwise(reply::text(text))));
@@ -20,7 +20,7 @@ fn reported(wire: &str, text: &str) -> (Value, Option<String>) {
     (result, kept)
 }
 
-/// What was kept of a text, as the result shows it.
+/// Part of a text that the result shows.
 fn preview<'a>(result: &'a Value, original: &str) -> &'a str {
     let (data, figures) = (&result["data"], &result["data"]["truncation"]);
     let preview = data["preview"].as_str().unwrap();

@@ -1,4 +1,4 @@
-//! Put off by the document, and there all the same: S0-15 and S0-58.
+//! Asking before a tool runs: deferred by the specification, implemented all the same. S0-15 and S0-58.
 
 use serde_json::json;
 use sortie_testkit::{reply, when};

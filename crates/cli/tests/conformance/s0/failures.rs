@@ -1,4 +1,4 @@
-//! Flow and errors: S0-59, S0-64 to S0-67, and what limits leave.
+//! Flow and errors: S0-59, S0-64 to S0-67, and results after a limit.
 
 use serde_json::{Value, json};
 use sortie_testkit::{Fault, Script, ScriptedReply, ScriptedServer, reply, when};
@@ -6,7 +6,7 @@ use sortie_testkit::{Fault, Script, ScriptedReply, ScriptedServer, reply, when};
 use super::errand::{answer, arguments, delegating, notices, printed, run, run_with};
 use crate::world::{DONE, WIRES, World, main_agent_calls};
 
-/// The arguments without one field, and with wrong values for it.
+/// Arguments without one field, and with wrong values for it.
 fn wrong(field: &str) -> Vec<Value> {
     let mut without = arguments("general");
     without.as_object_mut().unwrap().remove(field);
@@ -19,7 +19,7 @@ fn wrong(field: &str) -> Vec<Value> {
     values.into_iter().map(with).chain([without]).collect()
 }
 
-/// What the main agent is told of a call with these arguments, which must start nothing.
+/// Result for a call with these arguments, which must start nothing.
 fn refused(wire: &str, arguments: &str) -> Value {
     let run = run(&World::new(), wire, main_agent_calls([reply::raw_call("Task", arguments)]));
     assert!(run.sub_agents().is_empty(), "{arguments}");

@@ -1,4 +1,4 @@
-//! What the document puts off and is there: going on from a transcript.
+//! Resuming from a transcript: deferred by the specification, implemented all the same.
 
 use sortie_testkit::{Script, ScriptedServer, reply};
 

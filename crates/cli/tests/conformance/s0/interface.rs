@@ -1,4 +1,4 @@
-//! What goes in and what comes out: S0-21 to S0-38.
+//! Input and output: S0-21 to S0-38.
 
 use serde_json::{Value, json};
 use sortie_testkit::{Script, ScriptedServer, reply, when};
@@ -26,7 +26,7 @@ fn s0_21_s0_22_s0_23_s0_24_the_schema_has_the_four_fields() {
     }
 }
 
-/// A sub-agent that reads three files and searches once, with something said on the way.
+/// Sub-agent that reads three files and searches once, with some text on the way.
 fn working(script: Script) -> Script {
     let read = |path: &str| reply::call("Read", json!({"file_path": path}));
     script
@@ -38,7 +38,7 @@ fn working(script: Script) -> Script {
         .otherwise(reply::text("FINAL"))
 }
 
-/// The counts of a summary, in the order of the tools' names.
+/// Counts of a summary, sorted by tool.
 fn counts(answer: &Value) -> Vec<(&str, u64)> {
     let tools = answer["data"]["tool_summary"].as_array().unwrap();
     let mut counts: Vec<_> =
@@ -113,7 +113,7 @@ fn s0_37_the_arguments_come_back_as_they_were_given() {
     let given = json!({
         "description": " Ä  b ", "prompt": "CHILD\n\t🦀 ", "subagent_type": " PLAN ", "model": "main",
         "Extra": {"b": [1, 2.5, null, true], "a": "\u{0}"},
-        // Shapes of keys: they are the caller's own words.
+        // Texts like keys: they are the caller's own.
         "Keys": ["AKIAIOSFODNN7EXAMPLE", "-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEA\n-----END RSA PRIVATE KEY-----"],
     });
     for wire in WIRES {

@@ -62,7 +62,7 @@ fn s0_09_s0_46_only_main_and_light_can_be_chosen_even_where_there_are_more_route
     }
 }
 
-/// A user's configuration in which both routes are set.
+/// User configuration with both routes.
 fn config(main: &ScriptedServer, light: &ScriptedServer) -> String {
     let route = |name: &str, model: &str, key: &str, url: String| {
         format!("[routes.{name}]\nmodel = \"{model}\"\napi_key = \"{key}\"\nbase_url = \"{url}\"\n")
@@ -84,7 +84,7 @@ fn s0_47_editing_a_file_moves_light_to_another_endpoint() {
     assert_eq!(main.requests().len(), 0);
 }
 
-/// What a route's server got: model, path, key and the whole body.
+/// Content of a route's request: model, path, key and the whole body.
 fn received(server: &ScriptedServer) -> (String, String, Option<String>, Value) {
     let request = server.requests().last().unwrap().clone();
     let model = request.body["model"].as_str().unwrap().to_owned();

@@ -24,7 +24,7 @@ fn s0_16_nothing_is_delegated_unless_the_main_agent_calls_the_tool() {
     assert!(run.main_agent()[0].offers("Task"), "it could have");
 }
 
-/// A main agent that delegates twice, one after the other, with something said before and between.
+/// Main agent that delegates twice in sequence, with text before and between.
 fn twice() -> Script {
     let brief = |prompt: &str| task(json!({"description": "d", "prompt": prompt, "subagent_type": "general"}));
     Script::new()

@@ -6,7 +6,7 @@ use sortie_testkit::{reply, when};
 use super::errand::{CHILD, answer, arguments, delegating, run, run_with};
 use crate::world::{Heard, WIRES, World};
 
-/// The types with the files that hold their role prompts.
+/// Types with the files of their role prompts.
 const ROLES: [(&str, &str); 4] = [
     ("general", include_str!("../../../../../prompts/agents_prompts/subagent_general_prompt.md")),
     ("explore", include_str!("../../../../../prompts/agents_prompts/subagent_explore_prompt.md")),
@@ -14,7 +14,7 @@ const ROLES: [(&str, &str); 4] = [
     ("plan", include_str!("../../../../../prompts/agents_prompts/subagent_plan_prompt.md")),
 ];
 
-/// What the sub-agent of a call with this type was told first.
+/// First request of the sub-agent of a call with this type.
 fn told(world: &World, subagent_type: &str) -> Heard {
     let run = run(world, "anthropic", delegating(arguments(subagent_type)).otherwise(reply::text("FINAL")));
     run.sub_agents().remove(0)
@@ -33,7 +33,7 @@ fn s0_39_s0_40_s0_41_the_four_types_differ_in_their_system_prompts_alone() {
         let mut answer = answer(&run);
         assert_eq!(answer["status"], "success", "S0-40: {subagent_type}");
         assert_eq!(answer["data"]["subagent_type"], subagent_type);
-        // These name the type, its model and the time.
+        // These fields hold the type, its model and the time.
         for (part, key) in [("data", "subagent_type"), ("data", "model_used"), ("stats", "model"), ("stats", "time_ms")]
         {
             answer[part].as_object_mut().unwrap().remove(key).unwrap();

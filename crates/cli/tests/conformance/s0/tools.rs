@@ -1,4 +1,4 @@
-//! Which tools a sub-agent has: S0-03, S0-07, S0-08, S0-19, S0-53 to S0-57, S0-70, S0-71.
+//! Tools of a sub-agent: S0-03, S0-07, S0-08, S0-19, S0-53 to S0-57, S0-70, S0-71.
 
 use std::collections::BTreeMap;
 use std::fs;

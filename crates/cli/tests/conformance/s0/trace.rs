@@ -1,4 +1,4 @@
-//! What is recorded of sub-agents: S0-68 and S0-69.
+//! Records about sub-agents: S0-68 and S0-69.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! What comes back: four fields, the last message as it is.
+//! Result: four fields, with the last message as it is.
 
 use serde_json::json;
 use sortie_testkit::{Script, ScriptedServer, reply, when};
@@ -6,7 +6,7 @@ use sortie_testkit::{Script, ScriptedServer, reply, when};
 use super::{REVIEWER, answer, arguments, failed, result, task, with_agents};
 use crate::world::{DONE, QUESTION, Run, WIRES, main_agent_calls};
 
-/// A reviewer that reads three times, searches once and ends in these words.
+/// Reviewer that reads three times, searches once and ends with these words.
 fn reviewer(last: &str) -> Script {
     let read = |path: &str| reply::call("Read", json!({"file_path": path}));
     let look = [

@@ -1,4 +1,4 @@
-//! What a person sees: a block for each sub-agent.
+//! Display for a person: a block for each sub-agent.
 
 use expect_test::expect;
 use serde_json::json;
@@ -7,7 +7,7 @@ use sortie_testkit::{Script, reply, when};
 use super::{REVIEWER, task, with_agents};
 use crate::world::{Run, main_agent_calls};
 
-/// A reviewer that works in six turns, of which five are a remark with a call.
+/// Reviewer with six turns, of which five are a remark with a call.
 fn talkative() -> Script {
     let remark = |turn: u32| {
         let read = json!({"file_path": "src/main.rs", "limit": 100 + turn});
@@ -17,7 +17,7 @@ fn talkative() -> Script {
     (0..5).fold(script, |script, turn| script.on(when::turn(turn), remark(turn))).otherwise(reply::text("One bug."))
 }
 
-/// The lines about sub-agents, without the figures that differ from run to run.
+/// Lines about sub-agents, without the figures that differ between runs.
 fn shown(run: &Run) -> String {
     let transcript = run.ended.transcript();
     let (_, stderr) = transcript.split_once("--- stderr\n").unwrap();

@@ -1,4 +1,4 @@
-//! The six conditions, word for word, with the codes that events carry.
+//! The six error conditions, word for word, with the codes of their events.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use super::{REVIEWER, agent_with, answer, arguments, failed, not_delegated, resu
 use crate::program::wait_for;
 use crate::world::{DONE, QUESTION, Run, World, main_agent_calls};
 
-/// Runs the script and checks the result of the main agent's call, and that it went on.
+/// Runs the script, and checks the result of the main agent's call and that the agent continued.
 fn check(world: &World, script: Script, expected: &Value) -> Run {
     let run = Run::with(world, "result", "anthropic", script, &["--set", "task_tool.default_timeout_seconds=1"]);
     assert_eq!(&result(&run), expected);
@@ -17,7 +17,7 @@ fn check(world: &World, script: Script, expected: &Value) -> Run {
     run
 }
 
-/// A main agent that delegates once; nothing else is ever asked.
+/// Main agent that delegates once; nothing else is asked.
 fn one_call(agent: &str) -> Script {
     main_agent_calls([task(agent, "CHILD works")])
 }
@@ -99,7 +99,7 @@ fn s1_18_a_task_out_of_time_says_how_long_it_had_and_its_connection_is_closed() 
         let (world, server) = (with_agents(), ScriptedServer::start(script).unwrap());
         let args = ["run", "--contract", "result", "--set", "task_tool.default_timeout_seconds=1", QUESTION];
         let live = world.sortie(args).on(&server, "anthropic").start();
-        // While its parent goes on: at the end of a process everything is closed.
+        // While its parent continues: at the end of a process everything is closed.
         wait_for(&server, |traffic| traffic.calls == 3 && traffic.in_flight == 1 && traffic.abandoned == 1);
         server.gate("parent").open();
         let run = Run { ended: live.wait(), server };
@@ -162,7 +162,7 @@ fn s1_44_a_chain_without_a_circle_ends_at_the_depth_limit() {
     assert_eq!(given, not_delegated("maximum sub-agent depth exceeded"));
 }
 
-/// A world in which `narrow` may not use what `searcher` needs.
+/// World in which `narrow` lacks what `searcher` needs.
 fn with_a_narrow_agent() -> World {
     let world = with_agents();
     agent_with(&world, "narrow", "description: Reads and delegates\ntools: Read, Task");
@@ -185,7 +185,7 @@ fn s1_20_an_agent_that_needs_tools_its_parent_may_not_use_is_not_started() {
     assert_eq!(given, not_delegated("Subagent lacks permission for required tools: Grep, Glob"));
 }
 
-/// The codes and errors of all finished Task calls, one a line, from the stream of events.
+/// Codes and errors of all finished Task calls, one a line, from the event stream.
 fn codes(world: &World, script: Script) -> String {
     let flags = ["--output-format", "stream-json", "--set", "task_tool.default_timeout_seconds=1"];
     let run = Run::with(world, "result", "anthropic", script, &flags);

@@ -1,4 +1,4 @@
-//! Agents come from files, which are data and nothing else.
+//! Agents from files, which are data and nothing else.
 
 use serde_json::json;
 use sortie_testkit::{Script, ScriptedServer, reply};
@@ -10,7 +10,7 @@ fn done() -> ScriptedServer {
     ScriptedServer::start(Script::always(reply::text("Done."))).unwrap()
 }
 
-/// The system prompt that an agent's model got.
+/// System prompt that an agent's model got.
 fn system(world: &World, agent: &str) -> String {
     let script = main_agent_calls([task(agent, "CHILD works")]).otherwise(reply::text("Done."));
     let run = Run::of(world, "result", "anthropic", script);

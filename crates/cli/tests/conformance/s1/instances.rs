@@ -1,4 +1,4 @@
-//! Every call has an instance of its own, on its own model, and nothing of it is left when it has ended.
+//! Every call has its own instance on its own model, and leaves nothing behind.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -83,7 +83,7 @@ fn s1_26_s1_38_what_ended_leaves_no_task_no_connection_and_no_file_behind() {
     assert_eq!(files("state/reports"), BTreeSet::new());
 }
 
-/// The events of one delegated run.
+/// Events of one delegated run.
 fn events() -> Vec<Value> {
     let script = main_agent_calls([task(REVIEWER, "CHILD works")])
         .on(when::turn(0), reply::calls([reply::call("LS", serde_json::json!({}))]))

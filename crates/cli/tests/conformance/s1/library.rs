@@ -1,4 +1,4 @@
-//! The surface for hosts that do their own delegating, and its observers.
+//! Library interface for hosts that delegate themselves, and its observers.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -17,12 +17,12 @@ use sortie_testkit::{Script, ScriptedModel, ScriptedModels, reply, when};
 use super::{REVIEWER, task, with_agents};
 use crate::world::{DONE, QUESTION, World, main_agent_calls};
 
-/// An engine in the contract `result` over the agents of a world.
+/// Engine in the contract `result` over the agents of a world.
 struct Library {
     engine: Engine,
     subagents: Subagents,
     journal: Arc<MemoryJournal>,
-    /// Its folders go when it goes.
+    /// Keeps its folders alive.
     _world: World,
 }
 
@@ -54,7 +54,7 @@ impl Library {
         Self { subagents: Subagents::of(engine.clone()), engine, journal, _world: world }
     }
 
-    /// A main agent is asked, and answers.
+    /// Asks a main agent, and waits for its answer.
     async fn ask(&self) {
         let agent = "main".to_owned();
         let request = TaskRequest {
@@ -67,7 +67,7 @@ impl Library {
         assert_eq!(outcome.text, DONE);
     }
 
-    /// The kinds of all facts about sub-agents, in order.
+    /// Kinds of all facts about sub-agents, in order.
     fn facts(&self) -> Vec<&'static str> {
         let events = self.journal.read_after(JournalScope::All, Position::default(), usize::MAX).unwrap();
         events.into_iter().filter(|(_, event)| event.depth == 1).map(|(_, event)| event.fact.kind()).collect()
@@ -78,19 +78,19 @@ fn parameters(agent: &str, prompt: &str) -> Parameters {
     Parameters { description: "Review the code".to_owned(), prompt: prompt.to_owned(), subagent_type: agent.to_owned() }
 }
 
-/// A reviewer that looks once and ends.
+/// Reviewer that looks once and ends.
 fn reviewer() -> Script {
     main_agent_calls([task(REVIEWER, "CHILD reviews")])
         .on(when::turn(0), reply::calls([reply::call("LS", json!({}))]))
         .otherwise(reply::text("One bug."))
 }
 
-/// Keeps all that it hears.
+/// Observer that records everything.
 #[derive(Default)]
 struct Notebook {
     added: Vec<(TaskId, Parameters)>,
     updated: Vec<(TaskId, usize, SubagentStatus)>,
-    /// What came first for each sub-agent.
+    /// First event of each sub-agent.
     first: Vec<&'static str>,
 }
 
@@ -145,7 +145,7 @@ async fn k18_s1_29_s1_30_s1_31_s1_32_a_call_of_the_tool_is_told_when_it_begins_a
     assert_eq!((added.len(), told), (1, &parameters(REVIEWER, "CHILD reviews")));
     assert_eq!((first[0], first.iter().filter(|what| **what == "added").count()), ("added", 1));
     assert!(updated.iter().all(|(of, _, _)| of == id));
-    // The brief, a reply with a call, its output, the last reply: each was told, the last with the end.
+    // The brief, a reply with a call, its output and the last reply: each was reported, the last with the end.
     for messages in 1..=4 {
         assert!(updated.iter().any(|(_, count, _)| *count == messages), "{messages}: {updated:?}");
     }
@@ -171,7 +171,7 @@ async fn s1_30_s1_32_a_sub_agent_that_breaks_is_told_with_an_error() {
     assert_eq!(heard.updated.last().unwrap().2, SubagentStatus::Error);
 }
 
-/// Breaks down whatever it hears.
+/// Observer that panics at every event.
 struct Panicking;
 
 impl SubagentObserver for Panicking {
@@ -184,7 +184,7 @@ impl SubagentObserver for Panicking {
     }
 }
 
-/// Waits in its first call until the test lets it go on.
+/// Observer that blocks in its first call until the test releases it.
 struct Slow {
     entered: Sender<()>,
     go_on: Receiver<()>,
@@ -197,7 +197,7 @@ impl SubagentObserver for Slow {
     }
 }
 
-/// Wants to hear nothing.
+/// Observer that wants no events.
 struct Deaf;
 
 impl SubagentObserver for Deaf {}
@@ -211,7 +211,7 @@ async fn k18_s1_34_an_observer_that_panics_is_slow_or_absent_disturbs_nothing() 
     let panicking = library.subagents.observe(Panicking).unwrap();
     let slow = library.subagents.observe(Slow { entered, go_on }).unwrap();
     let notebook = library.subagents.observe(Notebook::default()).unwrap();
-    // The task ends although the slow one is still at the first thing that it heard.
+    // The task ends although the slow observer is still at its first event.
     library.ask().await;
     has_entered.recv().unwrap();
     assert_eq!(notebook.finish().unwrap().observer.added.len(), 1);

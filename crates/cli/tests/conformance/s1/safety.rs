@@ -8,7 +8,7 @@ use sortie_testkit::{reply, when};
 use super::{agent_with, result, task, with_agents};
 use crate::world::{Run, WIRES, World, main_agent_calls};
 
-/// What a sub-agent's model was told of these calls of its own, made in one turn.
+/// Results of these calls that a sub-agent's model made in one turn.
 fn forced(world: &World, agent: &str, calls: &[(&str, serde_json::Value)]) -> Vec<String> {
     let calls = calls.iter().map(|(tool, arguments)| reply::call(*tool, arguments.clone()));
     let script = main_agent_calls([task(agent, "CHILD works")])

@@ -1,4 +1,4 @@
-//! The tool's definition, and input that is not what it says.
+//! The tool's definition, and input that violates it.
 
 use serde_json::{Value, json};
 use sortie_testkit::{Script, ScriptedServer, reply};
@@ -6,7 +6,7 @@ use sortie_testkit::{Script, ScriptedServer, reply};
 use super::{answer, arguments, not_delegated, result, with_agents};
 use crate::world::{Run, WIRES, World, main_agent_calls};
 
-/// The schema as the document prints it.
+/// Schema as the specification prints it.
 const SCHEMA: &str = r#"{
   "type": "object",
   "properties": {
@@ -67,7 +67,7 @@ fn s1_01_a_main_agent_is_offered_the_tool_with_its_purpose_and_its_subagents() {
     }
 }
 
-/// Arguments that are not what the schema says, and what the error says of them.
+/// Arguments that violate the schema, and the words of the error.
 fn wrong() -> Vec<(String, &'static str)> {
     let mut wrong: Vec<(String, &str)> = Vec::new();
     for (field, said) in

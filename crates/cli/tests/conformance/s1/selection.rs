@@ -1,4 +1,4 @@
-//! Which agent serves: the one that is named, else the one whose description fits, else nobody.
+//! Selection of the agent: by name, else by the best description, else none.
 
 use serde_json::{Value, json};
 use sortie_testkit::{Script, reply};
@@ -6,7 +6,7 @@ use sortie_testkit::{Script, reply};
 use super::{agent, not_delegated, result, with_agents};
 use crate::world::{Run, World, main_agent_calls};
 
-/// The result of a call for this type with this description, and the system prompt of the agent that served.
+/// Result of a call for this type with this description, and the system prompt of the agent that served it.
 fn delegated(world: &World, agent: &str, description: &str) -> (Value, Option<String>) {
     let call = json!({"description": description, "prompt": "CHILD works", "subagent_type": agent});
     let script = main_agent_calls([reply::call("Task", call)]).otherwise(reply::text("Done."));

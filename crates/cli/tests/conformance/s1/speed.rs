@@ -1,4 +1,4 @@
-//! How long delegation takes beside the work itself, and how much of it goes on at once.
+//! Overhead of delegation, and its parallelism.
 
 use serde_json::{Value, json};
 use sortie_protocol::Timestamp;
@@ -8,7 +8,7 @@ use super::{REVIEWER, agent, task, with_agents};
 use crate::program::wait_for;
 use crate::world::{DONE, QUESTION, Run, WIRES, World, heard, main_agent_calls};
 
-/// The events of a run in which the main agent delegates once, in a project with many agents.
+/// Events of a run whose main agent delegates once, in a project with many agents.
 fn events(script: Script) -> Vec<Value> {
     let world = World::new();
     for number in 0..500 {
@@ -20,7 +20,7 @@ fn events(script: Script) -> Vec<Value> {
     run.ended.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// The times of all events of this kind at this depth, in milliseconds.
+/// Times of all events of this kind at this depth, in milliseconds.
 fn times(events: &[Value], depth: u64, kind: &str) -> Vec<u64> {
     let found = events.iter().filter(|event| event["depth"] == depth && event["type"] == kind);
     found.map(|event| serde_json::from_value::<Timestamp>(event["time"].clone()).unwrap().0).collect()
@@ -38,9 +38,8 @@ fn s1_35_s1_36_choosing_among_hundreds_of_agents_and_starting_one_is_quick() {
     assert!(asked - started < 2000, "creation took {} ms", asked - started);
 }
 
-/// The bound is the document's own: half as much again. Beside other tests, on a busy machine, a tighter one would fail
-/// for reasons that are not ours; that delegation stays within 1.05 of its replies is held by `cargo xtask bench
-/// --check`.
+/// The bound is the specification's own: half as much again. Next to other tests on a busy machine, a tighter one would
+/// fail for foreign reasons. `cargo xtask bench --check` holds delegation within 1.05 of its replies.
 #[test]
 fn s1_37_delegated_work_takes_hardly_longer_than_the_main_agents_own() {
     const LATENCY: u64 = 100;

@@ -1,4 +1,4 @@
-//! `[task_tool]`, its documentation, and what people find in the help.
+//! `[task_tool]`, its documentation, and the help.
 
 use std::path::Path;
 
@@ -75,7 +75,7 @@ fn s2_64_every_contract_says_that_delegation_is_switched_off() {
     }
 }
 
-/// `result` has agents from files alone.
+/// World for a contract; `result` has only agents from files.
 fn world_of(contract: &str) -> World {
     let world = World::new();
     if contract == "result" {
@@ -120,7 +120,7 @@ fn s2_70_the_sample_file_has_the_section_and_every_line_of_it_is_understood() {
     assert!(warned.contains("did you mean `task_tool.max_depth`?"), "{warned}");
 }
 
-/// A file of the repository.
+/// File of the repository.
 fn file(name: &str) -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap();
     std::fs::read_to_string(root.join(name)).unwrap()

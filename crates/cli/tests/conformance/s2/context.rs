@@ -1,4 +1,4 @@
-//! What a sub-agent starts with: tools, a system prompt, and the project's instructions.
+//! Start of a sub-agent: tools, a system prompt, and the project's instructions.
 
 use sortie_testkit::{Script, reply};
 

@@ -1,4 +1,4 @@
-//! How deep delegation goes.
+//! Depth of delegation.
 
 use sortie_testkit::{Script, reply, when};
 
@@ -7,7 +7,7 @@ use crate::world::{QUESTION, Run, WIRES, World, main_agent_calls};
 
 const REFUSAL: &str = "maximum sub-agent depth exceeded";
 
-/// Every agent delegates to the next level once: LEVEL-1, LEVEL-2, …
+/// Every agent delegates once to the next level: LEVEL-1, LEVEL-2, …
 fn chain() -> Script {
     let below = |level: u32| reply::calls([task(&format!("LEVEL-{level} work"))]);
     (1..=4)

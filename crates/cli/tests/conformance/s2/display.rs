@@ -1,4 +1,4 @@
-//! What a person sees of a delegation.
+//! Display of a delegation for a person.
 
 use serde_json::json;
 use sortie_testkit::{Script, reply, when};

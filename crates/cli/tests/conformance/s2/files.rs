@@ -1,4 +1,4 @@
-//! What a sub-agent changes is in its result: K16.
+//! A sub-agent's changes are in its result: K16.
 
 use std::fs;
 
@@ -20,7 +20,7 @@ fn edit(path: &str, old: &str, new: &str) -> ScriptedPart {
     reply::call("Edit", json!({"file_path": path, "old_string": old, "new_string": new}))
 }
 
-/// A sub-agent that makes these calls turn by turn and then reports.
+/// Sub-agent that makes these calls turn by turn and then reports.
 fn working(turns: Vec<Vec<ScriptedPart>>, report: &str) -> Script {
     let script = main_agent_calls([task("CHILD work")]);
     let numbered = (0..).zip(turns);
@@ -107,7 +107,7 @@ fn k16_s2_12_findings_changed_files_and_errors_are_in_the_result() {
     assert_eq!(result["summary"], report);
     let told = &run.sub_agents()[1].results;
     assert_eq!(told.iter().map(|result| result.is_error).collect::<Vec<_>>(), [false, true, true, true]);
-    // A sub-agent that breaks after it has changed something still says what.
+    // A sub-agent that breaks after a change still reports it.
     let broken = main_agent_calls([task("CHILD work")])
         .on(when::turn(0), reply::calls([write("docs/second.md", "x")]))
         .otherwise(reply::status(400));

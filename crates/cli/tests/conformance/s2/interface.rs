@@ -1,4 +1,4 @@
-//! What goes in: a brief and perhaps a model. What is refused before a sub-agent begins is an error of the tool.
+//! Input: a brief and perhaps a model. A refusal before the start is an error of the tool.
 
 use serde_json::{Value, json};
 use sortie_testkit::{Fault, ScriptedPart, StatusFault, reply, when};
@@ -6,7 +6,7 @@ use sortie_testkit::{Fault, ScriptedPart, StatusFault, reply, when};
 use super::{CONTRACT, task};
 use crate::world::{DONE, QUESTION, Run, WIRES, World, main_agent_calls};
 
-/// A main agent that makes one call, and sub-agents that would answer.
+/// Main agent with one call, and sub-agents that would answer.
 fn one_call(world: &World, wire: &str, call: ScriptedPart, flags: &[&str]) -> Run {
     Run::with(world, CONTRACT, wire, main_agent_calls([call]).otherwise(reply::text("Done below.")), flags)
 }
@@ -107,7 +107,7 @@ fn s2_29_the_description_has_all_that_the_document_wants_a_model_to_read() {
     assert_eq!(examples.lines().filter(|line| line.starts_with("- \"")).count(), 3);
 }
 
-/// Arguments that start nothing, and what is said of them.
+/// Arguments that start nothing, and the message about them.
 fn refused() -> [(Value, &'static str); 6] {
     [
         (json!({}), "`task` is missing"),

@@ -1,4 +1,4 @@
-//! Time, tokens and requests: what bounds a sub-agent, and what it must not cost.
+//! Limits of time, tokens and requests, and the allowed overhead.
 
 use serde_json::{Value, json};
 use sortie_protocol::Usage;
@@ -14,7 +14,7 @@ fn tokens(count: u64) -> Usage {
     Usage { input_tokens: count, ..Usage::default() }
 }
 
-/// Looks around for ever, at this price a turn.
+/// Turn that looks around again, at this price.
 fn restless(price: u64) -> ScriptedReply {
     reply::calls([reply::call("Grep", json!({"pattern": "nothing like <turn>"}))]).usage(tokens(price))
 }
@@ -131,7 +131,7 @@ fn s2_76_a_nested_sub_agent_has_no_more_time_than_is_left_above() {
     assert!(outer < 1600, "700 and 1000 would be 1700: {outer}");
 }
 
-/// How long the task of this title took.
+/// Duration of the task with this title.
 fn took_ms(world: &World, title: &str) -> u64 {
     let list = world.sortie(["tasks", "list", "--all", "--json"]).run().stdout_json();
     let task = list.as_array().unwrap().iter().find(|task| task["title"] == title).unwrap();
@@ -139,8 +139,8 @@ fn took_ms(world: &World, title: &str) -> u64 {
     shown["usage"]["duration_ms"].as_u64().unwrap()
 }
 
-/// The time is bounded by half as much again, as in S1-37 and for the same reason: other tests run beside this one. The
-/// figure itself, within 1.05 of the replies, is held by `cargo xtask bench --check`.
+/// The time is bounded by half as much again, as in S1-37 and for the same reason: other tests run in parallel. `cargo
+/// xtask bench --check` holds the figure itself within 1.05 of the replies.
 #[test]
 fn s2_18_s2_19_no_request_and_hardly_any_time_beyond_the_script() {
     let world = World::new();

@@ -1,4 +1,4 @@
-//! What is kept of every delegation, and what is told while it runs.
+//! Records of every delegation, and messages while it runs.
 
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::Stdio;
@@ -14,7 +14,7 @@ fn spending(input_tokens: u64, output_tokens: u64) -> Usage {
     Usage { input_tokens, output_tokens, ..Usage::default() }
 }
 
-/// All tasks that are kept, by the first word of their titles.
+/// All recorded tasks, by the first word of their titles.
 fn kept(world: &World, word: &str) -> Value {
     let list = world.sortie(["tasks", "list", "--all", "--json"]).run().stdout_json();
     let has_word = |task: &&Value| task["title"].as_str().unwrap().starts_with(word);
@@ -49,14 +49,14 @@ fn s2_24_s2_26_s2_36_s2_37_s2_55_s2_56_s2_57_every_delegation_is_found_again() {
     assert!(text.contains("model_bad_request: ") && object.stdout_json()["status"] == "failed", "{text}");
 }
 
-/// The events of a run, as they are told to programs.
+/// Events of a run, as programs get them.
 fn events(script: Script, flags: &[&str]) -> Vec<Value> {
     let flags = [&["--output-format", "stream-json"], flags].concat();
     let run = Run::with(&World::new(), CONTRACT, "anthropic", script, &flags);
     run.ended.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// Where the first event of this kind and depth stands.
+/// Position of the first event of this kind and depth.
 fn place(events: &[Value], kind: &str, depth: u32) -> Option<usize> {
     events.iter().position(|event| event["type"] == kind && event["depth"] == depth)
 }

@@ -1,4 +1,4 @@
-//! The document's outlook: templates of tasks, results that are kept, and a model that fits the task.
+//! The specification's outlook: task templates, cached results, and a model that fits the task.
 
 use serde_json::json;
 use sortie_testkit::{Script, ScriptedServer, reply};

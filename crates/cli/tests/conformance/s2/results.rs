@@ -1,4 +1,4 @@
-//! What comes back: a compact account of the work, also where it failed.
+//! Result: a compact account of the work, also after a failure.
 
 use serde_json::{Value, json};
 use sortie_protocol::Usage;
@@ -90,7 +90,7 @@ fn s2_14_s2_44_whatever_a_report_is_made_of_it_is_cut_once_and_only_if_it_must_b
     }
 }
 
-/// What a sub-agent's model does for ever, and what is said of it.
+/// Failing turns of a sub-agent's model, and the message about each.
 fn breakdowns() -> [(ScriptedReply, &'static str); 6] {
     [
         (reply::status(400), "400"),
@@ -131,7 +131,7 @@ fn s2_13_s2_15_s2_16_s2_17_s2_34_s2_43_s2_53_s2_54_s2_78_a_sub_agent_that_breaks
     }
 }
 
-/// The messages without the marks that say how far a provider may cache; they move on with every turn.
+/// Messages without the cache marks, which move on with every turn.
 fn without_cache_marks(messages: &[Value]) -> String {
     Value::from(messages.to_vec()).to_string().replace(r#""cache_control":{"type":"ephemeral"},"#, "")
 }

@@ -1,4 +1,4 @@
-//! What comes back: a summary, an id always, and why where it went wrong.
+//! Result: a summary, an id always, and the reason of a failure.
 
 use std::fs;
 
@@ -58,7 +58,7 @@ fn s3_09_a_program_gets_the_same_object_and_the_exit_code_says_how_it_went() {
     assert_ne!(good.stdout_json()["agentId"], bad.stdout_json()["agentId"]);
 }
 
-/// A report of many characters, none of which has one byte.
+/// Report of many characters, none of which has one byte.
 fn long_report() -> String {
     "Größe漢字\u{1f41e}".repeat(700)
 }

@@ -1,4 +1,4 @@
-//! Sub-agents in the background: started at once, polled, waited for, stopped, told of once, cleaned up.
+//! Sub-agents in the background: started at once, polled, waited for, stopped, reported once, cleaned up.
 
 use std::fs;
 
@@ -10,14 +10,14 @@ use super::{answer, arguments, with, without_id};
 use crate::program::{Live, wait_for};
 use crate::world::{DONE, QUESTION, Run, WIRES, World, main_agent_calls};
 
-/// A call for a sub-agent in the background.
+/// Call for a sub-agent in the background.
 fn started(prompt: &str) -> ScriptedPart {
     let mut arguments = arguments("Explore", prompt);
     arguments["run_in_background"] = json!(true);
     reply::call("Task", arguments)
 }
 
-/// A main agent that starts these, then makes one call about them, and then says [`DONE`].
+/// Main agent that starts these, then makes one call about them, and then says [`DONE`].
 fn asking(prompts: &[&str], tool: &str, arguments: Value) -> Script {
     Script::new()
         .on(when::prompt_contains(QUESTION).turn(0), reply::calls(prompts.iter().map(|prompt| started(prompt))))
@@ -29,14 +29,14 @@ fn start(world: &World, server: &ScriptedServer, wire: &str) -> Live {
     world.sortie(["run", "--contract", "typed", QUESTION]).on(server, wire).start()
 }
 
-/// The run, which went well.
+/// Waits for the run, which must succeed.
 fn ended(live: Live, server: ScriptedServer) -> Run {
     let run = Run { ended: live.wait(), server };
     assert_eq!((run.ended.code, run.ended.stdout.trim_end()), (0, DONE), "{:#?}", run.ended);
     run
 }
 
-/// How often these words stand in what the main agent read last.
+/// Number of times that these words appear in the main agent's last request.
 fn told(run: &Run, words: &str) -> usize {
     run.main_agent().last().unwrap().body.to_string().matches(words).count()
 }
@@ -50,7 +50,7 @@ fn k13_s3_14_s3_32_a_call_returns_at_once_and_the_report_comes_later_once() {
             .otherwise(reply::text("src/auth.rs has it."));
         let server = ScriptedServer::start(script).unwrap();
         let live = start(&world, &server, wire);
-        // The main agent goes on while the sub-agent has not had its first answer.
+        // The main agent continues while the sub-agent has not had its first answer.
         wait_for(&server, |traffic| traffic.calls >= 3);
         server.gate("child").open();
         let run = ended(live, server);
@@ -119,7 +119,7 @@ fn k13_s3_33_waiting_ends_with_its_time() {
     let script = asking(&["CHILD looks"], "TaskOutput", wait).otherwise(reply::text("The report.").held_by("end"));
     let (world, server) = (World::new(), ScriptedServer::start(script).unwrap());
     let live = start(&world, &server, "anthropic");
-    // Nobody lets the sub-agent end before the main agent has its answer.
+    // The sub-agent cannot end before the main agent has its answer.
     wait_for(&server, |traffic| traffic.calls >= 4);
     server.gate("end").open();
     let run = ended(live, server);
@@ -233,7 +233,7 @@ fn k13_s3_32_three_that_end_together_are_each_told_once_to_one_who_had_ended_its
         });
         let (world, server) = (World::new(), ScriptedServer::start(script).unwrap());
         let live = start(&world, &server, wire);
-        // Its own second answer is under way or behind it; the sub-agents wait for theirs.
+        // The main agent's second answer is under way or done; the sub-agents wait for theirs.
         wait_for(&server, |traffic| traffic.calls >= 5);
         server.gate("end").open();
         let run = ended(live, server);

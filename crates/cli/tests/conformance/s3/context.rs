@@ -1,4 +1,4 @@
-//! Clean contexts: what a sub-agent sees, and what of it the main agent ever sees.
+//! Clean contexts: what a sub-agent sees, and how little of it reaches the main agent.
 
 use serde_json::json;
 use sortie_testkit::{Script, reply, when};
@@ -67,7 +67,7 @@ fn s3_28_exploring_through_a_sub_agent_leaves_the_main_agent_less_than_half_of_t
     let plain = reading(Script::new(), QUESTION).otherwise(reply::text(DONE));
     let delegated =
         reading(main_agent_calls([task("Explore", "CHILD looks")]), "CHILD").otherwise(reply::text("Six parts."));
-    // Counted as the models read them: the bytes of the main agent's requests, at four a token.
+    // Counted in the main agent's requests, at four bytes a token.
     let tokens = |script: Script| {
         let run = Run::of(&world, "typed", "anthropic", script);
         assert_eq!(run.ended.stdout, format!("{DONE}\n"), "{:#?}", run.ended);
@@ -79,7 +79,7 @@ fn s3_28_exploring_through_a_sub_agent_leaves_the_main_agent_less_than_half_of_t
 
 #[test]
 fn s3_30_a_sub_agent_is_the_same_loop_with_all_that_it_can_do() {
-    // Retries, parallel calls, an unknown tool and a broken argument: what a main agent survives, a sub-agent does.
+    // Retries, parallel calls, an unknown tool and a broken argument: a sub-agent survives them as a main agent does.
     let looks = [
         reply::call("Read", json!({"file_path": "src/main.rs"})),
         reply::call("Glob", json!({"pattern": "**/*.rs"})),

@@ -1,4 +1,4 @@
-//! Agents of the user's own beside the four types.
+//! Agents of the user, in addition to the four types.
 
 use serde_json::json;
 use sortie_testkit::{Script, ScriptedServer, reply};

@@ -1,4 +1,4 @@
-//! How long a sub-agent goes on.
+//! Limits of a sub-agent's work.
 
 use serde_json::{Value, json};
 use sortie_testkit::{Script, ScriptedPart, reply, when};
@@ -6,7 +6,7 @@ use sortie_testkit::{Script, ScriptedPart, reply, when};
 use super::{result, task, with};
 use crate::world::{Run, World, main_agent_calls};
 
-/// A main agent with this call, and a sub-agent that never stops looking unless it is told to.
+/// Main agent with this call, and a sub-agent that looks around until told to stop.
 fn endless(call: ScriptedPart) -> Script {
     main_agent_calls([call])
         .on(when::last_contains("limit"), reply::text("So far: nothing."))

@@ -1,4 +1,4 @@
-//! Which model each type works on, and how a call says otherwise.
+//! Model of each type, and its override in a call.
 
 use serde_json::json;
 use sortie_testkit::{Script, ScriptedServer, reply};
@@ -6,7 +6,7 @@ use sortie_testkit::{Script, ScriptedServer, reply};
 use super::{answer, arguments, result, task, with};
 use crate::world::{Run, World, heard, main_agent_calls};
 
-/// The model that a sub-agent's first request went to.
+/// Model of a sub-agent's first request.
 fn model(world: &World, call: sortie_testkit::ScriptedPart) -> String {
     let run = Run::of(world, "typed", "anthropic", main_agent_calls([call]).otherwise(reply::text("Done.")));
     assert_eq!(result(&run)["result"], "Done.");

@@ -14,7 +14,7 @@ fn s3_42_calls_of_one_message_run_at_the_same_time() {
         let script = main_agent_calls(calls).otherwise(reply::text("Done.").held_by("barrier"));
         let (world, server) = (World::new(), ScriptedServer::start(script).unwrap());
         let live = world.sortie(["run", "--contract", "typed", QUESTION]).on(&server, wire).start();
-        // None of them is answered before all have asked.
+        // None is answered before all have asked.
         wait_for(&server, |traffic| traffic.in_flight == 8);
         server.gate("barrier").open();
         let ended = live.wait();

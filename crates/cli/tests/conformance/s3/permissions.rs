@@ -1,5 +1,5 @@
-//! What each type may do under its parent's rules: K12 where nobody can be asked. Whoever can be is asked in the
-//! suite of the command line.
+//! Permissions of each type under its parent's rules, if nobody can be asked: K12. Questions to a person are tested in
+//! the suite of the command line.
 
 use serde_json::{Value, json};
 use sortie_testkit::{reply, when};
@@ -7,7 +7,7 @@ use sortie_testkit::{reply, when};
 use super::{result, task};
 use crate::world::{Run, ToolResult, WIRES, World, main_agent_calls};
 
-/// What a sub-agent of this type was told of these calls, under these flags.
+/// Results of these calls for a sub-agent of this type, under these flags.
 fn told(world: &World, agent: &str, flags: &[&str], calls: &[(&str, Value)]) -> Vec<ToolResult> {
     let calls = calls.iter().map(|(tool, arguments)| reply::call(*tool, arguments.clone()));
     let script = main_agent_calls([task(agent, "CHILD works")])
@@ -80,7 +80,7 @@ fn k12_s3_54_a_denial_holds_for_explore_and_plan_as_for_all() {
     }
 }
 
-/// What the user says of writing, and what then comes of it.
+/// User's rules about writing, and the result of each.
 const WRITING: [(&[&str], &str); 5] = [
     (&[], "nobody can be asked here"),
     (&["--allow", "Write"], ""),

@@ -1,4 +1,4 @@
-//! Going on with a sub-agent by its id: in another process, in another turn, and why not.
+//! Resuming a sub-agent by its id: in another process, in another turn, and refusals.
 
 use serde_json::{Value, json};
 use sortie_testkit::{Script, ScriptedServer, reply, when};
@@ -13,7 +13,7 @@ fn resuming(id: &str, prompt: &str) -> Value {
     arguments
 }
 
-/// A world in which a main agent has had a sub-agent look at something, and the ids of both.
+/// World after a main agent had a sub-agent look at something, and the ids of both.
 fn after_a_run(wire: &str) -> (World, Run, [String; 2]) {
     let world = World::new();
     let script = main_agent_calls([task("Explore", "CHILD looks")])
@@ -26,7 +26,7 @@ fn after_a_run(wire: &str) -> (World, Run, [String; 2]) {
     (world, run, ids)
 }
 
-/// Why the sub-agent cannot go on, for a program with these flags.
+/// Message of a refused resume, for a program with these flags.
 fn refusal(world: &World, id: &str, flags: &[&str]) -> String {
     let server = ScriptedServer::start(Script::new()).unwrap();
     let arguments = resuming(id, "And now?").to_string();

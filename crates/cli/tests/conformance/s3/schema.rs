@@ -1,4 +1,4 @@
-//! The tool's definition, and input that is not what it says.
+//! The tool's definition, and input that violates it.
 
 use serde_json::{Value, json};
 use sortie_testkit::{Script, ScriptedServer, reply};
@@ -10,7 +10,7 @@ fn printed(world: &World, format: &str) -> Value {
     world.sortie(["schema", "--contract", "typed", "--format", format]).run().stdout_json()
 }
 
-/// A field of the schema without the words that describe it.
+/// Field of the schema without its description.
 fn field(schema: &Value, name: &str) -> Value {
     let mut field = schema["properties"][name].clone();
     field.as_object_mut().unwrap_or_else(|| panic!("no {name}")).remove("description");
@@ -82,7 +82,7 @@ fn s3_12_the_description_lists_the_types_and_the_guidelines() {
     }
 }
 
-/// Arguments that are not what the schema says, and what the error says of them.
+/// Arguments that violate the schema, and the words of the error.
 fn wrong() -> Vec<(Value, &'static str)> {
     let mut wrong = Vec::new();
     for (field, said) in

@@ -1,4 +1,4 @@
-//! The document's outlook: sub-agents tell each other what they found, and what was found is not looked for twice.
+//! The specification's outlook: sub-agents share their findings, and do not search twice.
 
 use serde_json::json;
 use sortie_testkit::{Script, reply, when};

@@ -1,4 +1,4 @@
-//! What a person sees: a box when a sub-agent is launched, and one with its result.
+//! Display for a person: a box when a sub-agent is launched, and one with its result.
 
 use expect_test::expect;
 use serde_json::json;
@@ -6,7 +6,7 @@ use sortie_testkit::{reply, when};
 
 use crate::world::{Run, World, main_agent_calls};
 
-/// What stands on stderr before the figures.
+/// Stderr without the final figures.
 fn shown(transcript: &str) -> String {
     let (_, stderr) = transcript.split_once("--- stderr\n").unwrap();
     let (boxes, _figures) = stderr.trim_end().rsplit_once('\n').unwrap();
@@ -51,7 +51,7 @@ fn s3_47_several_are_announced_with_their_number_and_have_a_box_each() {
     let shown = shown(&run.ended.transcript());
     let (announced, boxes) = shown.split_once("┌─ ").unwrap();
     assert_eq!(announced, "[Launching 2 Explore agents in parallel...]\n");
-    // They work at the same time; either may be the first to end.
+    // They work in parallel; either may end first.
     let mut boxes: Vec<Vec<&str>> = boxes.split("┌─ ").map(|text| text.lines().take(3).collect()).collect();
     boxes.sort_unstable();
     let inner = |line: &str| line.trim_matches(['│', '┐', '─', ' ']).to_owned();

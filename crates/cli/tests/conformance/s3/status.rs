@@ -1,4 +1,4 @@
-//! What a type is, and where a sub-agent stands.
+//! Description of a type, and status of a sub-agent.
 
 use sortie_testkit::{ScriptedServer, reply, when};
 
@@ -26,7 +26,7 @@ fn s3_11_a_type_is_shown_with_its_tools_model_turns_and_prompt() {
     }
 }
 
-/// The states of all sub-agents, as `sortie tasks` tells them, in the order of their agents' names.
+/// States of all sub-agents by `sortie tasks`, sorted by agent.
 fn states(world: &World) -> Vec<(String, String)> {
     let listed = world.sortie(["tasks", "list", "--all", "--json", "--contract", "typed"]).run().stdout_json();
     let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
@@ -46,7 +46,7 @@ fn s3_13_a_sub_agent_is_running_then_completed_or_broken_and_everyone_can_see_it
     let live = world.sortie(["run", "--contract", "typed", QUESTION]).on(&server, "anthropic").start();
     wait_for(&server, |traffic| traffic.in_flight == 2);
     let state = |agent: &str, state: &str| (agent.to_owned(), state.to_owned());
-    // They are at work a moment before the journal has been written so far.
+    // They work for a moment before the journal shows it.
     let seen = std::iter::repeat_with(|| states(&world)).take(100).find(|states| states.len() == 2);
     assert_eq!(seen.unwrap_or_default(), [state("explore", "running"), state("plan", "running")]);
     server.gate("gate").open();

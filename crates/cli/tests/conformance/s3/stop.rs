@@ -1,4 +1,4 @@
-//! A sub-agent at work is stopped: with its main agent by Ctrl-C, and by another process, alone or with all.
+//! Stopping a working sub-agent: with its main agent by Ctrl-C, and by another process, alone or with all.
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
@@ -8,7 +8,7 @@ use super::task;
 use crate::program::{Live, wait_for};
 use crate::world::{DONE, QUESTION, Run, WIRES, World, heard, main_agent_calls};
 
-/// A main agent whose sub-agent is at work, in its second request, which is never answered.
+/// Main agent whose sub-agent works on its second request, which is never answered.
 fn at_work(world: &World, wire: &str) -> (ScriptedServer, Live, [String; 2]) {
     let look = reply::calls([reply::call("Grep", json!({"pattern": "login"}))]).text("First I look.");
     let script = main_agent_calls([task("Explore", "CHILD looks")])
@@ -22,12 +22,12 @@ fn at_work(world: &World, wire: &str) -> (ScriptedServer, Live, [String; 2]) {
     (server, live, ids.try_into().unwrap())
 }
 
-/// How all tasks stand, the main agent's first.
+/// States of all tasks, the main agent's first.
 fn states(world: &World) -> Vec<String> {
     world.tasks(2).iter().map(|task| task["status"].as_str().unwrap().to_owned()).collect()
 }
 
-/// Whoever is asked for more of a run that was stopped gets a whole conversation, with one output for each call.
+/// A resumed run that was stopped sends a whole conversation, with one output for each call.
 fn goes_on(world: &World, wire: &str, main: &str) {
     let server = ScriptedServer::start(Script::always(reply::text("And on."))).unwrap();
     let args = ["resume", "--contract", "typed", main, "Go on."];

@@ -1,4 +1,4 @@
-//! What each type may use.
+//! Tools of each type.
 
 use serde_json::json;
 use sortie_testkit::{reply, when};
@@ -6,7 +6,7 @@ use sortie_testkit::{reply, when};
 use super::{result, task};
 use crate::world::{Heard, Run, WIRES, World, main_agent_calls};
 
-/// The first request of a sub-agent of this type, and the first of the main agent.
+/// First request of a sub-agent of this type, and first of the main agent.
 fn first_requests(world: &World, agent: &str, wire: &str) -> (Heard, Heard) {
     let script = main_agent_calls([task(agent, "CHILD works")]).otherwise(reply::text("Done."));
     let run = Run::of(world, "typed", wire, script);

@@ -1,4 +1,4 @@
-//! The tool as the parent's model meets it.
+//! The tool as the parent's model sees it.
 
 use serde_json::{Value, json};
 use sortie_testkit::{ScriptedPart, reply};

@@ -1,4 +1,4 @@
-//! The document's minimal form: the same under other names.
+//! The specification's minimal form: the same contract under other names.
 
 use serde_json::json;
 use sortie_protocol::Usage;
@@ -56,14 +56,14 @@ fn s4_17_a_file_can_deny_by_the_recipes_names() {
     let text = "---\nname: plan\ndescription: Plans alone\ndisallowedTools: [spawn_agent, create_todo]\n---\nPlan.\n";
     world.write("home/.config/sortie/agents/plan.md", text);
     let plan = json!({"description": "Plan it", "prompt": "CHILD plans", "subagent_type": "plan"});
-    // Where the contract itself denies nothing of the kind.
+    // A case that the contract itself does not deny.
     let script = main_agent_calls([reply::call("Task", plan)])
         .on(when::turn(0), reply::calls(["Task", "TodoWrite"].map(|tool| reply::call(tool, json!({"todos": []})))))
         .otherwise(reply::text("Done below."));
     let run = Run::of(&world, "sortie", "anthropic", script);
     let child = run.sub_agents();
     let main = run.main_agent().remove(0);
-    // A message makes an agent work just as a task does, and is denied with it; so there is nobody to look for.
+    // A message makes an agent work as a task does, and is denied with it; so there is nobody to list.
     let denied = ["SendMessage", "TaskList", "TodoWrite"];
     let all = main.tools_of_a_leaf();
     let expected: Vec<&str> = all.iter().copied().filter(|tool| !denied.contains(tool)).collect();
@@ -86,7 +86,7 @@ fn s4_17_a_rule_can_deny_by_the_recipes_names() {
         assert!(run.result().is_error && run.result().text.contains(&expected), "{rule}: {:?}", run.result());
         assert!(!run.ended.stderr.contains("there is no tool"), "{rule}: {}", run.ended.stderr);
     }
-    // What allows has to name its tool to the letter, and is told of where it does not.
+    // An allow rule must name its tool exactly; a mismatch is a warning.
     let warned = World::new().sortie(["config", "show", "--allow", "todowrite", "--deny", "todowrite"]).run().stderr;
     assert_eq!(warned.matches("there is no tool `todowrite`; did you mean TodoWrite?").count(), 1, "{warned}");
 }

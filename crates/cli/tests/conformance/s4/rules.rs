@@ -1,4 +1,4 @@
-//! The rules that a child inherits.
+//! Rules that a child inherits.
 
 use serde_json::json;
 use sortie_testkit::{reply, when};

@@ -1,4 +1,4 @@
-//! The child session: clean, restricted, short-lived, and on record.
+//! Child session: clean, restricted, short-lived, and on record.
 
 use serde_json::{Value, json};
 use sortie_testkit::{Fault, Script, ScriptedServer, StatusFault, reply, when};
@@ -29,7 +29,7 @@ fn s4_01_s4_18_s4_25_a_child_begins_with_its_prompt_and_nothing_else() {
     }
 }
 
-/// The tasks that are kept, the newest first.
+/// Recorded tasks, the newest first.
 fn kept(world: &World) -> Vec<Value> {
     world.sortie(["tasks", "list", "--all", "--json"]).run().stdout_json().as_array().unwrap().clone()
 }
@@ -76,7 +76,7 @@ fn s4_12_s4_23_a_child_can_neither_delegate_nor_write_the_task_list() {
             let script = main_agent_calls([task_for(agent, "CHILD looks")])
                 .on(when::prompt_contains("CHILD looks").turn(0), reply::calls(forced.iter().map(call)))
                 .otherwise(reply::text("Done below."));
-            // Deep enough that it is not the depth which hides the tool.
+            // Deep enough that depth is not what hides the tool.
             let world = World::new();
             world.config("[task_tool]\nmax_depth = 3\n");
             let run = Run::of(&world, CONTRACT, wire, script);

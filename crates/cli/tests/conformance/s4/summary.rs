@@ -1,4 +1,4 @@
-//! What the parent gets: a summary and two figures.
+//! Parent's result: a summary and two figures.
 
 use serde_json::{Value, json};
 use sortie_protocol::Usage;
@@ -75,7 +75,7 @@ fn s4_15_s4_27_the_result_has_the_last_text_the_calls_and_the_tokens_of_the_chil
             reply::call("Read", json!({"file_path": "src/main.rs"})),
             reply::call("Grep", json!({"pattern": "login"})),
             reply::call("Forbidden", json!({})),
-            // What did not fit did not run.
+            // A call that did not fit did not run.
             reply::call("Read", json!({})),
             reply::raw_call("Read", "{"),
             reply::call("LS", json!({"path": 7})),

@@ -1,4 +1,4 @@
-//! Where commands run, and what they leave for others to follow.
+//! Working directory of commands, and files that they leave for later ones.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! What commands start with: nothing of Sortie's own environment but what is harmless, and nothing of earlier commands.
+//! Environment of commands: only harmless variables of Sortie's own, and nothing from earlier commands.
 
 use std::collections::BTreeSet;
 
@@ -90,7 +90,7 @@ fn s26_programs_that_lie_in_the_workspace_are_not_taken_for_the_systems() {
         assert!(answers[0].text.contains("git version"), "{answers:#?}");
         assert!(!answers[1].text.contains(&root) && !answers[1].text.contains("elsewhere"), "{answers:#?}");
         assert_eq!(traces(world), BTreeSet::new(), "{answers:#?}");
-        // Who asks for them by name gets them.
+        // A line that names them gets them.
         let after = run_with(world, &[path], &["./ls; bin/git"]);
         after.answer_of("main").assert_done();
         assert_eq!(traces(world).len(), 2, "{after:#?}");
@@ -100,7 +100,7 @@ fn s26_programs_that_lie_in_the_workspace_are_not_taken_for_the_systems() {
 #[test]
 fn s83_no_command_finds_a_secret_of_the_environment() {
     as_each_user(|world| {
-        // Where the canary is a secret of its own, beside the one that every world has.
+        // The canary as a secret of its own, in addition to the world's.
         let variables = ["AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN", "LC_SECRET_OF_MINE", "HOME_OF_KEYS"];
         let variables: Vec<String> = variables.iter().map(|name| format!("{name}={CANARY}")).collect();
         let lines = [
@@ -110,7 +110,7 @@ fn s83_no_command_finds_a_secret_of_the_environment() {
             "strings /proc/1/mem || perl -e 'open M, \"/proc/1/mem\" or die $!; print <M>'",
             "perl -e '$ENV{$_} and print \"$_=$ENV{$_}\\n\" for qw(LLM_API_KEY LLM_BASE_URL SORTIE_HOME)'",
         ];
-        // Its canary is seen to by the world.
+        // The world checks its canary.
         let after = run_with(world, &variables, &lines);
         let told: String = after.assert_completed().answers().iter().map(|answer| answer.text.as_str()).collect();
         assert!(told.contains("TERM=dumb"), "{told}");

@@ -1,4 +1,4 @@
-//! Command lines at the gate: a part that nobody allowed, or that somebody denied, does not run, wherever it hides.
+//! Command lines at the gate: a part that nobody allowed, or that a rule denies, does not run wherever it hides.
 
 use std::fs;
 
@@ -7,11 +7,12 @@ use crate::aftermath::assert_all_failed;
 use crate::calls::main_agent;
 use crate::world::{World, as_each_user};
 
-/// The one command that is denied where all else is allowed.
+/// One denied command, with everything else allowed.
 const DENYING: &[&str] = &["--permission-mode", "bypass", "--deny", "Bash(touch:*)"];
 const DENIED: &str = "its rule `Bash(touch:*)`";
 
-/// Neither allow rules for other commands nor everything but a denial lets these lines through.
+/// Asserts that neither allow rules for other commands nor permission for everything but one command lets these lines
+/// through.
 fn assert_judged(world: &World, lines: &[&str], allowed: &[&str]) {
     let lines = Lines::new(lines);
     lines.assert_refused(world, &allowing(allowed), NOBODY);
@@ -145,13 +146,13 @@ fn s22_a_rule_for_a_program_does_not_arm_it() {
     let programs = ["find", "sed", "sort", "tar", "git", "awk", "perl", "split"];
     let rules = programs.map(|program| format!("Bash({program}:*)"));
     let rules: Vec<&str> = rules.iter().map(String::as_str).collect();
-    // Edits may be made: it is not for these that the lines are refused.
+    // Edits are allowed, so they are not the reason for the refusal.
     let flags = [&["--permission-mode", "accept-edits"], &allowing(&rules)[..]].concat();
     as_each_user(|world| {
         let lines = Lines::new(&lines);
         lines.assert_refused(world, &flags, NOBODY);
         lines.assert_live(world);
-        // The same programs unarmed.
+        // The same programs without their dangerous arguments.
         let harmless =
             ["find src -name main.rs", "sed -n p src/main.rs", "sort src/main.rs", "awk '{ print }' src/main.rs"];
         let after = world.run(&flags, main_agent(harmless.map(bash)));
@@ -194,10 +195,10 @@ fn s23_no_way_to_write_reaches_what_no_agent_may_change() {
         let plain = |path: &str| WRITES.map(|line| bash(&line.replace("RAN", path)));
         for flags in [BYPASS, ANY_COMMAND] {
             for path in [".git/config", ".git/hooks/pre-commit", ".envrc", ".sortie/config.toml"] {
-                // What is absent and has ordinary uses is not kept by walls.
+                // Walls do not keep absent files that have ordinary uses.
                 world.write("workspace/.envrc", "");
                 let answers = world.run(flags, main_agent(plain(path))).assert_completed().answers();
-                // The last line goes up again: where that leads is for the kernel to say.
+                // The last line goes up again: only the kernel knows where that leads.
                 let (last, others) = answers.split_last().unwrap();
                 for answer in others {
                     answer.assert_refused(NO_AGENT);
@@ -206,7 +207,7 @@ fn s23_no_way_to_write_reaches_what_no_agent_may_change() {
                 let changed = fs::read_to_string(world.path("workspace").join(path)).unwrap_or_default();
                 assert!(changed.is_empty() || changed == "first line\n", "{path}: {changed}");
             }
-            // What the gate cannot see through, the walls stop.
+            // The walls stop what the gate cannot see through.
             let hidden = |line: &str| bash(&format!("set -e; f=.git/con; {}", line.replace("RAN", "\"${f}fig\"")));
             let after = world.run(flags, main_agent(WRITES.map(hidden)));
             assert_all_failed(&after.assert_completed().answers(), "");

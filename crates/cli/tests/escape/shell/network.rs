@@ -8,7 +8,7 @@ use crate::calls::main_agent;
 use crate::web::Inside;
 use crate::world::as_each_user;
 
-/// Tells a host that a packet over UDP reached it.
+/// Sends a UDP packet to a host.
 fn packet_to(port: u16) -> String {
     format!(
         "perl -MSocket -e 'socket(S, AF_INET, SOCK_DGRAM, 0) or die $!; \
@@ -38,7 +38,7 @@ fn s28_nothing_leaves_a_command_without_a_network() {
         assert_all_failed(&after.assert_completed().answers(), "");
         secret.assert_never_called();
         assert!(resolver.recv(&mut [0; 64]).is_err(), "no packet came");
-        // The same where nothing is in the way: they do reach somebody.
+        // Without walls, the lines do reach somebody.
         let open = [ANY_COMMAND, &["--unconfined"]].concat();
         let lines = [format!("echo > /dev/tcp/127.0.0.1/{tcp}"), packet_to(udp)];
         let after = world.run(&open, main_agent(lines.iter().map(|line| bash(line))));

@@ -1,4 +1,4 @@
-//! Output without end: it is bounded in what a model is told, on the disk, and in memory.
+//! Endless output is bounded in the model's input, on the disk, and in memory.
 
 use std::fs;
 
@@ -11,7 +11,7 @@ use crate::world::{PROMPT, World, as_each_user};
 
 const MIB: u64 = 1 << 20;
 
-/// What one command may leave on the disk, and a little for whatever else there is.
+/// Most bytes that one command may leave on the disk, with some slack.
 const MOST: u64 = 17 * MIB;
 
 fn spilled(world: &World) -> u64 {
@@ -43,7 +43,7 @@ fn s85_a_flood_in_the_background_is_kept_within_the_same_bound() {
                 when::prompt_contains(PROMPT).turn(0),
                 reply::calls([background("yes abcdefg | head -c 50000000; yes")]),
             )
-            // Asked until the flood has gone past what is kept in memory.
+            // Asked until the flood exceeds what is kept in memory.
             .on(when::prompt_contains(PROMPT).last_contains("were not read in time"), reply::text("done"))
             .on(when::prompt_contains(PROMPT), reply::calls([look()]));
         let after = world.run(BYPASS, script);

@@ -1,4 +1,4 @@
-//! Processes: what a command leaves running ends with it, with its task, and with Sortie itself.
+//! Processes that a command leaves running end with it, with its task, and with Sortie itself.
 
 use std::fs;
 use std::process::Stdio;
@@ -17,13 +17,13 @@ use crate::world::{PROMPT, World, as_each_user};
 /// Far more than any end takes, on a busy machine too.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A number of seconds to sleep that no other process of the machine sleeps.
+/// Sleep time in seconds that no other process of the machine uses.
 fn marker() -> String {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     format!("7{:07}{:03}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
-/// Whether a process sleeps for that long.
+/// True if a process sleeps for that long.
 fn is_alive(marker: &str) -> bool {
     fs::read_dir("/proc").unwrap().any(|process| {
         let command = fs::read(process.unwrap().path().join("cmdline")).unwrap_or_default();
@@ -35,7 +35,7 @@ fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     let began = Instant::now();
     while !holds() {
         assert!(began.elapsed() < PATIENCE, "{what}");
-        // Sleeps on purpose: nobody tells when a process of another program is gone.
+        // Polls by sleeping: nothing signals the end of another program's process.
         thread::sleep(Duration::from_millis(5));
     }
 }
@@ -44,7 +44,7 @@ fn assert_gone(marker: &str) {
     wait_until(&format!("what sleeps {marker} s is gone"), || !is_alive(marker));
 }
 
-/// Ways to leave the shell behind. Each is said to have been gone when the sleeper really sleeps.
+/// Ways to leave the shell behind. Each reports that it has left once the sleeper really sleeps.
 fn escapes(marker: &str) -> [String; 6] {
     [
         format!("sleep {marker} &"),
@@ -57,8 +57,7 @@ fn escapes(marker: &str) -> [String; 6] {
     .map(|way| format!("{way}\nuntil grep -qsx sleep /proc/[0-9]*/comm; do :; done; echo it is left"))
 }
 
-/// A main agent that says what it is asked turn by turn; each of its replies but the first waits until it is let
-/// through.
+/// Main agent with these turns; each reply but the first waits until it is released.
 fn slowly<const N: usize>(turns: [sortie_testkit::ScriptedReply; N]) -> Script {
     let held = |turn: u32| format!("turn {turn}");
     (0..).zip(turns).fold(Script::new(), |script, (turn, reply)| {
@@ -67,7 +66,7 @@ fn slowly<const N: usize>(turns: [sortie_testkit::ScriptedReply; N]) -> Script {
     })
 }
 
-/// A program that runs while a test looks at the world.
+/// Program that runs while a test looks at the world.
 struct Watched<'a> {
     server: &'a ScriptedServer,
 }
@@ -89,7 +88,7 @@ impl Watched<'_> {
     }
 }
 
-/// A test that failed meanwhile lets everything through, too: the program has to end.
+/// Releases everything after a failed test, too: the program has to end.
 impl Drop for Watched<'_> {
     fn drop(&mut self) {
         (1..5).for_each(|turn| self.let_through(turn));
@@ -161,7 +160,7 @@ fn s27_a_command_in_the_background_of_a_sub_agent_ends_before_its_parent_goes_on
     as_each_user(|world| {
         let marker = marker();
         let line = format!("trap '' TERM; sleep {marker}");
-        // The child goes on when the sleeper sleeps.
+        // The child continues once the sleeper sleeps.
         let script = slowly([reply::calls([task("general-purpose", "CHILD")]), reply::text("done")])
             .on(when::prompt_contains("CHILD").turn(0), reply::calls([background(&line)]))
             .on(when::prompt_contains("CHILD"), reply::text("It runs.").held_by("turn 3"));
@@ -209,7 +208,7 @@ fn s27_all_commands_end_when_the_program_itself_is_killed() {
         for marker in &markers {
             assert_gone(marker);
         }
-        // What stood for absent names while they ran goes with them.
+        // Placeholders for absent names go with the commands.
         wait_until("no placeholder is left", || !world.path("workspace/.sortie").exists());
     });
 }

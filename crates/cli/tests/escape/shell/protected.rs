@@ -1,4 +1,5 @@
-//! What steers Sortie, other agents, git, editors or shells is changed by no command, seen through by the gate or not.
+//! No command changes files that steer Sortie, other agents, git, editors or shells, whether the gate sees through it
+//! or not.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,7 +10,7 @@ use crate::aftermath::Aftermath;
 use crate::calls::{delegated, main_agent, main_agent_in_turns};
 use crate::world::{World, as_each_user};
 
-/// What is not there yet, would be obeyed from the next start on, and is kept by walls.
+/// Missing files that would take effect from the next start on, and are kept by walls.
 const KEPT: [&str; 5] = [
     ".sortie/config.toml",
     ".sortie/agents/explore.md",
@@ -18,14 +19,14 @@ const KEPT: [&str; 5] = [
     ".git/config",
 ];
 
-/// The same of what has ordinary uses: a command can make it, and that is told.
+/// Missing files that have ordinary uses too: a command can make them, with a notice.
 const TOLD: [&str; 7] =
     [".mcp.json", ".envrc", ".npmrc", ".vscode/tasks.json", ".gitmodules", "src/.envrc", "src/.sortie/config.toml"];
 
-/// What a person is told of it.
+/// Words of that notice.
 const LOOK: &str = "created or changed while a command ran: check";
 
-/// A line that makes a file without saying its name.
+/// Line that makes a file without naming it.
 fn making(path: &str) -> String {
     let (head, tail) = path.split_at(path.find(|letter: char| letter.is_alphabetic()).unwrap() + 2);
     format!("x={head}; f=\"${{x}}{tail}\"; mkdir -p $(dirname $f) 2> /dev/null; echo hostile > $f")
@@ -41,7 +42,7 @@ fn assert_absent<'a>(world: &World, paths: impl IntoIterator<Item = &'a &'a str>
     }
 }
 
-/// The notices of the root task, as one text.
+/// Notices of the root task, as one text.
 fn notices(after: &Aftermath) -> String {
     after.of_type("outcome").next().unwrap()["notices"].to_string()
 }
@@ -102,7 +103,7 @@ fn s40_a_kept_name_comes_into_being_by_no_other_way_either() {
             "d=git; mv .$d old; mkdir -p .$d/hooks; cp evil/config .$d/hooks/pre-commit",
             "d=git; mkdir new; ln -s ../evil new/hooks; mv new/* .$d/",
         ];
-        // One after the other: they want the same names.
+        // In sequence: they want the same names.
         world.run(BYPASS, main_agent_in_turns(lines.map(|line| vec![bash(line)]))).assert_completed();
         let names: Vec<String> = world.listing("workspace").iter().map(|path| name(path)).collect();
         assert!(!names.iter().any(|name| name == ".sortie"), "{names:?}");
@@ -122,7 +123,7 @@ fn s40_by_whatever_way_a_protected_name_comes_it_is_told() {
             "d=envrc; mkdir src/deep; echo '*' > src/deep/.gitignore; cp evil/config src/deep/.$d",
         ];
         for line in lines {
-            // In a run of its own: what is there when a command starts is kept by walls.
+            // In its own run: walls keep files that exist when a command starts.
             fs::remove_file(world.path("workspace/.envrc")).ok();
             let answer = world.run(BYPASS, main_agent([bash(line)])).answer_of("main");
             assert!(answer.text.contains(LOOK), "{line}: {answer:#?}");
@@ -195,7 +196,7 @@ fn s42_no_command_changes_the_users_own_settings_state_and_shell_files() {
         ];
         let answers = world.run(BYPASS, main_agent(lines.map(bash))).assert_completed().answers();
         assert!(answers.iter().all(|answer| answer.failed), "{answers:#?}");
-        // Also where they lie in directories that were added: the first for writing, the second is Sortie's own.
+        // Also in added directories: the first is writable, the second is Sortie's own.
         let flags = [BYPASS, &["--add-dir", &home, "--add-dir", &state]].concat();
         let after = world.run(&flags, main_agent_in_turns(lines.map(|line| vec![bash(line)])));
         assert_eq!(contents(world, "home"), before, "{:#?}", after.assert_completed());
@@ -203,7 +204,8 @@ fn s42_no_command_changes_the_users_own_settings_state_and_shell_files() {
     });
 }
 
-/// What begins with a dot, or lies in such a directory. Links are names of their own: to take one away changes nothing.
+/// Content of paths with a leading dot and everything below. Links count as names of their own: removing one changes
+/// nothing.
 fn protected_contents(world: &World) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut contents = contents(world, "workspace");
     let root = world.path("workspace");

@@ -1,4 +1,4 @@
-//! Hosts that are granted are reached through the proxy, and nobody else is.
+//! Commands reach granted hosts through the proxy, and no others.
 
 use std::fmt::Write as _;
 use std::net::{Ipv4Addr, UdpSocket};
@@ -10,7 +10,7 @@ use crate::calls::main_agent;
 use crate::web::Inside;
 use crate::world::as_each_user;
 
-/// One host may be reached; that it is this machine is no hindrance.
+/// Grants one host, which happens to be this machine.
 const ONE_HOST: &[&str] = &[
     "--allow",
     "Bash",
@@ -20,7 +20,7 @@ const ONE_HOST: &[&str] = &[
     "web.private=127.0.0.0/8, localhost, ::1, 0.0.0.0/8",
 ];
 
-/// Says this to the proxy, and shows its answer.
+/// Sends this to the proxy, and prints its answer.
 fn asking(request: &str) -> String {
     format!("exec 3<> /dev/tcp/127.0.0.1/${{http_proxy##*:}}; printf '{request}' >&3; cat <&3")
 }
@@ -50,7 +50,7 @@ fn s71_a_command_reaches_the_host_that_is_granted_and_no_other() {
         let mut lines: Vec<String> = hosts.iter().map(|host| getting(host, port)).collect();
         lines.extend([
             asking(&format!("CONNECT 127.0.0.1:{port} HTTP/1.1\\r\\nHost: 127.0.0.1:{port}\\r\\n\\r\\n")),
-            // Asked for one, meant for another.
+            // Names one host, means another.
             asking(&format!("GET http://localhost:{}/ HTTP/1.1\\r\\nHost: 127.0.0.1:{port}\\r\\n\\r\\n", granted.port)),
             asking(&format!("GET http://localhost@127.0.0.1:{port}/ HTTP/1.1\\r\\nHost: localhost\\r\\n\\r\\n")),
             asking(&format!("GET http://127.0.0.1:{port}\\\\@localhost/ HTTP/1.1\\r\\nHost: localhost\\r\\n\\r\\n")),

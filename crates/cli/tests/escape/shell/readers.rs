@@ -1,4 +1,4 @@
-//! Agents that may not change files have a shell that cannot: not a byte, by whatever way.
+//! Agents that may not change files have a shell that cannot, not one byte by any means.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,7 +9,7 @@ use super::{BYPASS, bash};
 use crate::calls::{call, delegated, main_agent, task, with_agent};
 use crate::world::{World, as_each_user};
 
-/// Ways to change something in the workspace, each of which does it where it can.
+/// Ways to change something in the workspace, each effective if allowed.
 const CHANGES: [&str; 22] = [
     "echo new > new.txt",
     "touch src/main.rs",
@@ -27,7 +27,7 @@ const CHANGES: [&str; 22] = [
     "echo new > /proc/$$/cwd/new.txt",
     "exec 3< src/main.rs; echo new > /proc/self/fd/3",
     "exec 3< .; echo new > /proc/self/fd/3/new.txt",
-    // O_PATH, and then once more through its number.
+    // Opened with O_PATH, then again through its number.
     "perl -e 'sysopen(F, \"src/main.rs\", 010000000) or die $!; open(G, \">>/proc/self/fd/\".fileno(F)) or die $!'",
     "perl -e 'sysopen(F, \"src/main.rs\", 2) or die $!'",
     "perl -e 'utime(1, 1, \"src/main.rs\") or die $!'",
@@ -36,7 +36,7 @@ const CHANGES: [&str; 22] = [
     "mount --bind /tmp src",
 ];
 
-/// All that can be changed of files.
+/// Everything about files that can change.
 fn fingerprint(world: &World) -> BTreeMap<PathBuf, (u32, u64, i64, i64, Vec<u8>)> {
     let of = |file: PathBuf| {
         let metadata = fs::metadata(&file).unwrap();
@@ -46,7 +46,7 @@ fn fingerprint(world: &World) -> BTreeMap<PathBuf, (u32, u64, i64, i64, Vec<u8>)
     world.files("workspace").into_iter().map(of).collect()
 }
 
-/// An agent makes all these changes, of which none comes about.
+/// Asserts that an agent's attempts at all these changes fail.
 fn assert_changes_nothing(world: &World, flags: &[&str], agent: &str, script: sortie_testkit::Script) {
     let (before, names) = (fingerprint(world), world.listing("workspace"));
     let after = world.run(flags, script);
@@ -66,7 +66,7 @@ fn s60_the_shell_of_an_agent_that_only_reads_writes_nothing() {
         for agent in ["reader", "searcher", "denied"] {
             assert_changes_nothing(world, BYPASS, agent, delegated(agent, CHANGES.map(bash)));
         }
-        // It has a shell that works, and a place for its own.
+        // Its shell works, and has a writable place of its own.
         let line = "cat src/main.rs && cp src/main.rs /tmp/copy && cat /tmp/copy";
         let answer = world.run(BYPASS, delegated("reader", [bash(line)])).answer_of("reader");
         answer.assert_done();
@@ -86,7 +86,7 @@ fn s60_a_shell_that_writes_nothing_says_why() {
 #[test]
 fn s60_the_same_commands_work_where_files_may_be_changed() {
     as_each_user(|world| {
-        // Each in a world of its own would take long; these leave room for each other.
+        // A separate world for each would take long; these do not interfere.
         let lines =
             ["echo new > new.txt", "mkdir new", "chmod 777 src/main.rs", "echo new > /proc/self/root$PWD/other.txt"];
         world.run(BYPASS, main_agent(lines.map(bash))).answers().iter().for_each(crate::aftermath::Answer::assert_done);

@@ -1,4 +1,4 @@
-//! Git: what a repository would have git run is not run by Sortie, and no command puts such a thing there.
+//! Git: Sortie does not run programs that a repository configures, and no command can plant one.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -11,7 +11,7 @@ use crate::aftermath::Answer;
 use crate::calls::{call, main_agent, main_agent_in_turns, read, write};
 use crate::world::{World, as_each_user};
 
-/// Plain git, as a person would call it who has no configuration.
+/// Plain git, as called by a person without configuration.
 fn plain(world: &World, directory: &str, arguments: &[&str]) -> Command {
     let mut command = Command::new("git");
     command.args(arguments).current_dir(world.path(directory)).stdin(Stdio::null()).stdout(Stdio::null());
@@ -22,20 +22,20 @@ fn plain(world: &World, directory: &str, arguments: &[&str]) -> Command {
     command
 }
 
-/// The same, which must succeed.
+/// Runs plain git, which must succeed.
 fn git(world: &World, directory: &str, arguments: &[&str]) {
     let output = plain(world, directory, arguments).stderr(Stdio::piped()).output().unwrap();
     assert!(output.status.success(), "{arguments:?}: {output:?}");
 }
 
-/// A repository with one commit in the workspace.
+/// Creates a repository with one commit in the workspace.
 fn with_repository(world: &World) {
     git(world, "workspace", &["init", "-q", "-b", "main"]);
     git(world, "workspace", &["add", "."]);
     git(world, "workspace", &["commit", "-q", "-m", "first"]);
 }
 
-/// What a canary in a configuration runs.
+/// Command of a canary in a configuration.
 fn canary(world: &World) -> String {
     format!("touch {} #", world.name("workspace/RAN"))
 }
@@ -44,14 +44,14 @@ fn set(world: &World, name: &str, value: &str) {
     git(world, "workspace", &["config", name, value]);
 }
 
-/// What `sortie doctor` says of the repository. It is the part of the program that asks git.
+/// Lines of `sortie doctor` about the repository. It is the part of the program that calls git.
 fn doctor(world: &World, flags: &[&str]) -> String {
     let server = ScriptedServer::start(Script::new()).unwrap();
     let output = world.command(&[], &[&["doctor"], flags].concat(), &server).output().unwrap();
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
-/// Each trap springs under plain git and does not under Sortie's; what Sortie then says holds these words.
+/// Asserts that each trap springs under plain git but not under Sortie's, and that Sortie's message has these words.
 fn assert_sprung_by_plain_git_alone(trap: impl Fn(&World), words: &str) {
     as_each_user(|world| {
         with_repository(world);
@@ -59,12 +59,12 @@ fn assert_sprung_by_plain_git_alone(trap: impl Fn(&World), words: &str) {
         plain(world, "workspace", &["status"]).status().unwrap();
         assert_eq!(traces(world).len(), 1, "the trap does not work");
         fs::remove_file(world.path("workspace/RAN")).unwrap();
-        // As it was for plain git, so that there is again something to look at.
+        // As it was for plain git, so that there is a difference again.
         world.write("workspace/src/main.rs", "fn main() {}\n");
         let said = doctor(world, &[]);
         assert!(traces(world).is_empty(), "{said}");
         assert!(said.contains(words), "{said}");
-        // Neither does a run of an agent.
+        // Neither does an agent's run.
         world.run(BYPASS, main_agent([read("src/main.rs"), write("src/main.rs")])).assert_completed();
         assert!(traces(world).is_empty());
     });
@@ -110,14 +110,14 @@ fn s34_a_repository_that_a_directory_of_the_workspace_pretends_to_be_is_not_ente
             let said = doctor(world, &["--cwd", directory]);
             assert!(traces(world).is_empty(), "{directory}: {said}");
         }
-        // The same for a repository without the one around it.
+        // In a repository without the one around it, likewise.
         fs::rename(world.path("workspace/.git"), world.path("workspace/gone")).unwrap();
         let said = doctor(world, &["--cwd", "docs/notes"]);
         assert!(traces(world).is_empty(), "{said}");
     });
 }
 
-/// Where git finds what it runs, from the top of a working tree.
+/// Paths, from the top of a working tree, where git finds programs to run.
 const RUN_BY_GIT: [&str; 7] = [
     ".git/hooks/pre-commit",
     ".git/config",
@@ -170,7 +170,7 @@ fn s35_no_command_writes_what_git_would_run() {
     });
 }
 
-/// What a command prepared so that git would obey another repository than the one that the user sees.
+/// A command prepares a repository that git would obey instead of the one that the user sees.
 #[test]
 fn s35_a_repository_that_a_command_puts_in_the_place_of_another_is_not_left_there_or_told() {
     as_each_user(|world| {
@@ -222,7 +222,7 @@ fn s35_what_git_runs_by_way_of_its_settings_and_links_is_kept_as_well() {
     });
 }
 
-/// Lines that people and agents write all day, in a repository whose branch `other` has protected names.
+/// Everyday lines of people and agents, in a repository whose branch `other` has protected names.
 const ORDINARY: [&str; 6] = [
     "git checkout -q other && test -f .envrc -a -f sub/.vscode/tasks.json && git status --short && git checkout -q main",
     "git worktree add -q ../workspace/tree -b third && cd tree && echo x > y && git add y && git commit -q -m x",

@@ -1,4 +1,4 @@
-//! What must not be read is not read by a command either: what rules deny, keys of the user, Sortie's own state.
+//! Commands cannot read secrets either: paths that rules deny, keys of the user, Sortie's own state.
 
 use super::{BYPASS, background, bash};
 use crate::aftermath::{assert_all_failed, holds};
@@ -7,7 +7,7 @@ use crate::world::{CANARY, World, as_each_user};
 
 const DENYING: &[&str] = &["--permission-mode", "bypass", "--deny", "Read(secrets/**)"];
 
-/// Looks at a file in every way that a shell has, from the workspace; `$f` is its path.
+/// Reads a file in every way of a shell, from the workspace; `$f` is its path.
 const LOOKS: [&str; 11] = [
     "cat $f",
     "cat < $f",
@@ -38,7 +38,7 @@ fn s11_a_denied_file_is_read_by_no_command() {
         let lines = ["cat secrets/canary.txt", "cat alias/canary.txt", "grep -r . secrets", "ls secrets"];
         let after = world.run(DENYING, main_agent(lines.map(bash)));
         assert_all_failed(&after.assert_completed().answers(), "Permission denied");
-        // Their canary is seen to by the world.
+        // The world checks their canary.
         let hidden = looking_at("secrets/canary.txt");
         world.run(DENYING, main_agent(hidden.iter().map(|line| bash(line)))).assert_completed();
         let script = "cat secrets/canary.txt alias/canary.txt; grep -rs . .; cat */canary.txt; tail -n 2 src/main.rs\n";
@@ -71,7 +71,7 @@ fn s83_keys_that_people_keep_at_home_are_read_by_no_command() {
         for place in places {
             world.canary(&format!("home/{place}"));
         }
-        // Their canary is seen to by the world.
+        // The world checks their canary.
         let mut lines: Vec<String> = places[..2].iter().flat_map(|place| looking_at(&format!("~/{place}"))).collect();
         lines.extend(places.map(|place| format!("cat ~/{place}; cd ~/$(dirname {place}) && cat $(basename {place})")));
         lines.push("grep -rs . ~; find ~ -type f -exec cat {} +".to_owned());
@@ -136,7 +136,7 @@ fn s83_neither_are_they_where_the_home_itself_is_the_workspace() {
     });
 }
 
-/// All that was said in a run of these lines. The world itself would find the canary in the settings that hold it.
+/// All output of a run of these lines. The world itself would find the canary in the settings that hold it.
 fn run_unsafely(world: &World, lines: &[String]) -> Vec<u8> {
     run_unsafely_with(world, &[], lines)
 }
@@ -149,7 +149,7 @@ fn run_unsafely_with(world: &World, flags: &[&str], lines: &[String]) -> Vec<u8>
     let output = world.command(&[], &args, &server).output().unwrap();
     assert!(output.status.success(), "{output:?}");
     let said: Vec<u8> = server.requests().iter().flat_map(|request| request.raw.clone()).collect();
-    // The redactor knows the key: where it was read, its mark stands.
+    // The redactor knows the key: its mark shows where it was read.
     assert!(!holds(&said, "[redacted: "), "{}", String::from_utf8_lossy(&said));
     [said, output.stdout, output.stderr].concat()
 }

@@ -7,11 +7,11 @@ use super::bash;
 use crate::calls::main_agent;
 use crate::world::{World, as_each_user};
 
-/// Somebody who listens in every way there is.
+/// Listener on every kind of socket.
 struct Daemon {
     streams: Vec<UnixListener>,
     datagrams: UnixDatagram,
-    /// A line for each way to reach it.
+    /// One line for each way to reach it.
     lines: Vec<String>,
 }
 
@@ -41,7 +41,7 @@ impl Daemon {
         Self { streams, datagrams, lines }
     }
 
-    /// How many of the ways have led to it since the last time.
+    /// Number of ways that have reached it since the last count.
     fn count(&self) -> usize {
         let connected = self.streams.iter().filter(|stream| stream.accept().is_ok()).count();
         connected + usize::from(self.datagrams.recv(&mut [0; 8]).is_ok())

@@ -1,4 +1,4 @@
-//! A run without walls, which a person has asked for by name: nobody can miss it.
+//! A run without walls, which the user requested by name, is impossible to miss.
 
 use std::io::Read as _;
 use std::process::Stdio;
@@ -12,7 +12,7 @@ use crate::world::{PROMPT, World, as_each_user};
 
 const NOTICE: &str = "commands ran without walls because of --unconfined";
 
-/// All that a person sees of a run of a sub-agent's command.
+/// Everything that a person sees of a sub-agent's command.
 fn shown(world: &World, args: &[&str]) -> String {
     let server = ScriptedServer::start(delegated("general-purpose", [bash("true")])).unwrap();
     let (mut person, guest) = terminal();
@@ -22,7 +22,7 @@ fn shown(world: &World, args: &[&str]) -> String {
     // The command still holds the terminal's other end.
     drop(command);
     let mut shown = Vec::new();
-    // A terminal whose other end is closed says EIO.
+    // A terminal whose other end is closed returns EIO.
     person.read_to_end(&mut shown).ok();
     assert!(program.wait().unwrap().success());
     String::from_utf8_lossy(&shown).into_owned()

@@ -1,4 +1,4 @@
-//! A session with the program over its standard streams: requests out, messages in, one a line.
+//! Session with the program over its standard streams: requests out, messages in, one a line.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
@@ -14,7 +14,7 @@ pub(crate) struct Session {
     output: BufReader<ChildStdout>,
     stderr: JoinHandle<String>,
     sent: u64,
-    /// What each request says of the client where there is no handshake to say it.
+    /// Client information in each request, for revisions without a handshake.
     meta: Option<Value>,
 }
 
@@ -30,7 +30,7 @@ impl Session {
         session
     }
 
-    /// The same in the revision without a handshake.
+    /// Opens a session in the revision without a handshake.
     pub(crate) fn open_newest(invocation: Invocation, capabilities: &Value) -> Self {
         let meta = json!({
             "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -54,7 +54,7 @@ impl Session {
         Self { child, input, output, stderr, sent: 0, meta: None }
     }
 
-    /// Sends a request and says its id.
+    /// Sends a request and returns its id.
     pub(crate) fn send(&mut self, method: &str, mut params: Value) -> u64 {
         self.sent += 1;
         if let Some(meta) = &self.meta {
@@ -84,12 +84,12 @@ impl Session {
         }
     }
 
-    /// The host is gone.
+    /// Closes the input, as a host that goes away.
     pub(crate) fn close_input(&mut self) {
         drop(self.input.take());
     }
 
-    /// The same, and what became of the server: its code, as a shell has it, and what it said to people.
+    /// Closes the session; returns the server's exit code, as in a shell, and its stderr.
     pub(crate) fn close(mut self) -> (i32, String) {
         use std::os::unix::process::ExitStatusExt as _;
         self.close_input();
