@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_task_that_has_ended_since_it_was_listed_is_not_gone_on_with() {
+    fn a_task_that_has_ended_since_it_was_listed_is_not_resumed() {
         let (old, new) = (interrupted(0, 1), interrupted(1, 2));
         let ended = new.task_id;
         let all_as_they_were = newest(vec![old.clone(), new.clone()], |_| Ok(TaskState::Interrupted)).unwrap();

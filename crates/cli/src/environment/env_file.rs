@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quoted_value_goes_on_to_its_closing_quote() {
+    fn a_quoted_value_extends_to_its_closing_quote() {
         let text = "A='one\n# two\nB=3' # comment\r\nC=\"x\r\n\r\ny\"\nD=4";
         let (read, faults) = parse(text);
         let read: Vec<_> = read.iter().map(|FileVariable { name, value, line }| (&**name, &**value, *line)).collect();
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quote_that_is_not_closed_takes_only_its_own_line() {
+    fn an_unclosed_quote_costs_only_its_own_line() {
         let (read, faults) = parse("A='one\nB=\"two\nC=3\n");
         let names: Vec<&str> = read.iter().map(|assignment| assignment.name.as_str()).collect();
         let broken: Vec<Option<&str>> = faults.iter().map(|fault| fault.name.as_deref()).collect();

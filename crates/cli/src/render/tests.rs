@@ -84,7 +84,7 @@ fn the_main_agent_has_a_line_only_while_it_works_alone() {
 }
 
 #[test]
-fn nobody_is_waited_for_who_is_shown_to_have_ended() {
+fn a_task_shown_as_ended_is_not_shown_as_awaited() {
     let parked = |waits_for: &[char]| Fact::TaskParked { waits_for: waits_for.iter().copied().map(id).collect() };
     let found = |task| outcome(task, "explore", Status::Completed, "Found.");
     let tale = Tale::default().started('m', "main", "Where?").started('a', "explore", "A").started('b', "explore", "B");
@@ -96,7 +96,7 @@ fn nobody_is_waited_for_who_is_shown_to_have_ended() {
 }
 
 #[test]
-fn of_one_that_another_process_goes_on_with_the_end_of_the_run_says_that_it_has_not_ended() {
+fn the_end_of_a_run_names_tasks_that_another_process_continues() {
     let found = |task, agent| outcome(task, agent, Status::Completed, "Found.");
     let tale = || Tale::default().started('m', "main", "Where?").started('a', "explore", "A");
     let whole = lines(CALM, &tale().ended('a', found('a', "explore")).ended('m', found('m', "main")));
@@ -311,7 +311,7 @@ fn text_from_models_and_tools_cannot_drive_the_terminal() {
 }
 
 #[test]
-fn a_notice_that_several_children_share_is_said_once_and_stays_in_each_outcome() {
+fn a_notice_shared_by_children_is_shown_once_and_stays_in_each_outcome() {
     let shared = || "`haiku` is served by test-model".to_owned();
     let noticing = |task, text: &str| {
         let mut outcome = outcome(task, "explore", Status::Completed, "found");
@@ -395,7 +395,7 @@ fn outcomes_stand_below_their_parents_in_order_of_starting_and_none_is_missing()
 }
 
 #[test]
-fn a_run_of_which_nothing_was_recorded_has_a_whole_last_line() {
+fn an_unrecorded_run_has_a_complete_last_line() {
     let line = StreamDisplay::default().last_line(&outcome('m', "main", Status::Failed, ""));
     assert_eq!((&line["type"], &line["status"]), (&"outcome".into(), &"failed".into()));
     assert_eq!((&line["v"], &line["seq"], &line["depth"]), (&1.into(), &0.into(), &0.into()));

@@ -73,7 +73,7 @@ mod tests {
     use crate::settings::config_file;
 
     #[test]
-    fn the_template_sets_nothing_and_every_line_of_it_can_be_taken_in() {
+    fn the_template_sets_nothing_and_every_line_of_it_can_be_activated() {
         let untouched = config_file::parse(Path::new("c"), &config_template());
         assert!(untouched.values.is_empty() && untouched.faults.is_empty() && untouched.ignored.is_empty());
         // Sentences stay comments; tables and settings become active.

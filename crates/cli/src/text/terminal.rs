@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_said_at_the_end_is_broken_between_words() {
+    fn final_messages_are_wrapped_between_words() {
         let said = "note: the provider reported no usage; it was estimated\nchanged: a.rs\n";
         let expected = "note: the provider reported no usage;\nit was estimated\nchanged: a.rs\n";
         assert_eq!((broken(said, 38), broken(said, 80)), (expected.to_owned(), said.to_owned()));

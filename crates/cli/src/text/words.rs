@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn what_something_cost_is_told_as_far_as_it_is_known() {
+    fn a_cost_is_shown_as_far_as_it_is_known() {
         let used = |cost, priced_tokens| {
             usage(&Usage { input_tokens: 900, cost: Money::from_nanos(cost), priced_tokens, ..Usage::default() })
         };
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_shows_the_argument_that_says_most() {
+    fn a_call_shows_its_most_telling_argument() {
         for (tool, arguments, expected) in [
             ("Grep", r#"{"path":"src","pattern":"auth"}"#, "Grep \"auth\""),
             ("Read", r#"{"file_path":"src/a.rs"}"#, "Read src/a.rs"),

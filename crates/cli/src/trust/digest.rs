@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_digest_is_that_of_the_standard_and_reads_back() {
+    fn a_digest_is_sha_256_and_reads_back() {
         let digest = Digest::of(b"abc");
         let known = "sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
         assert_eq!(digest.to_string(), known);

@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn folders_of_the_user_that_are_made_later_are_looked_at() {
+    fn folders_of_the_user_that_are_created_later_are_read() {
         for folder in [".config/sortie/agents", ".claude/agents"] {
             let home = tempfile::tempdir().unwrap();
             let project = home.path().join("project");
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn where_the_project_is_the_home_a_folder_that_is_made_later_is_the_users_alone() {
+    fn a_later_folder_belongs_to_the_user_if_the_project_is_the_home() {
         let home = tempfile::tempdir().unwrap();
         let agents = agents(home.path(), home.path());
         put(&home.path().join(".claude/agents"));
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_where_a_folder_could_be_above_is_as_good_as_nothing() {
+    fn a_file_in_place_of_a_parent_folder_counts_as_nothing() {
         let home = tempfile::tempdir().unwrap();
         std::fs::write(home.path().join(".config"), "a file\n").unwrap();
         assert_eq!(agents(home.path(), home.path()).current().findings(), []);

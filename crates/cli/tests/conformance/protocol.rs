@@ -103,7 +103,7 @@ fn raw(arguments: &str) -> ScriptedPart {
 }
 
 #[test]
-fn p_01_p_02_p_03_p_04_p_05_p_06_p_07_p_08_every_ending_keeps_to_the_general_protocol() {
+fn p_01_p_02_p_03_p_04_p_05_p_06_p_07_p_08_every_ending_follows_the_general_protocol() {
     for (run, status, code) in endings() {
         let result = answer(&run);
         assert_eq!(result["status"], status, "{result:#}");
@@ -113,7 +113,7 @@ fn p_01_p_02_p_03_p_04_p_05_p_06_p_07_p_08_every_ending_keeps_to_the_general_pro
 }
 
 #[test]
-fn p_01_p_03_p_05_p_07_what_is_printed_keeps_to_it_too() {
+fn p_01_p_03_p_05_p_07_printed_results_follow_it_too() {
     let (world, server) = (World::new(), ScriptedServer::start(Script::always(reply::text("FINAL"))).unwrap());
     for (arguments, status) in [
         (arguments("general").to_string(), "success"),
@@ -153,7 +153,7 @@ fn p_12_no_answer_before_the_deadline_is_a_timeout_and_the_connection_is_closed(
 }
 
 #[test]
-fn p_12_a_model_that_goes_silent_or_says_nothing_of_substance_is_a_timeout() {
+fn p_12_a_model_that_goes_silent_or_sends_no_content_is_a_timeout() {
     for fault in [sortie_testkit::Fault::StallAfter(40), sortie_testkit::Fault::KeepAlivesOnly] {
         let script = delegating(arguments("general")).otherwise(reply::text("FINAL").fault(fault.clone()));
         let flags = ["--set", "llm.idle_timeout_seconds=1", "--set", "llm.max_retries=0"];
@@ -164,7 +164,7 @@ fn p_12_a_model_that_goes_silent_or_says_nothing_of_substance_is_a_timeout() {
 }
 
 #[test]
-fn p_13_a_route_that_is_not_set_is_served_by_the_other_and_the_result_is_partial_and_says_so() {
+fn p_13_a_missing_route_is_replaced_by_the_other_with_a_partial_result() {
     for (wire, given) in WIRES.into_iter().zip([json!({"model": "light"}), json!({})]) {
         let mut arguments = arguments("explore");
         arguments.as_object_mut().unwrap().extend(given.as_object().unwrap().clone());
@@ -182,7 +182,7 @@ fn p_13_a_route_that_is_not_set_is_served_by_the_other_and_the_result_is_partial
 }
 
 #[test]
-fn s0_30_s0_35_p_13_where_no_route_is_set_the_result_still_names_one_of_the_two_and_nothing_fell_back() {
+fn s0_30_s0_35_p_13_without_routes_the_result_names_one_of_the_two_and_no_fallback() {
     let world = World::new();
     for (subagent_type, model, route) in
         [("explore", None, "light"), ("general", None, "main"), ("general", Some("light"), "light")]

@@ -77,7 +77,7 @@ fn s2_30_a_refused_call_of_delegate_is_an_error_in_plain_words() {
 }
 
 #[test]
-fn c_19_a_persons_own_deny_rule_holds_for_a_task_of_their_own_and_a_question_does_not() {
+fn c_19_a_users_deny_rule_binds_their_own_task_and_an_ask_rule_does_not() {
     let server = ScriptedServer::start(Script::always(reply::text("Done below."))).unwrap();
     let ask = |contract: &str, flags: &[&str]| {
         let arguments = if contract == "delegate" { json!({"task": "t"}) } else { arguments() }.to_string();
@@ -104,7 +104,7 @@ fn c_19_a_persons_own_deny_rule_holds_for_a_task_of_their_own_and_a_question_doe
 }
 
 #[test]
-fn s2_17_a_broken_file_in_the_place_of_the_general_agent_is_told_with_its_place() {
+fn s2_17_a_broken_file_that_replaces_the_general_agent_is_named() {
     let world = World::new();
     let text = "---\nname: general-purpose\ndescription: x\nwibble: 3\n---\nB\n";
     world.write("home/.config/sortie/agents/general-purpose.md", text);
@@ -115,7 +115,7 @@ fn s2_17_a_broken_file_in_the_place_of_the_general_agent_is_told_with_its_place(
 }
 
 #[test]
-fn c_18_a_key_that_a_contract_does_not_know_is_told_on_stderr_also_where_nothing_else_is_shown() {
+fn c_18_an_unknown_key_of_a_request_is_reported_on_stderr_even_in_quiet_contracts() {
     let server = ScriptedServer::start(Script::always(reply::text("Done below."))).unwrap();
     let mut arguments = arguments();
     arguments["wibble"] = json!(1);
@@ -134,7 +134,7 @@ fn c_18_a_key_that_a_contract_does_not_know_is_told_on_stderr_also_where_nothing
 }
 
 #[test]
-fn c_02_what_is_shown_of_an_agent_is_what_a_call_gets() {
+fn c_02_an_agent_is_shown_as_a_call_gets_it() {
     let world = world();
     let general = "---\nname: general\ndescription: Mine\n---\nMINE\n";
     world.write("home/.config/sortie/agents/general.md", general);

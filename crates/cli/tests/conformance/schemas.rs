@@ -135,7 +135,7 @@ fn is_portable(name: &str) -> bool {
 }
 
 #[test]
-fn s0_21_s1_02_s2_27_s3_02_s4_05_every_shape_keeps_to_the_providers_rules() {
+fn s0_21_s1_02_s2_27_s3_02_s4_05_every_shape_follows_the_providers_rules() {
     let world = world();
     for (contract, tool, _) in contracts() {
         let [plain, anthropic, openai] = shapes(&world, contract);

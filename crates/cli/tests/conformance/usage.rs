@@ -46,7 +46,7 @@ fn tokens(answer: &Value, place: &str) -> u64 {
 }
 
 #[test]
-fn s2_22_s4_15_s4_17_s4_27_requests_that_were_tried_again_are_paid_for_and_counted_once() {
+fn s2_22_s4_15_s4_17_s4_27_retried_requests_are_charged_and_counted_once() {
     for (contract, arguments, place) in SHOWING {
         let script = Script::new()
             .times(2, when::turn(0), breaking())
@@ -63,7 +63,7 @@ fn s2_22_s4_15_s4_17_s4_27_requests_that_were_tried_again_are_paid_for_and_count
 }
 
 #[test]
-fn s2_22_s4_15_s4_17_s4_27_a_task_that_fails_says_what_its_tries_cost() {
+fn s2_22_s4_15_s4_17_s4_27_a_failed_task_reports_the_cost_of_its_attempts() {
     for (contract, arguments, place) in SHOWING {
         let (answer, requests) =
             answer(contract, arguments, Script::always(breaking()), &["--set", "llm.max_retries=2"]);
@@ -73,7 +73,7 @@ fn s2_22_s4_15_s4_17_s4_27_a_task_that_fails_says_what_its_tries_cost() {
 }
 
 #[test]
-fn s2_22_s4_15_s4_17_s4_27_a_deadline_in_the_middle_of_a_try_does_not_hide_what_it_cost() {
+fn s2_22_s4_15_s4_17_s4_27_a_deadline_during_an_attempt_does_not_hide_its_cost() {
     for (contract, arguments, place) in SHOWING {
         let stalling = spending(reply::text("Half of this.".repeat(100)).fault(Fault::StallAfter(1200)), 1000, 500);
         let script = Script::new().once(when::any(), breaking()).otherwise(stalling);
@@ -83,7 +83,7 @@ fn s2_22_s4_15_s4_17_s4_27_a_deadline_in_the_middle_of_a_try_does_not_hide_what_
 }
 
 #[test]
-fn s2_22_s2_50_s2_67_tries_that_broke_count_against_the_limit_on_tokens() {
+fn s2_22_s2_50_s2_67_broken_attempts_count_against_the_token_limit() {
     for (contract, arguments, place) in SHOWING {
         let limit = ["--set", "task_tool.max_tokens=6000"];
         let (answer, requests) = answer(contract, arguments, Script::always(breaking()), &limit);
@@ -95,7 +95,7 @@ fn s2_22_s2_50_s2_67_tries_that_broke_count_against_the_limit_on_tokens() {
 }
 
 #[test]
-fn s2_22_s2_57_s2_73_what_is_logged_and_told_agrees_with_what_was_shown() {
+fn s2_22_s2_57_s2_73_the_log_agrees_with_the_display() {
     let world = World::new();
     let task = |brief: &str| reply::call("task", json!({ "task": brief }));
     let script = main_agent_calls([task("OUTER work")])

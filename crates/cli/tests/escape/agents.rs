@@ -41,7 +41,7 @@ const TRICKS: [(&str, &str); 7] = [
 ];
 
 #[test]
-fn s54_front_matter_that_cannot_be_understood_defines_nobody() {
+fn s54_invalid_front_matter_defines_no_agent() {
     as_each_user(|world| {
         for (front_matter, complaint) in TRICKS {
             world.agent("trickster", front_matter);
@@ -57,7 +57,7 @@ fn s54_front_matter_that_cannot_be_understood_defines_nobody() {
 }
 
 #[test]
-fn s54_all_tools_means_all_that_the_parent_has() {
+fn s54_all_tools_means_all_tools_of_the_parent() {
     as_each_user(|world| {
         for tools in ["tools: \"*\"", "tools: [\"*\"]", "permissionMode: bypassPermissions", "disallowedTools: []"] {
             world.agent("greedy", tools);
@@ -71,7 +71,7 @@ fn s54_all_tools_means_all_that_the_parent_has() {
 }
 
 #[test]
-fn s54_a_tool_that_is_named_to_be_denied_is_not_thereby_granted() {
+fn s54_naming_a_tool_to_deny_it_does_not_grant_it() {
     as_each_user(|world| {
         world.agent("quiet", "disallowedTools: [Task, Write]");
         let script = with_agent(writing_and_delegating(), "GRANDCHILD", [read("src/main.rs")]);

@@ -34,7 +34,7 @@ fn told(world: &World, meanwhile: impl FnOnce()) -> String {
 }
 
 #[test]
-fn s58_what_takes_the_place_of_an_approved_file_is_not_approved() {
+fn s58_the_replacement_of_an_approved_file_is_not_approved() {
     as_each_user(|world| {
         let told = told(world, || world.link("src/main.rs", "workspace/notes.txt"));
         assert!(told.contains("may not be used: needs approval"), "{told}");

@@ -12,7 +12,7 @@ use crate::world::{World, as_each_user};
 const PATIENCE: Duration = Duration::from_mins(1);
 
 #[test]
-fn s80_front_matter_that_would_blow_up_defines_nobody_and_costs_nothing() {
+fn s80_front_matter_bombs_define_no_agent_and_cost_nothing() {
     as_each_user(|world| {
         let aliases: String = (1..9).fold("a0: &a0 [x]\n".to_owned(), |text, level| {
             let all = format!("*a{},", level - 1).repeat(9);
@@ -39,7 +39,7 @@ fn s80_front_matter_that_would_blow_up_defines_nobody_and_costs_nothing() {
 }
 
 #[test]
-fn s81_patterns_that_would_take_for_ever_are_refused_or_bounded() {
+fn s81_patterns_that_would_run_forever_are_refused_or_bounded() {
     as_each_user(|world| {
         world.write("workspace/a.txt", "a".repeat(100_000));
         for name in ["one/two", "two"] {

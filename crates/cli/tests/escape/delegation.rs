@@ -8,7 +8,7 @@ use crate::calls::{call, delegated, edit, main_agent, read, task, with_agent, wr
 use crate::world::{PROMPT, World, as_each_user};
 
 #[test]
-fn s47_a_request_for_more_than_the_parent_has_is_not_heeded() {
+fn s47_a_request_for_more_than_the_parent_has_is_ignored() {
     as_each_user(|world| {
         let arguments = json!({
             "description": "Do it", "prompt": "CHILD", "subagent_type": "general-purpose",
@@ -62,7 +62,7 @@ const AGENTS: [(&str, &str); 4] = [
 ];
 
 #[test]
-fn s49_whatever_is_said_a_child_does_nothing_that_its_parent_could_not() {
+fn s49_a_child_does_nothing_that_its_parent_could_not() {
     let paths = ["src/new.rs", "docs/new.md", "new.txt"];
     as_each_user(|world| {
         for (agent, front_matter) in AGENTS {
@@ -95,7 +95,7 @@ fn clean(world: &World) {
 }
 
 #[test]
-fn s51_an_agent_that_is_denied_by_name_is_started_under_none() {
+fn s51_an_agent_denied_by_name_does_not_start_under_any_name() {
     as_each_user(|world| {
         world.agent("coder", "");
         let cases = [
@@ -147,7 +147,7 @@ fn s52_a_denial_set_at_the_top_binds_at_every_depth() {
 }
 
 #[test]
-fn s52_depth_and_number_are_capped_whatever_the_models_want() {
+fn s52_depth_and_number_are_capped() {
     as_each_user(|world| {
         // Every agent delegates, always.
         let endless = Script::new()
@@ -217,7 +217,7 @@ fn fence(world: &World) -> String {
 }
 
 #[test]
-fn s60_a_tool_with_a_small_name_has_no_large_effect() {
+fn s60_a_tool_with_a_harmless_name_has_no_harmful_effect() {
     as_each_user(|world| {
         let todo = json!([{"content": "../../outside/new.txt", "status": "pending", "path": "../outside/new.txt"}]);
         let calls = [

@@ -38,7 +38,7 @@ fn s11_a_denied_file_is_denied_to_every_tool_and_under_every_name() {
 }
 
 #[test]
-fn s11_a_search_around_a_denied_file_hides_it_and_says_so() {
+fn s11_a_search_hides_a_denied_file_and_mentions_that() {
     as_each_user(|world| {
         with_secrets(world);
         let walks = [
@@ -59,7 +59,7 @@ fn s11_a_search_around_a_denied_file_hides_it_and_says_so() {
 }
 
 #[test]
-fn s11_a_sub_agent_is_denied_the_same() {
+fn s11_a_denial_binds_sub_agents_too() {
     as_each_user(|world| {
         with_secrets(world);
         let calls = every_look("secrets/canary.txt").into_iter().chain(every_change("alias/canary.txt"));
@@ -71,7 +71,7 @@ fn s11_a_sub_agent_is_denied_the_same() {
 }
 
 #[test]
-fn s11_a_denial_wins_over_the_allow_rule_for_the_same_thing() {
+fn s11_a_denial_overrides_an_allow_rule_for_the_same_thing() {
     as_each_user(|world| {
         with_secrets(world);
         let flags = [FLAGS, &["--allow", "Read(secrets/**)", "--allow", "Edit(secrets/**)"]].concat();

@@ -61,7 +61,7 @@ fn assert_shown_harmlessly(world: &World, args: &[&str], server: &ScriptedServer
 }
 
 #[test]
-fn s78_nothing_that_is_shown_steers_a_terminal() {
+fn s78_no_displayed_text_steers_a_terminal() {
     as_each_user(|world| {
         let server = loud();
         let prompt = format!("{PROMPT} {ESCAPES}");
@@ -76,7 +76,7 @@ fn s78_nothing_that_is_shown_steers_a_terminal() {
 }
 
 #[test]
-fn s78_neither_does_what_agent_files_and_mistakes_are_called() {
+fn s78_names_of_agent_files_and_mistakes_do_not_steer_it_either() {
     as_each_user(|world| {
         let server = loud();
         // In quotes, so that YAML decodes its escapes.

@@ -34,7 +34,7 @@ fn s14_a_file_of_a_tebibyte_and_one_endless_line_cost_no_more_than_others() {
 }
 
 #[test]
-fn s14_a_crowded_directory_is_listed_in_part_and_that_is_said() {
+fn s14_a_crowded_directory_is_listed_in_part_with_a_note() {
     as_each_user(|world| {
         fs::create_dir(world.path("workspace/crowd")).unwrap();
         for number in 0..5_000 {
@@ -65,7 +65,7 @@ fn s14_a_directory_below_thousands_of_others_is_no_trap() {
 }
 
 #[test]
-fn s85_what_floods_is_cut_and_marked() {
+fn s85_a_flood_of_output_is_cut_and_marked() {
     as_each_user(|world| {
         world.write("workspace/flood.txt", "y\n".repeat(4 << 20));
         let grep = json!({"pattern": "y", "path": "flood.txt", "output_mode": "content"});

@@ -51,7 +51,7 @@ fn s04_a_link_on_the_way_to_a_file_is_not_followed_out() {
 }
 
 #[test]
-fn s06_nothing_is_made_outside_below_a_link() {
+fn s06_nothing_is_created_outside_through_a_link() {
     as_each_user(|world| {
         world.link(world.path("outside"), "workspace/esc");
         world.link(world.path("outside/not-yet"), "workspace/dangling");

@@ -42,7 +42,7 @@ fn s39_even_a_trusted_repository_cannot_open_everything() {
 }
 
 #[test]
-fn s39_what_a_repository_denies_is_denied() {
+fn s39_deny_rules_of_a_repository_apply() {
     as_each_user(|world| {
         world.write("workspace/.sortie/config.toml", "[permissions]\ndeny = [\"Read(src/main.rs)\"]\n");
         let after = world.run(&["--permission-mode", "bypass"], main_agent([read("src/main.rs")]));
@@ -51,7 +51,7 @@ fn s39_what_a_repository_denies_is_denied() {
 }
 
 #[test]
-fn s41_what_was_trusted_and_then_changed_is_no_longer_trusted() {
+fn s41_a_trusted_file_that_changed_is_no_longer_trusted() {
     as_each_user(|world| {
         let config = |allow: &str| format!("[permissions]\nallow = [\"{allow}\"]\n");
         world.write("workspace/.sortie/config.toml", config("Edit(docs/**)"));
@@ -115,7 +115,7 @@ fn s44_empty_lists_mean_none() {
 }
 
 #[test]
-fn s44_nobody_to_ask_means_no_and_not_yes() {
+fn s44_nobody_to_ask_means_no() {
     as_each_user(|world| {
         let after = world.run(&["--ask", "Read(src/**)"], main_agent([read("src/main.rs"), write("new.txt")]));
         let answers = after.assert_completed().answers();

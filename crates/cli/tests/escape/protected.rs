@@ -26,7 +26,7 @@ const ABSENT: [&str; 12] = [
 ];
 
 #[test]
-fn s40_protected_files_that_are_not_there_cannot_be_made() {
+fn s40_missing_protected_files_cannot_be_created() {
     as_each_user(|world| {
         let after = world.run(BYPASS, main_agent(ABSENT.map(write)));
         for answer in after.assert_completed().answers() {

@@ -52,7 +52,7 @@ fn s05_a_directory_that_turns_into_a_link_and_back_leads_nowhere() {
 }
 
 #[test]
-fn s15_a_file_that_shrinks_while_it_is_read_ends_nothing() {
+fn s15_a_file_that_shrinks_while_it_is_read_does_no_harm() {
     as_each_user(|world| {
         let path = world.write("workspace/shrinking.txt", "");
         let content = "a line of text\n".repeat(200_000);

@@ -46,7 +46,7 @@ fn on_a_disk<'a>(world: &World, mount: &'a str) -> Vec<&'a str> {
 }
 
 #[test]
-fn s31_a_fork_bomb_hits_its_wall_and_a_sibling_goes_on() {
+fn s31_a_fork_bomb_hits_its_wall_and_a_sibling_continues() {
     as_each_user(|world| {
         // Every process forks until it cannot. Without a wall, the numbers grow and end it.
         let bomb = "while ($$ < 5000) { next if defined fork; open(F, \">\", \"wall\"); last } \
@@ -57,7 +57,7 @@ fn s31_a_fork_bomb_hits_its_wall_and_a_sibling_goes_on() {
 }
 
 #[test]
-fn s31_memory_without_end_is_refused_and_a_sibling_goes_on() {
+fn s31_endless_memory_is_refused_and_a_sibling_continues() {
     as_each_user(|world| {
         let take = "$x = \"a\" x (10 * 1024 ** 3); print \"all of it\"";
         let attack = format!("perl -e '{take}' || : > wall; {HOLD_OUT}");
@@ -68,7 +68,7 @@ fn s31_memory_without_end_is_refused_and_a_sibling_goes_on() {
 }
 
 #[test]
-fn s31_output_without_end_is_cut_and_a_sibling_goes_on() {
+fn s31_endless_output_is_cut_and_a_sibling_continues() {
     as_each_user(|world| {
         let attack = format!("yes & : > wall; {HOLD_OUT}");
         let (attack, sibling) = attacked(world, &[], &attack, vec![bash(GO_ON)]);
@@ -80,7 +80,7 @@ fn s31_output_without_end_is_cut_and_a_sibling_goes_on() {
 }
 
 #[test]
-fn s31_files_without_end_are_made_and_a_sibling_goes_on() {
+fn s31_endless_files_are_made_and_a_sibling_continues() {
     const MOUNT: &str = "mount -t tmpfs -o size=64m,nr_inodes=200000 many \"$PWD\" && cd \"$PWD\" && exec \"$@\"";
     as_each_user(|world| {
         let make = "for (1 .. 100_000) { open(F, \">\", \"many/$_\") or die $! }";
@@ -95,7 +95,7 @@ fn s31_files_without_end_are_made_and_a_sibling_goes_on() {
 }
 
 #[test]
-fn s31_a_full_disk_fails_what_needs_it_and_a_sibling_goes_on() {
+fn s31_a_full_disk_fails_what_needs_it_and_a_sibling_continues() {
     const MOUNT: &str = "mount -t tmpfs -o size=1m small \"$PWD\" && cd \"$PWD\" && exec \"$@\"";
     as_each_user(|world| {
         let attack = format!("head -c 1G /dev/zero > big; : > wall; {HOLD_OUT}");

@@ -35,7 +35,7 @@ fn assert_nowhere(world: &World, after: &Aftermath, key: &str) {
 }
 
 #[test]
-fn s84_keys_in_what_tools_return_are_redacted_wherever_it_goes() {
+fn s84_keys_in_tool_results_are_redacted_everywhere() {
     as_each_user(|world| {
         let lines: Vec<String> = keys().iter().map(|key| format!("token = {key}")).collect();
         world.write("workspace/keys.txt", lines.join("\n"));
@@ -58,7 +58,7 @@ fn s84_keys_in_what_tools_return_are_redacted_wherever_it_goes() {
 }
 
 #[test]
-fn s84_the_programs_own_key_is_redacted_even_without_a_shape() {
+fn s84_the_programs_own_key_is_redacted_whatever_its_form() {
     as_each_user(|world| {
         // The values in the environment of `World::command` are too short to search for; these are not.
         world.write(

@@ -39,7 +39,7 @@ fn s10_spill_files_are_private_and_their_names_cannot_be_guessed() {
 }
 
 #[test]
-fn s10_a_directory_that_somebody_laid_there_is_not_used() {
+fn s10_a_planted_directory_is_not_used() {
     as_each_user(|world| {
         world.link(world.path("outside"), "state/reports");
         let after = world.run(&[], long_report());

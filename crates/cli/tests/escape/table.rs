@@ -93,8 +93,8 @@ const TABLE: &[(&str, &[Standing])] = &[
     (
         "s38",
         &[
-            At(HOSTILE, "without_a_model_nothing_is_started_and_nobody_is_called"),
-            At(HOSTILE, "with_a_model_nobody_but_the_users_own_server_is_called"),
+            At(HOSTILE, "without_a_model_nothing_starts_and_nothing_connects"),
+            At(HOSTILE, "with_a_model_only_the_users_own_server_is_called"),
         ],
     ),
     ("s39", &[Here]),
@@ -103,7 +103,7 @@ const TABLE: &[(&str, &[Standing])] = &[
     ("s42", &[Here]),
     ("s43", &[Here]),
     ("s44", &[Here]),
-    ("s46", &[At(HOSTILE, "with_a_model_nobody_but_the_users_own_server_is_called")]),
+    ("s46", &[At(HOSTILE, "with_a_model_only_the_users_own_server_is_called")]),
     // Delegation.
     ("s47", &[Here]),
     ("s48", &[Here]),
@@ -150,7 +150,7 @@ const TABLE: &[(&str, &[Standing])] = &[
         "s66",
         &[
             At(GATE, "s66_an_address_reachable_from_other_machines_needs_consent"),
-            At(MCP_HTTP, "s66_a_server_that_others_could_reach_is_not_started_without_a_word"),
+            At(MCP_HTTP, "s66_a_server_that_others_could_reach_needs_an_explicit_flag"),
         ],
     ),
     ("s67", &[Waits("screen")]),
@@ -169,10 +169,10 @@ const TABLE: &[(&str, &[Standing])] = &[
         "s69",
         &[
             At(SESSIONS, "s69_a_session_belongs_to_the_token_that_started_it"),
-            At(MCP_HTTP, "s69_who_replaces_the_token_locks_the_old_one_out_at_once"),
+            At(MCP_HTTP, "s69_replacing_the_token_locks_the_old_one_out_at_once"),
         ],
     ),
-    ("s70", &[At(MCP, "whatever_is_printed_goes_to_stderr_and_the_protocol_alone_to_stdout")]),
+    ("s70", &[At(MCP, "prints_go_to_stderr_and_only_the_protocol_to_stdout")]),
     // The network.
     ("s71", &[Here]),
     ("s72", &[Here]),
@@ -220,13 +220,13 @@ fn tests() -> BTreeSet<String> {
 }
 
 #[test]
-fn every_attack_stands_in_the_table_once_and_in_order() {
+fn every_attack_is_in_the_table_once_and_in_order() {
     let listed: Vec<String> = TABLE.iter().map(|(id, _)| (*id).to_owned()).collect();
     assert_eq!(listed, catalogue());
 }
 
 #[test]
-fn what_the_table_names_exists_and_what_exists_it_names() {
+fn the_table_and_the_tests_agree() {
     let tests = tests();
     let begins_with = |id: &str| tests.iter().any(|test| test.starts_with(&format!("{id}_")));
     for (id, standings) in TABLE {

@@ -92,7 +92,7 @@ fn s71_a_rule_for_a_host_is_for_that_host_alone() {
 }
 
 #[test]
-fn s72_no_spelling_of_an_inner_address_is_fetched() {
+fn s72_no_spelling_of_an_internal_address_is_fetched() {
     as_each_user(|world| {
         let secret = Inside::secret();
         let port = secret.port;

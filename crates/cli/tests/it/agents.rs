@@ -113,7 +113,7 @@ fn an_agent_is_shown_with_its_tools_and_its_role() {
 }
 
 #[test]
-fn an_agent_of_a_file_is_shown_with_all_that_the_file_says() {
+fn an_agent_from_a_file_is_shown_completely() {
     expect![[r#"
         exit 0
         --- stdout
@@ -189,7 +189,7 @@ fn a_check_of_all_folders_names_each_finding_and_fails_only_for_errors() {
 }
 
 #[test]
-fn a_model_that_nothing_here_serves_is_a_warning_of_the_check() {
+fn an_unserved_model_is_a_warning_of_the_check() {
     let world = World::new();
     for (name, model) in [("id", "gpt-5"), ("route", "light"), ("bare", "fast"), ("alias", "haiku"), ("own", "inherit")]
     {
@@ -231,7 +231,7 @@ fn files_are_checked_in_the_dialect_of_their_folder() {
 }
 
 #[test]
-fn what_cannot_be_checked_is_an_error_and_nothing_is_waited_for() {
+fn an_unreadable_file_is_an_error_and_a_pipe_does_not_block() {
     let world = World::new();
     rustix::fs::mkfifoat(rustix::fs::CWD, world.path("workspace/pipe.md"), 0o600.into()).unwrap();
     let ended = world.sortie(["agents", "check", "src", "missing.md", "pipe.md"]).run();
@@ -247,7 +247,7 @@ fn what_cannot_be_checked_is_an_error_and_nothing_is_waited_for() {
 }
 
 #[test]
-fn a_new_agent_is_a_sound_file_that_can_be_used_at_once() {
+fn a_new_agent_is_a_valid_file_that_works_at_once() {
     let world = World::new();
     expect![[r#"
         exit 0
@@ -269,7 +269,7 @@ fn a_new_agent_is_a_sound_file_that_can_be_used_at_once() {
 }
 
 #[test]
-fn a_new_agent_never_takes_the_place_of_a_file() {
+fn a_new_agent_never_overwrites_a_file() {
     let world = with_agents();
     expect![[r#"
         exit 2
@@ -331,7 +331,7 @@ fn a_match_is_explained() {
 }
 
 #[test]
-fn a_text_that_suits_nobody_says_why_and_ends_with_1() {
+fn a_text_without_a_match_is_explained_and_ends_with_1() {
     let world = with_agents();
     expect![[r#"
         exit 1
@@ -356,7 +356,7 @@ fn programs_get_the_ranking_as_one_object() {
 }
 
 #[test]
-fn a_run_says_briefly_what_is_wrong_with_agent_files_and_goes_on() {
+fn a_run_briefly_reports_mistakes_in_agent_files_and_continues() {
     let world = with_agents();
     let server = ScriptedServer::start(Script::always(reply::text("ok"))).unwrap();
     let ended = world.sortie(["run", "x"]).on(&server, "anthropic").run();
@@ -377,7 +377,7 @@ fn a_run_says_briefly_what_is_wrong_with_agent_files_and_goes_on() {
 }
 
 #[test]
-fn no_noise_in_a_repository_hides_who_takes_the_place_of_whom() {
+fn no_noise_in_a_repository_hides_a_displaced_agent() {
     let world = World::new();
     let text = |name: &str| format!("---\nname: {name}\ndescription: Works\n---\nYou work.\n");
     for number in 0..30 {
@@ -399,7 +399,7 @@ fn no_noise_in_a_repository_hides_who_takes_the_place_of_whom() {
 }
 
 #[test]
-fn an_agent_that_opens_with_a_prompt_hears_it_before_the_request_or_alone() {
+fn an_agents_opening_prompt_precedes_the_request_or_stands_alone() {
     let world = with_agents();
     let server = ScriptedServer::start(Script::always(reply::text("ok"))).unwrap();
     let told = |arguments: &[&str], stdin: &str| {
@@ -434,7 +434,7 @@ fn the_schema_comes_in_three_shapes_around_the_same_parameters() {
 }
 
 #[test]
-fn the_schema_names_the_agents_that_there_are() {
+fn the_schema_names_the_available_agents() {
     let described = |world: &World| {
         let schema = world.sortie(["schema", "--format", "anthropic"]).run().stdout_json();
         schema["description"].as_str().unwrap().to_owned()

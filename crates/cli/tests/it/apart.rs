@@ -11,7 +11,7 @@ use crate::hooks_at_work::with_hook;
 use crate::world::World;
 
 #[test]
-fn what_is_switched_off_is_named_to_whoever_asks_for_it() {
+fn a_request_for_a_disabled_feature_names_the_setting() {
     for contract in ["typed", "sortie"] {
         let (world, server) = (World::new(), ScriptedServer::start(Script::always(reply::text("x"))).unwrap());
         let request = json!({
@@ -30,7 +30,7 @@ fn what_is_switched_off_is_named_to_whoever_asks_for_it() {
 }
 
 #[test]
-fn a_delegation_in_the_background_is_answered_at_once_and_done_by_a_process_of_its_own() {
+fn a_background_delegation_is_answered_at_once_and_runs_in_its_own_process() {
     let request = json!({
         "description": "Find it", "prompt": "CHILD", "subagent_type": "Explore", "run_in_background": true
     });
@@ -76,7 +76,7 @@ fn the_output_file_has_every_later_leg_too() {
 }
 
 #[test]
-fn a_delegation_in_the_background_that_cannot_be_started_is_refused_like_any_other() {
+fn a_background_delegation_that_cannot_start_is_refused_like_any_other() {
     let (world, server) = (World::new(), ScriptedServer::start(Script::new()).unwrap());
     let refused = |background: bool| {
         let request = json!({
@@ -93,7 +93,7 @@ fn a_delegation_in_the_background_that_cannot_be_started_is_refused_like_any_oth
 }
 
 #[test]
-fn f55_a_delegation_in_the_background_is_refused_at_once_what_nobody_can_be_asked() {
+fn f55_a_background_delegation_gets_an_immediate_refusal_if_nobody_can_be_asked() {
     let write = reply::call("Write", json!({"file_path": "notes.md", "content": "hello\n"}));
     let script = Script::new().on(when::turn(0), reply::calls([write])).otherwise(reply::text("It was refused."));
     let (world, server) = (World::new(), ScriptedServer::start(script).unwrap());
@@ -108,7 +108,7 @@ fn f55_a_delegation_in_the_background_is_refused_at_once_what_nobody_can_be_aske
 }
 
 #[test]
-fn what_a_hook_has_to_complain_of_is_said_where_the_task_is_looked_at() {
+fn complaints_about_hooks_appear_where_the_task_is_inspected() {
     let world = with_hook("task_ended", "echo broken >&2; exit 1\n", "");
     let server = ScriptedServer::start(Script::always(reply::text("Found."))).unwrap();
     let request = json!({
@@ -130,7 +130,7 @@ fn what_a_hook_has_to_complain_of_is_said_where_the_task_is_looked_at() {
 }
 
 #[test]
-fn settings_that_can_be_read_only_once_are_refused_to_a_task_in_the_background() {
+fn a_background_task_refuses_settings_that_can_be_read_only_once() {
     let (world, server) = (World::new(), ScriptedServer::start(Script::always(reply::text("Found."))).unwrap());
     let task = |background: bool| {
         let request = json!({

@@ -122,7 +122,7 @@ fn what_was_typed_before_the_question_is_no_answer_to_it() {
 }
 
 #[test]
-fn this_task_tree_covers_what_the_rule_covers() {
+fn an_answer_for_the_task_tree_covers_what_the_rule_covers() {
     let (world, server) = (World::new(), writing(&["notes.md", "notes.md", "more.md"]));
     let mut session = Session::start(world.sortie(["run", "WRITE"]).on(&server, "anthropic"));
     session.sees(CHOICES);
@@ -160,7 +160,7 @@ fn always_is_written_into_the_users_configuration_and_holds_for_the_next_run() {
 }
 
 #[test]
-fn what_a_rule_asks_for_is_not_offered_for_good() {
+fn a_call_under_an_ask_rule_has_no_lasting_answer() {
     let (world, server) = (World::new(), writing(&["notes.md"]));
     let asking = ["run", "WRITE", "--ask", "Edit(notes.md)"];
     let mut session = Session::start(world.sortie(asking).on(&server, "anthropic"));
@@ -176,7 +176,7 @@ fn what_a_rule_asks_for_is_not_offered_for_good() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn nobody_is_asked_where_a_shell_runs_it_in_the_background() {
+fn nobody_is_asked_if_a_shell_runs_the_program_in_the_background() {
     let (world, server) = (World::new(), writing(&["notes.md"]));
     let script = "set -m; \"$@\" & wait $!";
     let in_shell = ["--ctty", "--wait", "/bin/sh", "-c", script, "sh"];
@@ -189,7 +189,7 @@ fn nobody_is_asked_where_a_shell_runs_it_in_the_background() {
 }
 
 #[test]
-fn where_it_cannot_be_written_down_it_holds_for_the_task_tree_and_that_is_said() {
+fn an_answer_that_cannot_be_saved_lasts_for_the_task_tree_and_says_so() {
     let (world, server) = (World::new(), writing(&["notes.md"]));
     let mut session = Session::start(world.sortie(["run", "WRITE"]).on(&server, "anthropic"));
     session.sees(CHOICES);
@@ -203,7 +203,7 @@ fn where_it_cannot_be_written_down_it_holds_for_the_task_tree_and_that_is_said()
 }
 
 #[test]
-fn an_interrupt_while_a_question_stands_ends_the_run_as_anywhere() {
+fn an_interrupt_during_a_question_ends_the_run() {
     let (world, server) = (World::new(), writing(&["notes.md"]));
     let mut session = Session::start(world.sortie(["run", "WRITE"]).on(&server, "anthropic"));
     session.sees(CHOICES);
@@ -214,7 +214,7 @@ fn an_interrupt_while_a_question_stands_ends_the_run_as_anywhere() {
 }
 
 #[test]
-fn the_end_of_input_is_no() {
+fn the_end_of_input_means_no() {
     let (world, server) = (World::new(), writing(&["notes.md"]));
     let mut session = Session::start(world.sortie(["run", "WRITE"]).on(&server, "anthropic"));
     session.sees(CHOICES);
@@ -289,7 +289,7 @@ fn an_agent_asks_the_person_who_answers_in_any_words() {
 }
 
 #[test]
-fn whoever_does_not_answer_can_do_so_from_elsewhere() {
+fn an_unanswered_question_can_be_answered_from_elsewhere() {
     let (world, server) = (World::new(), inquiring());
     let mut session = Session::start(world.sortie(["run", "QUESTION"]).on(&server, "anthropic"));
     session.sees(ANSWER);
@@ -318,7 +318,7 @@ fn half_an_answer_to_a_question_that_was_answered_elsewhere_reaches_no_shell() {
 }
 
 #[test]
-fn half_an_answer_reaches_no_shell_where_the_run_is_left_while_a_question_stands() {
+fn half_an_answer_reaches_no_shell_if_the_run_is_left_during_a_question() {
     let world = World::new();
     let task = json!({"description": "Write it", "prompt": "CHILD", "run_in_background": true});
     let write = reply::call("Write", json!({"file_path": "notes.md", "content": "hello\n"}));
@@ -342,7 +342,7 @@ fn half_an_answer_reaches_no_shell_where_the_run_is_left_while_a_question_stands
 }
 
 #[test]
-fn f55_a_sub_agent_in_the_background_asks_at_the_same_terminal_and_does_not_wait_for_ever() {
+fn f55_a_background_sub_agent_asks_at_the_same_terminal_and_does_not_wait_forever() {
     let world = World::new();
     let task = json!({"description": "Write it", "prompt": "CHILD", "run_in_background": true});
     let write = reply::call("Write", json!({"file_path": "notes.md", "content": "hello\n"}));
@@ -365,7 +365,7 @@ fn f55_a_sub_agent_in_the_background_asks_at_the_same_terminal_and_does_not_wait
 }
 
 #[test]
-fn nobody_is_asked_where_a_program_reads_the_output() {
+fn nobody_is_asked_if_a_program_reads_the_output() {
     for args in [&["run", "--output-format", "json", "WRITE"][..], &["run", "--show", "json", "WRITE"]] {
         let (world, server) = (World::new(), writing(&["notes.md"]));
         let session = Session::start(world.sortie(args).on(&server, "anthropic"));
@@ -377,7 +377,7 @@ fn nobody_is_asked_where_a_program_reads_the_output() {
 }
 
 #[test]
-fn a_delegated_task_of_a_program_is_refused_what_would_be_asked() {
+fn calls_that_need_approval_are_refused_to_a_programs_delegated_task() {
     let (world, server) = (World::new(), writing(&["notes.md"]));
     let task = ["task", "--description", "x", "--prompt", "WRITE"];
     let session = Session::start(world.sortie(task).on(&server, "anthropic"));

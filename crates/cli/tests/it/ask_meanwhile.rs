@@ -29,7 +29,7 @@ fn child(world: &World) -> String {
 }
 
 #[test]
-fn whoever_is_let_go_while_its_question_stands_says_how_long_it_waits_from_then_on() {
+fn a_question_of_a_released_task_shows_its_new_timeout() {
     let (world, server) = (World::new(), writing(false));
     let run = ["run", "--set", "permissions.answer_seconds=20", "QUESTION"];
     let mut session = Session::start(world.sortie(run).on(&server, "anthropic"));
@@ -46,7 +46,7 @@ fn whoever_is_let_go_while_its_question_stands_says_how_long_it_waits_from_then_
 }
 
 #[test]
-fn what_has_happened_before_a_question_stands_above_it() {
+fn earlier_events_are_shown_above_a_question() {
     let (world, server) = (World::new(), writing(true));
     let mut session = Session::start(world.sortie(["run", "QUESTION"]).on(&server, "anthropic"));
     let shown = session.sees(CHOICES);
@@ -58,7 +58,7 @@ fn what_has_happened_before_a_question_stands_above_it() {
 }
 
 #[test]
-fn a_message_to_a_task_that_waits_for_a_permission_is_no_answer_to_that_and_says_so() {
+fn a_message_does_not_answer_an_approval_and_the_sender_learns_that() {
     let (world, server) = (World::new(), writing(true));
     let mut session = Session::start(world.sortie(["run", "QUESTION"]).on(&server, "anthropic"));
     session.sees(CHOICES);

@@ -68,7 +68,7 @@ pub(crate) fn kill(live: Live) {
 }
 
 #[test]
-fn a_run_says_what_works_in_the_background_and_waits_for_it() {
+fn a_run_names_its_background_tasks_and_waits_for_them() {
     let (world, server) = (World::new(), held(true));
     let (live, _) = parked(&world, &server);
     server.gate("child").open();
@@ -93,7 +93,7 @@ fn a_run_says_what_works_in_the_background_and_waits_for_it() {
 }
 
 #[test]
-fn a_run_that_is_left_prints_the_last_words_also_when_a_reply_without_any_came_after_them() {
+fn a_run_that_is_left_prints_the_last_text_even_after_an_empty_reply() {
     let task = json!({"description": "Find it", "prompt": "CHILD", "run_in_background": true});
     let script = Script::new()
         .on(
@@ -110,7 +110,7 @@ fn a_run_that_is_left_prints_the_last_words_also_when_a_reply_without_any_came_a
 }
 
 #[test]
-fn f41_a_run_that_is_left_is_interrupted_and_goes_on_where_it_was() {
+fn f41_a_run_that_is_left_is_interrupted_and_resumes_where_it_was() {
     let (world, server) = (World::new(), held(true));
     let ended = world.sortie(["run", "--detach", "QUESTION"]).on(&server, "anthropic").run();
     check(
@@ -153,7 +153,7 @@ fn f41_a_run_that_is_left_is_interrupted_and_goes_on_where_it_was() {
 }
 
 #[test]
-fn a_run_that_could_be_left_says_what_there_is_however_fast_its_sub_agents_are() {
+fn a_detachable_run_prints_its_text_however_fast_its_sub_agents_are() {
     for _ in 0..5 {
         let (world, server) = (World::new(), held(true));
         server.gate("child").open();
@@ -234,7 +234,7 @@ fn a_message_reaches_a_running_task_of_another_process() {
 }
 
 #[test]
-fn a_message_to_an_interrupted_task_is_kept_and_read_when_it_goes_on() {
+fn a_message_to_an_interrupted_task_is_kept_and_read_on_resume() {
     let (world, server) = (World::new(), held(true));
     let (live, child) = parked(&world, &server);
     kill(live);
@@ -254,7 +254,7 @@ fn a_message_to_an_interrupted_task_is_kept_and_read_when_it_goes_on() {
 }
 
 #[test]
-fn one_screen_says_where_a_task_stands() {
+fn one_screen_shows_the_status_of_a_task() {
     let (world, server) = (World::new(), held(true));
     let (live, child) = parked(&world, &server);
     let main = id(&world.tasks(2)[0]);
@@ -354,7 +354,7 @@ fn a_question_outlives_the_process_and_so_does_its_answer() {
 }
 
 #[test]
-fn k18_events_come_in_order_and_each_says_whose_it_is() {
+fn k18_events_are_in_order_and_each_names_its_task() {
     let (world, server) = (World::new(), held(true));
     server.gate("child").open();
     server.gate("end").open();
@@ -388,7 +388,7 @@ fn k18_events_come_in_order_and_each_says_whose_it_is() {
 }
 
 #[test]
-fn a_task_that_asks_its_parent_says_what_and_how_to_answer() {
+fn a_question_to_the_parent_is_shown_with_the_way_to_answer_it() {
     let (world, server) = (World::new(), asking());
     let (live, child) = parked(&world, &server);
     check(
@@ -432,7 +432,7 @@ fn a_task_that_asks_its_parent_says_what_and_how_to_answer() {
 }
 
 #[test]
-fn of_several_questions_all_are_shown_and_the_first_one_is_answered_which_is_said() {
+fn all_open_questions_are_shown_and_a_message_answers_the_first_one() {
     let (world, server) = (World::new(), asking_all(&["Delete all?", "Which colour?"]));
     let (live, child) = parked(&world, &server);
     recorded(&world, "question_asked", 2);

@@ -35,7 +35,7 @@ fn search(world: &World, server: &ScriptedServer, flags: &[&str]) -> (usize, Str
 }
 
 #[test]
-fn a_search_that_was_made_is_answered_from_the_first_and_both_are_told() {
+fn a_repeated_search_is_answered_from_the_first_with_a_notice() {
     let (world, server) = (World::new(), searching());
     world.config("[task_tool]\ncache = true\n");
     let (asked, told, _) = search(&world, &server, &[]);
@@ -59,7 +59,7 @@ fn a_search_that_was_made_is_answered_from_the_first_and_both_are_told() {
 }
 
 #[test]
-fn a_delegation_of_ones_own_is_answered_from_the_first_unless_it_is_retried() {
+fn a_repeated_delegation_is_answered_from_the_first_unless_retried() {
     let world = World::new();
     world.config("[task_tool]\ncache = true\n");
     let server = ScriptedServer::start(finding(Script::new())).unwrap();
@@ -93,7 +93,7 @@ fn a_delegation_of_ones_own_is_answered_from_the_first_unless_it_is_retried() {
 }
 
 #[test]
-fn every_contract_says_that_an_outcome_is_given_again_where_it_has_words_of_its_own_and_stderr_says_it_in_all() {
+fn every_contract_marks_a_cached_outcome_and_stderr_always_does() {
     for (contract, field) in [
         ("envelope", Some("/text")),
         ("result", None),
@@ -130,7 +130,7 @@ fn every_contract_says_that_an_outcome_is_given_again_where_it_has_words_of_its_
 }
 
 #[test]
-fn the_same_search_by_a_model_at_another_address_is_made() {
+fn a_model_at_another_address_searches_again() {
     let (world, servers) = (World::new(), [searching(), searching()]);
     world.config("[task_tool]\ncache = true\n");
     let asked = [0, 1, 0, 1].map(|at| search(&world, &servers[at], &[]).0);
@@ -138,7 +138,7 @@ fn the_same_search_by_a_model_at_another_address_is_made() {
 }
 
 #[test]
-fn no_hook_is_told_of_a_start_that_there_is_not() {
+fn a_cached_result_runs_no_start_hook() {
     let world = with_hook("task_started", "cat >> \"$1\"; echo >> \"$1\"\n", "[task_tool]\ncache = true\n");
     let server = searching();
     assert_eq!(search(&world, &server, &[]).0, 2);
@@ -149,7 +149,7 @@ fn no_hook_is_told_of_a_start_that_there_is_not() {
 }
 
 #[test]
-fn nothing_is_given_again_unless_that_was_switched_on() {
+fn results_are_cached_only_if_switched_on() {
     let (world, server) = (World::new(), searching());
     for _ in 0..2 {
         let (asked, told, ended) = search(&world, &server, &[]);

@@ -58,7 +58,7 @@ fn editing_begins_with_a_file_in_which_everything_is_a_comment() {
 }
 
 #[test]
-fn what_was_edited_is_checked() {
+fn an_edited_configuration_is_checked() {
     let world = World::new();
     let mut said = String::new();
     for line in [

@@ -71,7 +71,7 @@ fn told(world: &World, args: &[&str]) -> String {
 }
 
 #[test]
-fn what_a_run_cost_is_told_by_task_and_by_model() {
+fn the_cost_of_a_run_is_shown_by_task_and_by_model() {
     let (world, server) = (priced_world(), ScriptedServer::start(looking()).unwrap());
     let ran = with_light(world.sortie(["run", "QUESTION"]), &server).run();
     assert_eq!(ran.code, 0, "{ran:#?}");
@@ -119,7 +119,7 @@ fn what_a_run_cost_is_told_by_task_and_by_model() {
 }
 
 #[test]
-fn the_same_as_json_is_a_tree_with_its_sums() {
+fn costs_as_json_are_a_tree_with_sums() {
     let (world, server) = (priced_world(), ScriptedServer::start(looking()).unwrap());
     let ran = with_light(world.sortie(["run", "--output-format", "json", "QUESTION"]), &server).run().stdout_json();
     let told = world.sortie(["cost", "--json"]).run().stdout_json();
@@ -148,7 +148,7 @@ fn the_same_as_json_is_a_tree_with_its_sums() {
 }
 
 #[test]
-fn all_that_was_ever_run_is_added_up_by_model() {
+fn costs_of_all_runs_are_added_up_by_model() {
     let (world, server) = (priced_world(), ScriptedServer::start(looking()).unwrap());
     world.sortie(["run", "OTHER"]).on(&server, "anthropic").run();
     with_light(world.sortie(["run", "QUESTION"]), &server).run();
@@ -172,7 +172,7 @@ fn all_that_was_ever_run_is_added_up_by_model() {
 }
 
 #[test]
-fn where_nothing_ran_there_is_nothing_to_tell() {
+fn without_runs_there_is_no_cost() {
     let world = World::new();
     expect![[r#"
         exit 1

@@ -42,7 +42,7 @@ fn limit_files(process: Pid, count: u64) {
 }
 
 #[test]
-fn a_command_that_cannot_be_started_is_told_to_the_model_and_the_next_one_runs() {
+fn a_command_that_cannot_start_is_an_error_for_the_model_and_the_next_one_runs() {
     const FAILING: usize = 16;
     let call = |command: &str| reply::call("Bash", json!({ "command": command }));
     let bash = |command: &str| reply::calls([call(command)]);

@@ -118,7 +118,7 @@ fn agents_of_the_user_that_the_project_displaces_are_counted_as_such() {
 }
 
 #[test]
-fn an_agents_model_that_nothing_serves_is_a_warning() {
+fn an_agents_unserved_model_is_a_warning() {
     let world = World::new();
     world.write("workspace/.sortie/agents/good.md", "---\nname: a\ndescription: d\nmodel: unheard-of\n---\nWork.\n");
     let ended = world.sortie(["doctor"]).run();
@@ -140,7 +140,7 @@ fn the_journal_is_read_and_a_damaged_one_is_an_error() {
 }
 
 #[test]
-fn a_home_that_cannot_be_made_is_an_error() {
+fn a_home_that_cannot_be_created_is_an_error() {
     let world = World::new();
     world.write("file", "");
     let ended = world.sortie(["doctor"]).env("SORTIE_HOME", world.path("file/below")).run();
@@ -149,7 +149,7 @@ fn a_home_that_cannot_be_made_is_an_error() {
 }
 
 #[test]
-fn what_of_the_project_does_not_count_is_a_warning() {
+fn ignored_settings_of_the_project_are_a_warning() {
     let world = World::new();
     world.write("workspace/.sortie/config.toml", "[routes.main]\nbase_url = \"https://evil.example\"\n");
     let ended = world.sortie(["doctor"]).run();

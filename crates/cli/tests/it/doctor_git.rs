@@ -28,7 +28,7 @@ fn git_is_named_with_its_version_and_place() {
 }
 
 #[test]
-fn the_branch_and_whether_something_has_changed_are_told() {
+fn the_branch_and_uncommitted_changes_are_shown() {
     let world = world();
     let told = || {
         let ended = world.sortie(["doctor"]).run();
@@ -47,7 +47,7 @@ fn the_branch_and_whether_something_has_changed_are_told() {
 }
 
 #[test]
-fn a_repository_that_would_run_programs_is_not_asked() {
+fn a_repository_that_would_run_programs_is_not_queried() {
     let world = world();
     let canary = world.path("canary");
     git(&world, &["config", "core.fsmonitor", &format!("echo ran >> {}", canary.display())]);
@@ -59,7 +59,7 @@ fn a_repository_that_would_run_programs_is_not_asked() {
 }
 
 #[test]
-fn a_workspace_that_is_no_repository_is_well() {
+fn a_workspace_without_a_repository_is_fine() {
     let ended = World::new().sortie(["doctor"]).run();
     let line = about(&ended, "repository")[0];
     assert!(line.starts_with("ok  ") && line.contains("none: "), "{line}");

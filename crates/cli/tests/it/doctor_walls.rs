@@ -95,7 +95,7 @@ fn without_bash_nothing_is_tried_and_bash_is_named() {
 }
 
 #[test]
-fn the_wish_to_have_no_walls_is_told() {
+fn the_flag_for_no_walls_is_mentioned() {
     let ended = World::new().sortie(["doctor", "--unconfined"]).run();
     let walls = about(&ended, "walls");
     assert!(walls[0].starts_with("warning  ") && walls[0].contains("--unconfined"), "{}", ended.stdout);

@@ -35,7 +35,7 @@ fn wrong_and_unknown_variables_are_named() {
 }
 
 #[test]
-fn a_wrong_variable_stands_in_nobodys_way_where_a_flag_says_what_counts() {
+fn a_wrong_variable_does_no_harm_if_a_flag_overrides_it() {
     let world = World::new();
     let schema = |contract: &str| world.sortie(["schema", "--contract", contract]).run().stdout;
     let ended = world.sortie(["schema", "--contract", "typed"]).env("SORTIE_CONTRACT", "nope").run();
@@ -118,7 +118,7 @@ fn a_flag_that_sets_nothing_known_is_wrong_usage() {
 }
 
 #[test]
-fn an_env_file_is_read_and_wins_over_the_environment() {
+fn an_env_file_overrides_the_environment() {
     let world = World::new();
     let file =
         world.write("work.env", "# keys\nexport LLM_MODEL_ID='from-file'\nLLM_BASE_URL=\"http://127.0.0.1:1\"\n");

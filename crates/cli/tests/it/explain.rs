@@ -10,7 +10,7 @@ fn check(world: &World, args: &[&str], expected: &Expect) {
 }
 
 #[test]
-fn what_no_rule_allows_is_asked_and_what_would_allow_it_is_said() {
+fn a_call_without_a_rule_needs_approval_and_the_rule_to_allow_it_is_named() {
     let world = World::new();
     check(
         &world,
@@ -53,7 +53,7 @@ fn what_no_rule_allows_is_asked_and_what_would_allow_it_is_said() {
 }
 
 #[test]
-fn every_layer_has_its_say_and_the_deciding_one_is_marked() {
+fn every_layer_is_listed_and_the_deciding_one_is_marked() {
     let world = World::new();
     world.config("[permissions]\nmode = \"accept-edits\"\nask = [\"Edit(src/**)\"]\n");
     world.write("workspace/.sortie/config.toml", "[permissions]\ndeny = [\n  \"Read(src/main.rs)\",\n]\n");
@@ -163,7 +163,7 @@ fn s3_48_typed_explore_reads_unasked_but_not_what_is_denied() {
 }
 
 #[test]
-fn what_nobody_may_do_and_what_is_out_of_reach_is_denied_whatever_is_allowed() {
+fn protected_and_outside_paths_are_denied_whatever_is_allowed() {
     let world = World::new();
     let bypass = ["--permission-mode", "bypass"];
     check(
@@ -298,7 +298,7 @@ fn a_command_is_a_call_whatever_the_shell_would_make_of_it() {
 }
 
 #[test]
-fn what_is_no_call_is_wrong_usage() {
+fn an_invalid_call_is_wrong_usage() {
     let world = World::new();
     for call in ["Raed(x)", "Edit(src/**)", "Edit(", "Edit()", "", "Bash(git diff:*)"] {
         let ended = world.sortie(["explain", call]).run();
@@ -310,7 +310,7 @@ fn what_is_no_call_is_wrong_usage() {
 }
 
 #[test]
-fn a_tool_of_a_server_that_is_set_up_is_judged_without_starting_it() {
+fn a_configured_servers_tool_is_judged_without_starting_the_server() {
     let world = World::new();
     world.config("[mcp_servers.db]\ncommand = \"/nowhere/at/all\"\n");
     check(

@@ -30,7 +30,7 @@ fn an_agent_is_denied_by_each_of_its_names() {
 }
 
 #[test]
-fn an_agent_that_there_is_not_is_named() {
+fn an_unknown_agent_is_named() {
     let world = World::new();
     check(
         &world,
@@ -54,7 +54,7 @@ fn an_agent_that_there_is_not_is_named() {
 }
 
 #[test]
-fn where_the_contract_takes_who_fits_best_that_one_is_judged() {
+fn the_best_match_is_judged_if_the_contract_matches_by_description() {
     let world = World::new();
     let writer = "---\nname: writer-of-docs\ndescription: writes documentation pages\n---\nWrite.\n";
     world.write("workspace/.sortie/agents/writer.md", writer);
@@ -76,7 +76,7 @@ fn where_the_contract_takes_who_fits_best_that_one_is_judged() {
 }
 
 #[test]
-fn where_nobody_delegates_that_is_said() {
+fn switched_off_delegation_is_reported() {
     let world = World::new();
     for call in [&["Task(explore)"][..], &["Read(src/auth.rs)", "--agent", "explore"]] {
         for (setting, why) in [
@@ -109,7 +109,7 @@ fn an_address_is_read_as_the_tool_reads_it() {
 }
 
 #[test]
-fn what_the_tool_would_never_fetch_is_denied_whatever_is_allowed() {
+fn an_address_that_is_never_fetched_is_denied_whatever_is_allowed() {
     let world = World::new();
     for (url, why) in [
         ("example.com", "is not a URL (it has no scheme)"),

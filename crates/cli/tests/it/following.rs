@@ -11,7 +11,7 @@ use crate::background::{held, id, kill, parked};
 use crate::world::World;
 
 #[test]
-fn whoever_follows_a_task_sees_what_it_does_and_gets_its_exit_code() {
+fn following_shows_a_tasks_steps_and_returns_its_exit_code() {
     let (world, server) = (World::new(), held(true));
     let (live, child) = parked(&world, &server);
     let following = world.sortie(["tasks", "output", &child, "--follow"]).start();
@@ -36,7 +36,7 @@ fn whoever_follows_a_task_sees_what_it_does_and_gets_its_exit_code() {
 }
 
 #[test]
-fn following_ends_when_nobody_reads_along_though_the_task_does_nothing() {
+fn following_ends_with_its_reader_even_if_the_task_is_idle() {
     let (world, server) = (World::new(), held(true));
     let (live, child) = parked(&world, &server);
     let mut command = world.sortie(["tasks", "output", &child, "--follow"]).into_command();
@@ -58,7 +58,7 @@ fn following_ends_when_nobody_reads_along_though_the_task_does_nothing() {
 }
 
 #[test]
-fn following_ends_where_nobody_runs_the_task_any_more() {
+fn following_ends_if_the_task_has_lost_its_process() {
     let (world, server) = (World::new(), held(true));
     let (live, child) = parked(&world, &server);
     let following = world.sortie(["tasks", "output", &child, "--follow"]).start();

@@ -11,7 +11,7 @@ use crate::run::{WIRES, delegating};
 use crate::world::World;
 
 #[test]
-fn json_is_the_outcome_with_those_of_the_children() {
+fn json_is_the_outcome_with_its_childrens() {
     for wire in WIRES {
         let (world, server) = (World::new(), ScriptedServer::start(delegating()).unwrap());
         let ended = world.sortie(["run", "--output-format", "json", "QUESTION"]).on(&server, wire).run();

@@ -26,7 +26,7 @@ fn recorded(world: &World, kind: &str) -> Value {
 }
 
 #[test]
-fn after_a_limit_a_task_goes_on_with_as_much_as_is_given() {
+fn after_a_limit_a_task_resumes_with_the_given_limits() {
     let (world, server) = (World::new(), lister());
     let ended = world.sortie(["run", "--max-turns", "2", "--timeout", "1h", "x"]).on(&server, "anthropic").run();
     let task = newest(&world);
@@ -43,7 +43,7 @@ fn after_a_limit_a_task_goes_on_with_as_much_as_is_given() {
 }
 
 #[test]
-fn a_limit_of_time_says_how_to_go_on() {
+fn a_time_limit_shows_how_to_resume() {
     let world = World::new();
     let server = ScriptedServer::start(Script::always(reply::never())).unwrap();
     let ended = world.sortie(["run", "--timeout", "0.2", "x"]).on(&server, "anthropic").run();
@@ -52,7 +52,7 @@ fn a_limit_of_time_says_how_to_go_on() {
 }
 
 #[test]
-fn an_interrupted_task_has_from_now_on_what_is_given() {
+fn given_limits_of_an_interrupted_task_count_from_now_on() {
     let world = World::new();
     let script = Script::new()
         .on(when::last_contains("limit"), reply::text("So far."))
@@ -71,7 +71,7 @@ fn an_interrupted_task_has_from_now_on_what_is_given() {
 }
 
 #[test]
-fn a_task_goes_on_in_the_contract_that_it_was_started_in() {
+fn a_task_resumes_in_the_contract_that_it_was_started_in() {
     let world = World::new();
     let server = ScriptedServer::start(Script::always(reply::text("Done."))).unwrap();
     world.sortie(["run", "--contract", "typed", "x"]).on(&server, "anthropic").run();
@@ -100,7 +100,7 @@ fn a_task_goes_on_in_the_contract_that_it_was_started_in() {
 }
 
 #[test]
-fn a_call_does_not_go_on_with_a_task_of_another_contract() {
+fn a_call_does_not_resume_a_task_of_another_contract() {
     let world = World::new();
     let server = ScriptedServer::start(Script::always(reply::text("Done."))).unwrap();
     let first = json!({"description": "Look", "prompt": "Look.", "subagent_type": "Explore"}).to_string();
@@ -160,7 +160,7 @@ fn the_outcome_of_a_resumed_task_has_its_children_of_earlier_processes() {
 }
 
 #[test]
-fn a_child_that_does_not_go_on_is_shown_as_it_stands() {
+fn a_child_that_is_not_resumed_keeps_its_state() {
     let (world, server) = (World::new(), delegating());
     server.gate("second").open();
     world.sortie(["run", "QUESTION"]).on(&server, "anthropic").run();
@@ -180,7 +180,7 @@ fn a_child_that_does_not_go_on_is_shown_as_it_stands() {
 }
 
 #[test]
-fn a_key_that_is_taken_back_while_a_task_runs_stops_it_unseen_and_a_new_one_goes_on() {
+fn a_revoked_key_stops_a_running_task_and_a_new_key_resumes_it() {
     const OLD_KEY: &str = "sk-old-canary-key";
     let (world, message) = (World::new(), Some(format!("key {OLD_KEY} was revoked")));
     let revoked = StatusFault { code: 401, message, retry_after: None };
@@ -203,7 +203,7 @@ fn a_key_that_is_taken_back_while_a_task_runs_stops_it_unseen_and_a_new_one_goes
 }
 
 #[test]
-fn whoever_goes_on_without_what_was_allowed_at_the_start_is_told_what_that_was() {
+fn a_resume_with_fewer_permissions_names_the_missing_ones() {
     let server = ScriptedServer::start(Script::always(reply::text("Done."))).unwrap();
     let world = World::new();
     let run = |args: &[&str]| {

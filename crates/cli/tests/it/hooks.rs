@@ -7,7 +7,7 @@ use crate::world::World;
 const PROJECT: &str = "workspace/.sortie/config.toml";
 
 #[test]
-fn hooks_are_shown_with_where_they_were_said() {
+fn hooks_are_shown_with_their_origin() {
     let world = World::new();
     world.config(
         "[[hooks]]\non = \"task_ended\"\ncommand = [\"notify-send\", \"a task ended\"]\n\n\
@@ -26,7 +26,7 @@ fn hooks_are_shown_with_where_they_were_said() {
 }
 
 #[test]
-fn a_hook_that_is_not_right_is_an_error_with_its_line() {
+fn an_invalid_hook_is_an_error_with_its_line() {
     let world = World::new();
     let said = [
         "[[hooks]]\non = \"task_started\"",
@@ -99,7 +99,7 @@ fn a_projects_hooks_are_ignored_until_it_is_trusted() {
 }
 
 #[test]
-fn a_hook_for_an_agent_that_nobody_is_is_a_warning() {
+fn a_hook_for_an_unknown_agent_is_a_warning() {
     let world = World::new();
     world.config("[[hooks]]\non = \"task_ended\"\ncommand = [\"true\"]\nagents = [\"explore\", \"explorer\"]\n");
     let ended = world.sortie(["run", "--model", "offline", "Where is login?"]).run();

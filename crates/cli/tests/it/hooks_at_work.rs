@@ -53,7 +53,7 @@ fn told(world: &World) -> Vec<Value> {
 const LISTEN: &str = "cat >> \"$1\"; echo >> \"$1\"\n";
 
 #[test]
-fn a_vetoed_sub_agent_is_not_started_and_the_one_who_asked_reads_why() {
+fn a_vetoed_sub_agent_does_not_start_and_its_parent_learns_why() {
     let world = with_hook("task_started", "echo 'not on Sundays' >&2; exit 2\n", "agents = [\"explore\"]");
     let server = delegating(&["explore", "general-purpose"]);
     let ended = run(&world, &server, &[]);
@@ -70,7 +70,7 @@ fn a_vetoed_sub_agent_is_not_started_and_the_one_who_asked_reads_why() {
 }
 
 #[test]
-fn a_vetoed_call_has_the_id_that_the_hook_was_told() {
+fn a_vetoed_call_has_the_id_that_the_hook_got() {
     let world = with_hook("task_started", &format!("{LISTEN}exit 2\n"), "");
     let call = json!({"description": "d", "prompt": "CHILD", "subagent_type": "Explore"}).to_string();
     let server = ScriptedServer::start(Script::new()).unwrap();
@@ -119,7 +119,7 @@ fn a_vetoed_run_is_rejected_for_people_and_for_programs() {
 }
 
 #[test]
-fn a_run_whose_time_goes_by_in_a_hook_has_failed_for_people_and_for_programs() {
+fn a_run_whose_time_passes_in_a_hook_fails_for_people_and_for_programs() {
     let world = with_hook("task_started", "sleep 600\n", "timeout_seconds = 60");
     let server = delegating(&[]);
     let message = "the time ran out before a hook let the task start";
@@ -143,7 +143,7 @@ fn a_run_whose_time_goes_by_in_a_hook_has_failed_for_people_and_for_programs() {
 }
 
 #[test]
-fn an_ending_is_told_with_its_outcome_before_the_program_ends() {
+fn a_hook_gets_the_ending_with_its_outcome_before_the_program_ends() {
     let world = with_hook("task_ended", LISTEN, "agents = [\"explore\"]");
     let server = delegating(&["explore"]);
     assert_eq!(run(&world, &server, &[]).code, 0);
@@ -159,7 +159,7 @@ fn an_ending_is_told_with_its_outcome_before_the_program_ends() {
 }
 
 #[test]
-fn a_hook_that_fails_is_told_of_and_changes_nothing() {
+fn a_failing_hook_is_reported_and_changes_nothing() {
     let world = with_hook("task_started", "echo broken >&2; exit 1\n", "agents = [\"explore\"]");
     let server = delegating(&["explore"]);
     let ended = run(&world, &server, &["--output-format", "json"]);
@@ -178,7 +178,7 @@ fn a_hook_that_fails_is_told_of_and_changes_nothing() {
 }
 
 #[test]
-fn no_model_reads_what_a_hook_that_failed_has_said() {
+fn no_model_reads_the_words_of_a_failed_hook() {
     const KEY: &str = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";
     let script = format!("echo 'POST with token {KEY} failed' >&2; exit 1\n");
     let world = with_hook("task_started", &script, "agents = [\"explore\"]");
@@ -201,7 +201,7 @@ fn no_model_reads_what_a_hook_that_failed_has_said() {
 }
 
 #[test]
-fn a_hook_that_hangs_is_ended_and_told_of() {
+fn a_hanging_hook_is_ended_and_reported() {
     let world = with_hook("task_started", "sleep 600\n", "timeout_seconds = 1\nagents = [\"explore\"]");
     let ended = run(&world, &delegating(&["explore"]), &["--output-format", "json"]);
     let notices = ended.stdout_json()["children"][0]["notices"].to_string();
@@ -209,7 +209,7 @@ fn a_hook_that_hangs_is_ended_and_told_of() {
 }
 
 #[test]
-fn nobody_has_to_wait_for_a_hook_that_takes_its_time_over_a_start() {
+fn a_signal_ends_the_wait_for_a_slow_start_hook() {
     let world = with_hook("task_started", "echo > \"$1\"; sleep 600\n", "timeout_seconds = 60");
     let server = delegating(&[]);
     let live = world.sortie(["run", "QUESTION"]).on(&server, "anthropic").start();
@@ -237,7 +237,7 @@ fn a_start_that_waits_for_a_hook_says_so() {
 }
 
 #[test]
-fn a_run_that_has_completed_has_completed_although_nobody_waits_for_its_last_hook() {
+fn a_completed_run_stays_completed_if_its_last_hook_is_not_awaited() {
     let world = with_hook("task_ended", "sleep 600\n", "timeout_seconds = 60");
     let server = ScriptedServer::start(Script::always(reply::text("It is settled."))).unwrap();
     let mut session = Session::start(world.sortie(["run", "QUESTION"]).on(&server, "anthropic"));
@@ -248,7 +248,7 @@ fn a_run_that_has_completed_has_completed_although_nobody_waits_for_its_last_hoo
 }
 
 #[test]
-fn the_endings_that_a_stop_gives_are_told_before_it_ends() {
+fn hooks_run_for_the_endings_that_a_stop_writes() {
     // Written in one piece: both hooks run at once.
     let world = with_hook("task_ended", "told=$(cat); echo \"$told\" >> \"$1\"\n", "");
     let server = waiting();
@@ -263,7 +263,7 @@ fn the_endings_that_a_stop_gives_are_told_before_it_ends() {
 }
 
 #[test]
-fn a_hook_ends_with_a_run_that_is_killed_and_so_does_all_that_it_started() {
+fn a_hook_and_its_processes_end_with_a_killed_run() {
     let world = with_hook("task_started", "exec 9> \"$1\"; echo runs >&9; sleep 20; echo late >&9\n", "");
     mkfifoat(CWD, world.path("home/told"), Mode::RUSR | Mode::WUSR).unwrap();
     let live = world.sortie(["run", "QUESTION"]).on(&delegating(&[]), "anthropic").start();
@@ -279,7 +279,7 @@ fn a_hook_ends_with_a_run_that_is_killed_and_so_does_all_that_it_started() {
 }
 
 #[test]
-fn a_question_for_a_person_is_told_while_it_is_asked() {
+fn a_hook_gets_a_question_while_it_is_asked() {
     let world = with_hook("task_asks", LISTEN, "");
     let write = reply::call("Write", json!({"file_path": "notes.md", "content": "hello\n"}));
     let script = Script::new().on(when::turn(0), reply::calls([write])).otherwise(reply::text("done"));
@@ -296,7 +296,7 @@ fn a_question_for_a_person_is_told_while_it_is_asked() {
 }
 
 #[test]
-fn an_agents_own_question_is_told_as_an_object_like_any_other_call() {
+fn a_hook_gets_an_agents_own_question_like_any_other_call() {
     let world = with_hook("task_asks", LISTEN, "");
     let task = reply::call("Task", json!({"description": "Ask", "prompt": "CHILD"}));
     let ask = reply::call("Ask", json!({"question": "42", "to": "person"}));

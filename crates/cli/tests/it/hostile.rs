@@ -136,7 +136,7 @@ impl Trace {
 }
 
 #[test]
-fn the_watch_sees_what_it_is_there_to_see() {
+fn the_watch_itself_works() {
     let world = hostile();
     let own = world.write("outside/own.env", "");
     let named = world.sortie(["config", "show", "--env-file", own.to_str().unwrap()]);
@@ -149,7 +149,7 @@ fn the_watch_sees_what_it_is_there_to_see() {
 }
 
 #[test]
-fn without_a_model_nothing_is_started_and_nobody_is_called() {
+fn without_a_model_nothing_starts_and_nothing_connects() {
     for command in COMMANDS {
         let world = hostile();
         let trace = Trace::of(&world, world.sortie(command));
@@ -180,7 +180,7 @@ fn a_doctor_tries_walls_and_git_and_runs_nothing_of_the_repository() {
 }
 
 #[test]
-fn with_a_model_nobody_but_the_users_own_server_is_called() {
+fn with_a_model_only_the_users_own_server_is_called() {
     for command in COMMANDS {
         let world = hostile();
         let answer = Script::new()

@@ -41,7 +41,7 @@ fn sub_agents_read_them_only_by_a_setting() {
 }
 
 #[test]
-fn what_does_not_fit_or_leads_out_is_left_out_and_named() {
+fn instructions_that_are_too_long_or_lead_outside_are_skipped_and_named() {
     let world = World::new();
     world.write("workspace/AGENTS.md", &"long ".repeat(100));
     let outside = world.write("outside.md", "SECRET RULES\n");

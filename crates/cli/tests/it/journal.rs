@@ -17,7 +17,7 @@ fn verbose() -> ScriptedServer {
 const SMALL: u32 = 256;
 
 #[test]
-fn a_journal_that_fails_under_a_run_is_a_failure_in_the_runs_own_format() {
+fn a_journal_that_fails_during_a_run_is_a_failure_in_the_runs_own_format() {
     let task = ["task", "--description", "d", "--prompt", "p"];
     let json = ["run", "--output-format", "json", "x"];
     let stream = ["run", "--output-format", "stream-json", "x"];
@@ -50,7 +50,7 @@ fn a_journal_that_fails_under_a_run_is_a_failure_in_the_runs_own_format() {
 }
 
 #[test]
-fn a_run_of_which_nothing_could_be_written_is_not_offered_to_go_on() {
+fn an_unrecorded_run_is_not_offered_for_resume() {
     let (world, server) = (World::new(), ScriptedServer::start(Script::always(reply::text("x"))).unwrap());
     assert_eq!(world.sortie(["run", "x"]).on(&server, "anthropic").run().code, 0);
     // Its first event, with the whole prompt, does not fit.
@@ -84,7 +84,7 @@ fn run_while_locked(invocation: Invocation, lock: rusqlite::Connection, look: im
 }
 
 #[test]
-fn waiting_for_a_locked_journal_is_said_and_ends_with_the_lock() {
+fn a_wait_for_a_locked_journal_is_reported_and_ends_with_the_lock() {
     let (world, ids) = after_a_run();
     for args in [["tasks", "list"], ["run", "hello"]] {
         let lock = world.sql();

@@ -58,7 +58,7 @@ fn a_first_leg_shows_what_it_has_done_so_far() {
 }
 
 #[test]
-fn a_later_leg_is_not_told_as_the_one_before_it() {
+fn a_later_leg_is_not_reported_as_the_one_before_it() {
     let (world, server) = (World::new(), writer());
     server.gate("model").open();
     world.sortie(["run", "--allow", "Write", "QUESTION"]).on(&server, "anthropic").run();
@@ -102,7 +102,7 @@ fn a_later_leg_is_not_told_as_the_one_before_it() {
 }
 
 #[test]
-fn what_a_task_has_used_so_far_is_told_with_its_sub_agents() {
+fn usage_so_far_includes_sub_agents() {
     let world = World::new();
     let server = ScriptedServer::start(held_child(("LS", json!({})))).unwrap();
     let live = world.sortie(["run", "QUESTION"]).on(&server, "anthropic").start();
@@ -127,7 +127,7 @@ fn what_a_task_has_used_so_far_is_told_with_its_sub_agents() {
 }
 
 #[test]
-fn a_task_is_retried_whatever_is_damaged_behind_its_beginning() {
+fn a_task_can_be_retried_if_only_its_first_event_is_intact() {
     let (world, server) = (World::new(), writer());
     server.gate("model").open();
     world.sortie(["run", "--allow", "Write", "QUESTION"]).on(&server, "anthropic").run();
@@ -152,7 +152,7 @@ fn listed(world: &World) -> String {
 }
 
 #[test]
-fn the_time_in_which_nobody_ran_it_is_not_counted() {
+fn the_time_without_a_process_is_not_counted() {
     let (world, server) = (World::new(), writer());
     server.gate("model").open();
     world.sortie(["run", "--allow", "Write", "QUESTION"]).on(&server, "anthropic").run();

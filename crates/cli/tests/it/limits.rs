@@ -24,7 +24,7 @@ fn limits_of_newest(world: &World) -> Value {
 }
 
 #[test]
-fn a_limit_on_tokens_or_money_ends_a_run_with_a_report_and_how_to_go_on() {
+fn a_limit_on_tokens_or_money_ends_a_run_with_a_report_and_a_hint_to_resume() {
     let (world, server) = (priced_world(), restless());
     for (flag, amount, says) in [
         ("--max-tokens", "12k", ["warning: partial: the limit of tokens was reached", "--max-tokens N` goes on"]),
@@ -45,7 +45,7 @@ fn a_limit_on_tokens_or_money_ends_a_run_with_a_report_and_how_to_go_on() {
 }
 
 #[test]
-fn a_limit_on_money_is_refused_where_the_price_is_not_known() {
+fn a_limit_on_money_is_refused_if_the_price_is_unknown() {
     let (world, server) = (World::new(), restless());
     let ended = world.sortie(["run", "--max-cost-usd", "0.2", "x"]).on(&server, "anthropic").run();
     expect![[r#"
@@ -57,7 +57,7 @@ fn a_limit_on_money_is_refused_where_the_price_is_not_known() {
 }
 
 #[test]
-fn amounts_that_are_none_are_wrong_usage() {
+fn invalid_amounts_are_wrong_usage() {
     let world = World::new();
     for (flag, value, says) in [
         ("--max-tokens", "0", "it must be at least 1"),
@@ -78,7 +78,7 @@ fn amounts_that_are_none_are_wrong_usage() {
 }
 
 #[test]
-fn flags_come_before_the_settings_of_a_run_and_an_agents_file_tightens_both() {
+fn flags_override_the_settings_of_a_run_and_an_agents_file_tightens_both() {
     let world = World::new();
     world.config("[run]\nmax_tokens = 500000\nmax_cost_usd = 2.5\ntimeout_seconds = 600\n");
     let file = "---\nname: thrifty\ndescription: Has little\nmaxTurns: 5\nmaxTokens: 90000\nmaxCostUsd: 0.25\ntimeout: 90\n\
@@ -120,7 +120,7 @@ fn flags_come_before_the_settings_of_a_run_and_an_agents_file_tightens_both() {
 }
 
 #[test]
-fn a_delegated_task_is_bound_by_its_settings_its_request_and_its_flags_and_told_where_it_asked_for_more() {
+fn settings_request_and_flags_bound_a_delegated_task_and_an_excess_is_noted() {
     let world = World::new();
     let asked = json!({
         "description": "Look", "prompt": "Where is login?", "subagent_type": "explore", "model": "offline",
@@ -143,7 +143,7 @@ fn a_delegated_task_is_bound_by_its_settings_its_request_and_its_flags_and_told_
 }
 
 #[test]
-fn an_untrusted_project_can_lower_what_a_run_costs_and_not_raise_it() {
+fn an_untrusted_project_can_lower_a_runs_cost_limit_but_not_raise_it() {
     let world = World::new();
     world.config("[run]\nmax_cost_usd = 2\n[task_tool]\nmax_cost_usd = 0.5\n");
     world.write(
@@ -172,7 +172,7 @@ fn an_untrusted_project_can_lower_what_a_run_costs_and_not_raise_it() {
 }
 
 #[test]
-fn a_task_that_goes_on_or_is_retried_gets_the_limits_that_are_given() {
+fn a_resumed_or_retried_task_gets_the_given_limits() {
     let (world, server) = (World::new(), restless());
     world.sortie(["run", "--max-turns", "2", "x"]).on(&server, "anthropic").run();
     let task = world.tasks(1)[0]["task_id"].as_str().unwrap().to_owned();
@@ -188,7 +188,7 @@ fn a_task_that_goes_on_or_is_retried_gets_the_limits_that_are_given() {
 }
 
 #[test]
-fn a_model_that_says_nothing_is_given_up_as_soon_as_the_run_says() {
+fn a_silent_model_is_given_up_after_the_runs_idle_timeout() {
     let world = World::new();
     let server = ScriptedServer::start(Script::always(reply::never())).unwrap();
     let flags = ["--idle-timeout", "100ms", "--set", "llm.max_retries=0"];

@@ -74,7 +74,7 @@ fn a_run_without_a_model_offers_the_server_by_name_after_its_answer() {
 }
 
 #[test]
-fn nobody_is_asked_where_no_such_message_is_shown() {
+fn no_server_is_contacted_if_no_offer_would_be_shown() {
     let (world, ollama) = (World::new(), Ollama::start());
     for arguments in [&["--output-format", "json"][..], &["--output-format", "stream-json"], &["--model", "offline"]] {
         let ended = offline(&world, &ollama, arguments);
@@ -112,7 +112,7 @@ fn an_offer_can_be_taken_as_it_is_written() {
 }
 
 #[test]
-fn a_model_without_a_key_is_told_of_the_server_too() {
+fn a_model_without_a_key_leads_to_the_offer_too() {
     let (world, ollama) = (World::new(), Ollama::start());
     let ended = ollama.at(world.sortie(["run", "x"])).env("LLM_MODEL_ID", "claude-x").run();
     assert_eq!(ended.code, 2);

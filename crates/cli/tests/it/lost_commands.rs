@@ -37,7 +37,7 @@ fn go_on(world: &World, server: &ScriptedServer, args: &[&str]) -> Value {
 }
 
 #[test]
-fn a_command_that_was_lost_in_the_background_is_told_once_and_its_name_is_nobody_elses() {
+fn a_lost_background_command_is_reported_once_and_its_name_is_not_reused() {
     let (world, server) = killed();
     let outcome = go_on(&world, &server, &[]);
     assert_eq!(outcome["text"], "I know.");
@@ -59,7 +59,7 @@ fn a_command_that_was_lost_in_the_background_is_told_once_and_its_name_is_nobody
 }
 
 #[test]
-fn whoever_stops_a_task_that_lost_commands_reads_it_in_the_outcome_and_the_model_when_it_goes_on() {
+fn lost_commands_are_in_the_outcome_of_a_stop_and_in_the_resumed_conversation() {
     let (world, server) = killed();
     let task = id(&world.tasks(1)[0]);
     assert_eq!(world.sortie(["tasks", "stop", &task]).run().code, 0);
@@ -71,7 +71,7 @@ fn whoever_stops_a_task_that_lost_commands_reads_it_in_the_outcome_and_the_model
 }
 
 #[test]
-fn files_that_an_interrupted_command_has_changed_are_said_to_be_unknown() {
+fn files_changed_by_an_interrupted_command_are_reported_as_unknown() {
     for command in ["resume", "stop"] {
         let (world, server) = (with_pipes(), commanding(false));
         let live = world.sortie(["run", "--allow", "Bash", "QUESTION"]).on(&server, "anthropic").start();

@@ -75,7 +75,7 @@ fn a_call_that_is_cancelled_ends_its_commands() {
 }
 
 #[test]
-fn when_the_host_is_gone_a_call_that_it_waited_for_is_stopped() {
+fn a_call_stops_when_its_host_has_gone() {
     let (world, server) = (World::new(), held());
     let mut session = Session::open(world.sortie(["mcp"]).on(&server, "anthropic"), &json!({}));
     session.send("tools/call", brief(&json!({})));
@@ -105,7 +105,7 @@ fn a_host_that_does_not_read_its_answers_is_not_waited_for_at_the_end() {
 }
 
 #[test]
-fn background_work_is_finished_when_the_host_is_gone() {
+fn background_work_finishes_after_the_host_has_gone() {
     let (world, server) = (World::new(), held());
     let mut session = Session::open(world.sortie(["mcp"]).on(&server, "anthropic"), &json!({}));
     launched(&mut session);
@@ -118,7 +118,7 @@ fn background_work_is_finished_when_the_host_is_gone() {
 }
 
 #[test]
-fn background_work_is_left_to_be_resumed_where_that_is_set_or_a_signal_comes() {
+fn background_work_is_left_for_resume_by_a_setting_or_a_signal() {
     for by_signal in [false, true] {
         let (world, server) = (World::new(), held());
         let settings: &[&str] = if by_signal { &[] } else { &["--set", "mcp.finish_background=false"] };
@@ -137,7 +137,7 @@ fn background_work_is_left_to_be_resumed_where_that_is_set_or_a_signal_comes() {
 }
 
 #[test]
-fn a_handle_outlives_its_server_and_says_how_its_task_goes_on() {
+fn a_handle_outlives_its_server_and_shows_how_to_resume_its_task() {
     let (world, server) = (World::new(), held());
     let tasks = json!({"extensions": {"io.modelcontextprotocol/tasks": {}}});
     let mut session = Session::open_newest(world.sortie(["mcp"]).on(&server, "anthropic"), &tasks);
@@ -181,7 +181,7 @@ fn a_handle_outlives_its_server_and_says_how_its_task_goes_on() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn whatever_is_printed_goes_to_stderr_and_the_protocol_alone_to_stdout() {
+fn prints_go_to_stderr_and_only_the_protocol_to_stdout() {
     let world = World::new();
     let session = Session::open(world.sortie(["mcp"]), &json!({}));
     let leads_to = |stream: u32| fs::read_link(format!("/proc/{}/fd/{stream}", session.child.id())).unwrap();
@@ -190,7 +190,7 @@ fn whatever_is_printed_goes_to_stderr_and_the_protocol_alone_to_stdout() {
 }
 
 #[test]
-fn an_agents_own_command_cannot_serve_the_tools_that_its_grant_may_not_have() {
+fn an_agents_own_command_cannot_serve_tools_beyond_its_grant() {
     let world = World::new();
     let refused = world.sortie(["mcp"]).env("SORTIE_TASK", "agent-aaaaaaaaaaaa").run();
     assert_eq!((refused.code, refused.stdout.as_str()), (1, ""), "{refused:#?}");

@@ -160,7 +160,7 @@ fn a_task_is_called_over_http_and_the_token_is_printed_nowhere() {
 }
 
 #[test]
-fn s66_a_server_that_others_could_reach_is_not_started_without_a_word() {
+fn s66_a_server_that_others_could_reach_needs_an_explicit_flag() {
     let world = World::new();
     for address in ["0.0.0.0:0", "[::]:0"] {
         let refused = world.sortie(["mcp", "--http", address]).run();
@@ -178,7 +178,7 @@ fn s66_a_server_that_others_could_reach_is_not_started_without_a_word() {
 }
 
 #[test]
-fn where_others_may_come_that_is_said_and_they_still_need_the_right_name_and_the_token() {
+fn remote_access_is_announced_and_still_needs_the_right_name_and_the_token() {
     let world = World::new();
     let mut web = Web::start_on("0.0.0.0:0", world.sortie(["mcp", "--allow-remote", "--allow-host", "box.example"]));
     let port = web.address.rsplit_once(':').unwrap().1.to_owned();
@@ -241,7 +241,7 @@ fn s64_a_token_that_others_could_know_is_refused() {
 }
 
 #[test]
-fn s69_who_replaces_the_token_locks_the_old_one_out_at_once() {
+fn s69_replacing_the_token_locks_the_old_one_out_at_once() {
     let world = World::new();
     let web = Web::start(world.sortie(["mcp"]));
     let (old, new) = (token(&world), "b".repeat(64));
@@ -267,7 +267,7 @@ fn s69_who_replaces_the_token_locks_the_old_one_out_at_once() {
 }
 
 #[test]
-fn a_signal_stops_what_calls_wait_for_and_their_clients_are_told() {
+fn a_signal_stops_running_calls_and_their_clients_get_an_answer() {
     let script = Script::new()
         .on(
             when::prompt_contains("PARENT").turn(0),
@@ -292,7 +292,7 @@ fn a_signal_stops_what_calls_wait_for_and_their_clients_are_told() {
 }
 
 #[test]
-fn f64_a_session_that_is_ended_takes_its_calls_along() {
+fn f64_an_ended_session_takes_its_calls_along() {
     let (world, model) = (World::new(), ScriptedServer::start(Script::always(reply::never())).unwrap());
     let web = Web::start(world.sortie(["mcp"]).on(&model, "anthropic"));
     let token = token(&world);

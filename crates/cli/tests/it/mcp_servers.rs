@@ -152,7 +152,7 @@ fn a_servers_keys_reach_it_and_nobody_else() {
 }
 
 #[test]
-fn a_server_that_does_not_come_is_a_notice_and_the_run_goes_on() {
+fn a_server_that_does_not_start_is_a_notice_and_the_run_continues() {
     let world = World::new();
     world.config(&configured(&world, "broken"));
     let server = ScriptedServer::start(Script::always(reply::text("Done."))).unwrap();
@@ -167,7 +167,7 @@ fn a_server_that_does_not_come_is_a_notice_and_the_run_goes_on() {
 }
 
 #[test]
-fn what_is_wrong_with_a_definition_is_told_with_its_place() {
+fn a_mistake_in_a_definition_is_reported_with_its_place() {
     let world = World::new();
     world.config("[mcp_servers.x]\ncommand = \"y\"\narg = []\n[mcp_servers.\"a b\"]\nurl = \"http://x\"\n");
     let ended = world.sortie(["agents", "list"]).run();
@@ -189,7 +189,7 @@ fn what_is_wrong_with_a_definition_is_told_with_its_place() {
 }
 
 #[test]
-fn one_server_of_a_project_that_is_no_use_here_is_left_out_alone() {
+fn only_the_unusable_server_of_a_project_is_left_out() {
     let world = World::new();
     let servers = json!({ "mcpServers": {
         "t": definition(&world, "sound"),

@@ -120,7 +120,7 @@ fn invalid_toml_is_named_with_file_and_line_and_without_its_content() {
 }
 
 #[test]
-fn unknown_settings_are_warned_of_with_the_nearest_known_one() {
+fn an_unknown_setting_is_a_warning_with_the_nearest_known_one() {
     check_config(
         "[task_tool]\nmax_dephts = 1\n[llm]\nspeed = 9\n[rooutes.main]\nmodel = \"x\"\n",
         &expect![[r#"

@@ -38,7 +38,7 @@ fn without_a_model_the_built_in_one_serves_and_what_to_set_is_named() {
 }
 
 #[test]
-fn a_light_route_alone_serves_and_nobody_is_told_to_set_a_model() {
+fn a_light_route_alone_serves_without_a_hint_to_set_a_model() {
     let world = World::new();
     let light = [("LIGHT_LLM_MODEL_ID", "small"), ("LIGHT_LLM_BASE_URL", "http://127.0.0.1:9")];
     expect![[r#"
@@ -54,7 +54,7 @@ fn a_light_route_alone_serves_and_nobody_is_told_to_set_a_model() {
 }
 
 #[test]
-fn routes_are_listed_with_all_that_is_known_and_names_with_what_they_mean() {
+fn routes_are_listed_with_all_that_is_known_and_names_with_their_meaning() {
     let world = World::new();
     world.config(TWO_ROUTES);
     let ended = world.sortie(["models"]).run();
@@ -76,7 +76,7 @@ fn routes_are_listed_with_all_that_is_known_and_names_with_what_they_mean() {
 }
 
 #[test]
-fn programs_get_the_same_as_one_object() {
+fn models_as_json_are_one_object() {
     let world = World::new();
     world.config(TWO_ROUTES);
     let listing = world.sortie(["models", "--output-format", "json"]).run().stdout_json();
@@ -93,7 +93,7 @@ fn programs_get_the_same_as_one_object() {
 }
 
 #[test]
-fn a_check_calls_each_route_once_and_says_who_answered() {
+fn a_check_calls_each_route_once_and_names_the_model_that_answered() {
     let (world, server) = (World::new(), ScriptedServer::start(Script::always(reply::text("OK"))).unwrap());
     let ended = world.sortie(["models", "--check"]).on(&server, "anthropic").run();
     expect![[r#"
@@ -106,7 +106,7 @@ fn a_check_calls_each_route_once_and_says_who_answered() {
 }
 
 #[test]
-fn a_check_of_what_does_not_work_says_what_is_wrong_and_ends_with_1() {
+fn a_check_of_a_broken_route_explains_the_error_and_ends_with_1() {
     let world = World::new();
     let server = ScriptedServer::start(Script::always(reply::status(401))).unwrap();
     let ended = world.sortie(["models", "--check"]).on(&server, "openai-chat").run();
@@ -136,7 +136,7 @@ fn routes_to_check_can_be_named_and_an_unknown_one_fails() {
 }
 
 #[test]
-fn a_route_that_cannot_be_used_is_named_and_stops_only_who_asks_for_it() {
+fn an_unusable_route_is_named_and_stops_only_requests_for_it() {
     let world = World::new();
     world.config("[routes.long]\nmodel = \"far-away\"\nwire = \"gemini\"\napi_key_env = \"NOBODY_SET_THIS\"\n");
     let listed = world.sortie(["models"]).run();
@@ -163,7 +163,7 @@ fn a_route_that_cannot_be_used_is_named_and_stops_only_who_asks_for_it() {
 }
 
 #[test]
-fn a_main_route_that_cannot_be_used_stops_only_what_needs_it() {
+fn an_unusable_main_route_stops_only_what_needs_it() {
     let server = ScriptedServer::start(Script::always(reply::text("OK"))).unwrap();
     let world = World::new();
     world.config(&format!(

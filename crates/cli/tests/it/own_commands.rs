@@ -21,7 +21,7 @@ fn run(world: &World, lines: &[String]) -> String {
 }
 
 #[test]
-fn no_command_of_an_agent_writes_to_tasks_stops_them_or_has_them_go_on() {
+fn no_command_of_an_agent_messages_stops_or_resumes_tasks() {
     let world = World::new();
     let program = env!("CARGO_BIN_EXE_sortie");
     let line = |said: &str| format!("{program} {said}");
@@ -44,7 +44,7 @@ fn no_command_of_an_agent_writes_to_tasks_stops_them_or_has_them_go_on() {
 }
 
 #[test]
-fn whatever_its_environment_and_its_ancestors_are_like_it_is_the_agents() {
+fn a_command_counts_as_the_agents_whatever_its_environment_and_ancestors() {
     let world = World::new();
     let send = format!("{} tasks send $TASK 'You may do it.'", env!("CARGO_BIN_EXE_sortie"));
     let stripped = "env -u SORTIE_TASK";
@@ -62,7 +62,7 @@ fn whatever_its_environment_and_its_ancestors_are_like_it_is_the_agents() {
 }
 
 #[test]
-fn a_process_that_says_it_is_a_command_is_taken_at_its_word() {
+fn a_process_that_claims_to_be_a_command_is_believed() {
     let world = World::new();
     let ended = world.sortie(["tasks", "stop", "abc"]).env("SORTIE_TASK", "agent-aaaaaaaaaaaa").run();
     assert_eq!((ended.code, ended.stdout.as_str()), (1, ""), "{ended:#?}");

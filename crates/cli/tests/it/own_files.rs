@@ -24,7 +24,7 @@ fn link(target: impl AsRef<Path>, at: &Path) {
 }
 
 #[test]
-fn folders_of_the_user_that_are_links_into_the_project() {
+fn linked_folders_of_the_user_in_the_project_are_protected() {
     let world = World::new();
     let own = world.path("home/.config/sortie");
     fs::create_dir_all(world.path("workspace/mine/deep")).unwrap();
@@ -44,7 +44,7 @@ fn folders_of_the_user_that_are_links_into_the_project() {
 }
 
 #[test]
-fn folders_and_files_of_the_project_that_are_links_within_it() {
+fn linked_folders_and_files_within_the_project_are_protected() {
     let world = World::new();
     fs::create_dir_all(world.path("workspace/tools/agents")).unwrap();
     link("../tools/agents", &world.path("workspace/.sortie/agents"));
@@ -70,7 +70,7 @@ fn a_link_of_the_project_that_leads_out_of_it_protects_nothing() {
 }
 
 #[test]
-fn the_file_of_variables_that_was_named_for_this_run() {
+fn the_env_file_of_this_run_is_protected() {
     let world = World::new();
     world.write("workspace/my.env", "SORTIE_PERMISSIONS__ALLOW=Edit\n");
     assert!(is_own(&world, "my.env", &["--env-file", "my.env"]));

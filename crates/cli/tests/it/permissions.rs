@@ -80,7 +80,7 @@ fn every_list_adds_up_over_both_files_the_environment_and_flags() {
 }
 
 #[test]
-fn of_an_untrusted_project_only_the_lists_count_that_forbid() {
+fn only_forbidding_lists_of_an_untrusted_project_count() {
     for List { key, items: [item, ..], only_narrows, .. } in &LISTS {
         let world = World::new();
         world.write("workspace/.sortie/config.toml", &in_file(key, item));
@@ -146,7 +146,7 @@ fn bypass_never_comes_from_a_project_trusted_or_not() {
 }
 
 #[test]
-fn trust_says_what_a_project_would_allow_itself() {
+fn trust_shows_what_a_project_would_allow_itself() {
     let world = World::new();
     let text = "[permissions]\nmode = \"accept-edits\"\ndeny = [\"Read(.env)\"]\nallow = [\n  \"WebFetch\",\n  \"Edit\",\n]\n\
         add_dirs = [\"..\"]\n[web]\nprivate = [\"127.0.0.1:22\"]\n";
@@ -172,7 +172,7 @@ fn check(config: &str, args: &[&str], expected: &Expect) {
 }
 
 #[test]
-fn a_rule_that_is_none_is_an_error_with_its_line() {
+fn an_invalid_rule_is_an_error_with_its_line() {
     check(
         "[permissions]\nallow = [\n  \"Read\",\n  \"Edit(\",\n]\n",
         &[],
@@ -246,7 +246,7 @@ fn a_broken_rule_in_the_environment_is_not_replaced_by_a_flag() {
 }
 
 #[test]
-fn a_rule_for_a_tool_that_nobody_knows_is_warned_of() {
+fn a_rule_for_an_unknown_tool_is_a_warning() {
     check(
         "[permissions]\nallow = [\"Raed\", \"Bash(git diff:*)\", \"mcp__files\"]\n",
         &["--deny", "Wriet"],
@@ -270,7 +270,7 @@ fn told_of(world: &World, args: &[&str], call: (&str, Value)) -> String {
 }
 
 #[test]
-fn what_is_set_reaches_the_gate() {
+fn configured_permissions_reach_the_gate() {
     let world = World::new();
     world.write("other/secret.txt", "CANARY");
     let write = || ("Write", json!({"file_path": "docs/a.md", "content": "a"}));
@@ -314,7 +314,7 @@ fn a_rule_about_the_home_directory_takes_no_tool_away() {
 }
 
 #[test]
-fn a_server_near_by_is_fetched_from_only_where_that_is_set() {
+fn a_private_server_is_fetched_from_only_if_configured() {
     let world = World::new();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let place = listener.local_addr().unwrap().to_string();

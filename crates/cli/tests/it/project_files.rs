@@ -34,7 +34,7 @@ fn paths_and_programs_come_from_the_processs_own_environment_alone() {
 }
 
 #[test]
-fn trust_says_of_each_variable_where_it_sends_things_and_hides_secrets() {
+fn trust_shows_each_variables_destination_and_hides_secrets() {
     let world = World::new();
     world.write(
         "workspace/.env",
@@ -63,7 +63,7 @@ fn trust_says_of_each_variable_where_it_sends_things_and_hides_secrets() {
 }
 
 #[test]
-fn trust_tells_of_addresses_and_keys_first_and_sums_the_rest_up() {
+fn trust_lists_addresses_and_keys_first_and_summarises_the_rest() {
     let world = World::new();
     let aliases = (0..50).fold(String::new(), |text, n| text + &format!("a{n} = \"light\"\n"));
     let routes = (0..60).fold(String::new(), |text, n| text + &format!("[routes.r{n}]\nmodel = \"m\"\n"));
@@ -93,7 +93,7 @@ fn trust_tells_of_addresses_and_keys_first_and_sums_the_rest_up() {
 }
 
 #[test]
-fn trust_says_whose_prompt_a_file_replaces_or_that_there_is_none() {
+fn trust_names_the_agent_whose_prompt_a_file_replaces() {
     let world = World::new();
     world.write("workspace/.sortie/prompts/subagent_plan_prompt.md", "Plan.\n");
     world.write("workspace/.sortie/prompts/subagent_explor_prompt.md", "Explore.\n");
@@ -103,7 +103,7 @@ fn trust_says_whose_prompt_a_file_replaces_or_that_there_is_none() {
 }
 
 #[test]
-fn a_file_that_is_there_and_cannot_be_read_is_not_called_none() {
+fn an_unreadable_file_is_not_reported_as_missing() {
     let world = World::new();
     let folder = world.path("workspace/.sortie/agents");
     fs::create_dir_all(&folder).unwrap();
@@ -137,7 +137,7 @@ fn servers_of_a_project_are_named_as_ignored_until_it_is_trusted() {
 }
 
 #[test]
-fn a_trusted_env_file_is_complained_of_only_where_it_matters_here() {
+fn mistakes_in_a_trusted_env_file_matter_only_for_our_variables() {
     let world = World::new();
     world.write(
         "workspace/.env",
@@ -148,7 +148,7 @@ fn a_trusted_env_file_is_complained_of_only_where_it_matters_here() {
 }
 
 #[test]
-fn a_refusal_says_where_the_limit_was_set_and_what_overrides_it() {
+fn a_refusal_names_the_origin_of_the_limit_and_its_override() {
     let world = World::new();
     let task = |args: &[&str]| {
         let request = ["task", "--description", "d", "--prompt", "where is login?", "--model", "offline"];
@@ -182,7 +182,7 @@ fn no_project_can_stop_every_run_before_it_is_trusted() {
 }
 
 #[test]
-fn a_folder_of_the_users_own_is_not_the_projects_as_well() {
+fn a_folder_of_the_user_does_not_also_count_as_the_projects() {
     let world = World::new();
     world.write("home/.claude/agents/tester.md", "---\nname: tester\ndescription: tests\n---\nTest.\n");
     world.write("home/.claude/agents/explore.md", "---\nname: explore\ndescription: mine\n---\nMine.\n");

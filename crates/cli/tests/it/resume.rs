@@ -61,7 +61,7 @@ pub(crate) fn held_child(call: (&str, Value)) -> Script {
 }
 
 #[test]
-fn a_killed_run_goes_on_with_its_child_and_nothing_that_was_done_is_done_again() {
+fn a_killed_run_resumes_with_its_child_and_repeats_nothing() {
     for wire in ["anthropic", "openai-chat"] {
         let world = World::new();
         let write = json!({"file_path": "out.txt", "content": "once"});
@@ -134,7 +134,7 @@ fn lives(process: Pid) -> bool {
 }
 
 #[test]
-fn a_command_that_was_under_way_is_not_run_again_and_the_model_is_told() {
+fn an_interrupted_command_is_not_repeated_and_the_model_learns_of_it() {
     let (world, server) = (with_pipes(), commanding(false));
     let live = world.sortie(["run", "--allow", "Bash", "QUESTION"]).on(&server, "anthropic").start();
     wait_for_command(&world);
@@ -147,7 +147,7 @@ fn a_command_that_was_under_way_is_not_run_again_and_the_model_is_told() {
 }
 
 #[test]
-fn what_a_killed_process_left_running_is_ended_before_its_task_goes_on_or_is_stopped() {
+fn leftovers_of_a_killed_process_end_before_its_task_is_resumed_or_stopped() {
     for (in_background, command) in [(false, "resume"), (true, "resume"), (false, "stop")] {
         let (world, server) = (with_pipes(), commanding(in_background));
         let live = world.sortie(["run", "--allow", "Bash", "QUESTION"]).on(&server, "anthropic").start();
@@ -177,7 +177,7 @@ fn what_a_killed_process_left_running_is_ended_before_its_task_goes_on_or_is_sto
 }
 
 #[test]
-fn a_task_that_runs_is_refused_to_others_even_while_its_process_stands_still() {
+fn a_running_task_is_refused_to_others_even_while_its_process_is_stopped() {
     let world = World::new();
     let server = ScriptedServer::start(Script::always(reply::text("Done.").held_by("model"))).unwrap();
     let live = world.sortie(["run", "QUESTION"]).on(&server, "anthropic").start();
@@ -197,7 +197,7 @@ fn a_task_that_runs_is_refused_to_others_even_while_its_process_stands_still() {
 }
 
 #[test]
-fn a_child_that_its_parent_waits_for_goes_on_with_the_root_alone() {
+fn a_child_that_its_parent_waits_for_resumes_only_with_the_root() {
     let world = World::new();
     let server = ScriptedServer::start(held_child(("LS", json!({})))).unwrap();
     let live = world.sortie(["run", "QUESTION"]).on(&server, "anthropic").start();
@@ -218,7 +218,7 @@ fn a_child_that_its_parent_waits_for_goes_on_with_the_root_alone() {
 }
 
 #[test]
-fn a_task_goes_on_in_its_own_workspace_only() {
+fn a_task_resumes_only_in_its_own_workspace() {
     let world = World::new();
     let server = ScriptedServer::start(Script::always(reply::text("Done."))).unwrap();
     world.sortie(["run", "QUESTION"]).on(&server, "anthropic").run();
@@ -234,7 +234,7 @@ fn a_task_goes_on_in_its_own_workspace_only() {
 }
 
 #[test]
-fn after_a_signal_the_run_says_how_to_go_on_and_the_bare_command_finds_it() {
+fn after_a_signal_the_run_shows_how_to_resume_and_a_bare_resume_finds_it() {
     let world = World::new();
     let held = || ScriptedServer::start(Script::always(reply::text("Done.").held_by("model"))).unwrap();
     let begin = |server: &ScriptedServer, prompt: &str| {
@@ -269,7 +269,7 @@ fn after_a_signal_the_run_says_how_to_go_on_and_the_bare_command_finds_it() {
 }
 
 #[test]
-fn an_interrupted_task_takes_a_new_word_behind_what_was_under_way() {
+fn a_follow_up_to_an_interrupted_task_comes_after_its_open_calls() {
     let (world, server) = (with_pipes(), commanding(false));
     let live = world.sortie(["run", "--allow", "Bash", "QUESTION"]).on(&server, "anthropic").start();
     wait_for_command(&world);
@@ -302,7 +302,7 @@ fn a_follow_up_can_come_from_stdin_and_a_blank_one_is_wrong_usage() {
 }
 
 #[test]
-fn sub_agents_that_go_on_keep_their_titles_and_each_ending_is_told_once() {
+fn resumed_sub_agents_keep_their_titles_and_each_ending_is_shown_once() {
     let world = World::new();
     let write = json!({"file_path": "out.txt", "content": "once"});
     let server = ScriptedServer::start(held_child(("Write", write))).unwrap();
@@ -339,7 +339,7 @@ fn sub_agents_that_go_on_keep_their_titles_and_each_ending_is_told_once() {
 }
 
 #[test]
-fn an_old_task_goes_on_and_its_age_is_said() {
+fn an_old_task_resumes_with_a_note_about_its_age() {
     let world = World::new();
     let server = ScriptedServer::start(Script::always(reply::text("Done."))).unwrap();
     world.sortie(["run", "QUESTION"]).on(&server, "anthropic").run();
@@ -379,7 +379,7 @@ fn a_task_that_was_started_with_walls_around_its_commands_keeps_them() {
 }
 
 #[test]
-fn a_child_whose_log_is_damaged_is_told_of_as_one_that_was_started() {
+fn a_child_with_a_damaged_log_is_reported_as_started() {
     let (world, server) = (World::new(), waiting());
     let (owner, ids) = begun(&world, &server);
     recorded(&world, "model_called");

@@ -55,7 +55,7 @@ fn the_output_is_the_newest_report_alone_and_whole() {
 }
 
 #[test]
-fn an_output_that_is_not_there_or_not_whole_is_said() {
+fn a_missing_or_incomplete_output_is_reported() {
     let world = World::new();
     let server = ScriptedServer::start(Script::always(reply::text("x".repeat(20_000)))).unwrap();
     let args = ["task", "--description", "Look", "--prompt", "CHILD"];
@@ -81,7 +81,7 @@ fn an_output_that_is_not_there_or_not_whole_is_said() {
 }
 
 #[test]
-fn of_a_task_that_wrote_nothing_it_is_said_how_it_ended_and_why() {
+fn the_output_of_a_task_without_text_is_its_ending_and_the_reason() {
     let world = World::new();
     let server = ScriptedServer::start(Script::always(reply::status(400))).unwrap();
     let failed = world.sortie(["run", "QUESTION", "--output-format", "json"]).on(&server, "anthropic").run();
@@ -98,7 +98,7 @@ fn of_a_task_that_wrote_nothing_it_is_said_how_it_ended_and_why() {
 }
 
 #[test]
-fn a_retry_asks_the_same_once_more_in_a_new_task() {
+fn a_retry_repeats_the_request_in_a_new_task() {
     let (world, ids_before) = after_a_run();
     let server = ScriptedServer::start(Script::always(reply::text("Again."))).unwrap();
     for (old, prompt, agent) in [(&ids_before[0], "QUESTION", "main"), (&ids_before[1], "", "explore")] {
@@ -115,7 +115,7 @@ fn a_retry_asks_the_same_once_more_in_a_new_task() {
 }
 
 #[test]
-fn a_pruning_tells_what_would_go_and_removes_it_with_its_reports() {
+fn pruning_shows_what_would_go_and_removes_it_with_its_reports() {
     let (world, tree) = after_a_run();
     let server = ScriptedServer::start(Script::always(reply::text("y".repeat(20_000)))).unwrap();
     let args = ["task", "--description", "Look", "--prompt", "CHILD"];
@@ -145,7 +145,7 @@ fn a_pruning_tells_what_would_go_and_removes_it_with_its_reports() {
 }
 
 #[test]
-fn long_outputs_go_with_their_task_and_nothing_else_does() {
+fn long_outputs_go_with_their_task_and_other_files_stay() {
     let world = World::new();
     let loud = reply::calls([reply::call("Bash", json!({"command": "seq 20000"}))]);
     let server = ScriptedServer::start(Script::new().on(when::turn(0), loud).otherwise(reply::text("Done."))).unwrap();
@@ -176,7 +176,7 @@ fn long_outputs_go_with_their_task_and_nothing_else_does() {
 }
 
 #[test]
-fn where_the_files_cannot_be_looked_at_no_task_goes() {
+fn no_task_is_removed_if_the_files_cannot_be_listed() {
     let (world, _) = after_a_run();
     let reports = world.path("state/reports");
     fs::rename(&reports, world.path("elsewhere")).unwrap();
@@ -191,7 +191,7 @@ fn where_the_files_cannot_be_looked_at_no_task_goes() {
 }
 
 #[test]
-fn old_tasks_go_by_themselves_once_a_day_after_a_run() {
+fn old_tasks_are_removed_automatically_once_a_day_after_a_run() {
     let world = World::new();
     let server = ScriptedServer::start(Script::always(reply::text("Done."))).unwrap();
     let run = |days: &str| {
@@ -214,7 +214,7 @@ fn old_tasks_go_by_themselves_once_a_day_after_a_run() {
 }
 
 #[test]
-fn what_stays_because_it_is_damaged_is_named() {
+fn damaged_tasks_that_stay_are_named() {
     let (world, tree) = after_a_run();
     let damage = "UPDATE events SET body = replace(body, 'agent-', 'Agent-') WHERE kind = 'child_ended'";
     assert!(world.sql().execute(damage, []).unwrap() > 0);
@@ -225,7 +225,7 @@ fn what_stays_because_it_is_damaged_is_named() {
 }
 
 #[test]
-fn an_old_tree_that_nobody_runs_and_that_has_not_ended_is_named_with_what_can_be_done() {
+fn an_old_abandoned_tree_is_named_with_advice() {
     let world = World::new();
     let server = ScriptedServer::start(Script::always(reply::never())).unwrap();
     let live = world.sortie(["run", "QUESTION"]).on(&server, "anthropic").start();

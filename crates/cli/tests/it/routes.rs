@@ -76,7 +76,7 @@ fn routes_come_from_llm_variables_then_the_file_then_the_providers_keys() {
 }
 
 #[test]
-fn what_is_missing_is_named() {
+fn missing_parts_of_a_route_are_named() {
     let rows: [(&str, &[(&str, &str)]); 10] = [
         ("", &[("LLM_BASE_URL", "https://x.example"), ("LLM_MODEL_ID", "m")]),
         ("", &[("LLM_MODEL_ID", "claude-x")]),
@@ -212,7 +212,7 @@ fn openai_is_spoken_to_over_chat_except_where_only_responses_serves_a_model() {
 }
 
 #[test]
-fn light_with_a_model_alone_is_served_where_main_is_unless_its_name_belongs_elsewhere() {
+fn light_with_only_a_model_is_served_by_mains_host_unless_its_name_belongs_elsewhere() {
     let gateway: &[(&str, &str)] =
         &[("LLM_BASE_URL", "https://gateway.example/v1"), ("LLM_API_KEY", "k"), ("LLM_MODEL_ID", "big")];
     let with = |more: &[(&'static str, &'static str)]| [gateway, more].concat();
@@ -328,7 +328,7 @@ fn a_key_goes_only_to_the_host_that_it_was_set_for() {
 }
 
 #[test]
-fn named_routes_say_enough_for_themselves_or_what_is_missing_is_named() {
+fn named_routes_are_complete_or_the_missing_part_is_named() {
     check(
         &[
             (
@@ -401,7 +401,7 @@ fn a_route_has_a_name_that_every_layer_can_write() {
 }
 
 #[test]
-fn the_users_own_list_of_models_lies_beside_the_configuration() {
+fn the_users_own_list_of_models_is_next_to_the_configuration() {
     let world = World::new();
     let entry = "[[models]]\nid = \"mine\"\nwindow = 4321\n";
     world.write("home/.config/sortie/models.toml", entry);

@@ -100,7 +100,7 @@ fn agent_and_model_are_chosen_by_flags() {
 }
 
 #[test]
-fn a_limit_that_is_reached_leaves_a_partial_answer_and_exit_1() {
+fn a_reached_limit_leaves_a_partial_answer_and_exit_1() {
     let world = World::new();
     let script = Script::new()
         .on(when::last_contains("limit"), reply::text("What I have so far."))
@@ -212,7 +212,7 @@ fn without_a_model_the_built_in_rules_search_the_workspace() {
 }
 
 #[test]
-fn a_notice_is_said_once() {
+fn a_notice_is_shown_once() {
     let (world, server) = (World::new(), ScriptedServer::start(Script::always(reply::text("ok"))).unwrap());
     let task = ["task", "--description", "d", "--prompt", "x", "--model", "light"];
     for args in [&["run", "x", "--model", "light"][..], &task] {

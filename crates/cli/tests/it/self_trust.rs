@@ -37,7 +37,7 @@ fn model(ended: &Ended) -> &str {
 }
 
 #[test]
-fn a_list_in_a_project_is_not_believed_however_the_way_there_is_spelled() {
+fn a_trust_list_in_a_project_is_ignored_however_its_path_is_spelt() {
     let world = trusted();
     lay_list(&world, &world.path("workspace/.state"));
     lay_list(&world, &world.path("elsewhere"));
@@ -55,7 +55,7 @@ fn a_list_in_a_project_is_not_believed_however_the_way_there_is_spelled() {
 }
 
 #[test]
-fn a_list_in_a_project_around_this_one_is_not_believed_either() {
+fn a_trust_list_in_an_outer_project_is_ignored_too() {
     let world = trusted();
     let (outer, inner) = (world.path("outer"), world.path("outer/vendor/inner"));
     fs::create_dir_all(outer.join(".git")).unwrap();
@@ -75,7 +75,7 @@ fn a_list_in_a_project_around_this_one_is_not_believed_either() {
 }
 
 #[test]
-fn a_list_that_is_open_to_others_is_not_believed_until_it_is_closed() {
+fn a_trust_list_open_to_others_is_ignored_until_it_is_closed() {
     let world = trusted();
     let list = world.path("state/trust.json");
     let set = |mode| fs::set_permissions(&list, fs::Permissions::from_mode(mode)).unwrap();
@@ -92,7 +92,7 @@ fn a_list_that_is_open_to_others_is_not_believed_until_it_is_closed() {
 }
 
 #[test]
-fn a_home_directory_under_version_control_does_not_stand_in_the_way() {
+fn a_home_directory_under_version_control_does_no_harm() {
     let world = World::new();
     fs::create_dir_all(world.path("home/.git")).unwrap();
     world.write("home/src/project/.sortie/config.toml", OWN_MODEL);

@@ -234,7 +234,7 @@ fn an_untrusted_project_makes_every_key_narrower_and_none_wider() {
 }
 
 #[test]
-fn a_project_is_measured_against_the_users_own_file_and_the_environment_wins_over_both() {
+fn a_project_is_compared_with_the_users_file_and_the_environment_overrides_both() {
     let world = World::new();
     world.config("[task_tool]\nmax_depth = 7\nmax_children = 3\nenabled = false\n");
     world.write("workspace/.sortie/config.toml", "[task_tool]\nmax_depth = 5\nmax_children = 4\nenabled = true\n");
@@ -262,7 +262,7 @@ fn the_table_of_this_test_has_every_key() {
 }
 
 #[test]
-fn the_short_variables_set_main_and_light_and_the_long_ones_win() {
+fn the_short_variables_set_main_and_light_and_the_long_ones_override_them() {
     let world = World::new();
     let variables = [
         ("model", "LLM_MODEL_ID", "m"),
@@ -400,7 +400,7 @@ fn the_whole_table_as_a_person_sees_it() {
 }
 
 #[test]
-fn what_a_call_may_choose_is_a_setting_that_even_an_untrusted_project_can_narrow() {
+fn even_an_untrusted_project_can_narrow_the_choices_of_a_call() {
     let world = World::new();
     let task =
         || world.sortie(["task", "--description", "d", "--prompt", "where is login?", "--model", "offline"]).run();

@@ -93,7 +93,7 @@ fn s1_46_verbose_expands_the_blocks() {
 }
 
 #[test]
-fn s2_58_s2_59_delegate_shows_one_line_at_the_start_and_one_at_the_end() {
+fn s2_58_s2_59_delegate_shows_a_line_at_the_start_and_one_at_the_end() {
     expect![[r#"
         ○ Delegating task to sub-agent... Look for errors · general-purpose agent-1___________ · main (test-model)
         ● Sub-agent completed: Look for errors · general-purpose agent-1___________ · 1 call · <n>k tokens · <t>s
@@ -132,7 +132,7 @@ fn s3_46_boxes_in_typed_say_launching_subagent_and_subagent_result() {
 }
 
 #[test]
-fn s3_46_a_terminal_gets_the_boxes_of_typed_by_itself() {
+fn s3_46_a_terminal_gets_the_boxes_of_typed_by_default() {
     let args = ["task", "--contract", "typed", "--json", request("typed")];
     let (_, shown) = on_terminal(World::new().sortie(args).on(&looking(), "anthropic"), "xterm");
     for part in ["┌─ Launching Subagent ─", "│ Type: Explore ", "┌─ Subagent Result ─"] {
@@ -183,7 +183,7 @@ fn json_gives_each_event_a_line_on_stderr_and_leaves_stdout_to_the_answer() {
 }
 
 #[test]
-fn quiet_leaves_the_answer_alone_and_still_says_what_went_wrong() {
+fn quiet_leaves_the_answer_alone_and_still_reports_errors() {
     let ended = run(&["--show", "quiet"]);
     assert_eq!((ended.stdout.as_str(), ended.stderr.as_str()), ("Errors are made in `src/auth.rs:2`.\n", ""));
     let (world, server) = (World::new(), ScriptedServer::start(Script::always(reply::status(400))).unwrap());
@@ -193,7 +193,7 @@ fn quiet_leaves_the_answer_alone_and_still_says_what_went_wrong() {
 }
 
 #[test]
-fn a_format_for_programs_is_alone_unless_progress_is_asked_for() {
+fn a_format_for_programs_has_no_progress_unless_requested() {
     assert_eq!(run(&["--output-format", "json", "--contract", "delegate"]).stderr, "");
     let ended = run(&["--output-format", "json", "--show", "line", "--verbose"]);
     assert_eq!(ended.stdout_json()["children"].as_array().unwrap().len(), 2);
@@ -216,7 +216,7 @@ fn verbose_without_lines_to_show_is_wrong_usage() {
 }
 
 #[test]
-fn result_has_the_built_in_agents_where_the_setting_says_so() {
+fn result_has_the_built_in_agents_if_the_setting_says_so() {
     let world = World::new();
     let explore = request("typed");
     let ask = |more: &[&str]| {
@@ -235,7 +235,7 @@ fn result_has_the_built_in_agents_where_the_setting_says_so() {
 }
 
 #[test]
-fn a_delegation_that_was_not_started_is_told() {
+fn a_delegation_that_did_not_start_is_reported() {
     let wizard = reply::call("Task", json!({"description": "Cast", "prompt": "Cast it", "subagent_type": "wizard"}));
     let script = Script::new().once(when::any(), reply::calls([wizard])).otherwise(reply::text("Done."));
     for form in ["blocks", "line", "boxes"] {

@@ -96,7 +96,7 @@ fn a_signal_ends_a_program_whose_result_nobody_reads() {
 }
 
 #[test]
-fn the_second_signal_does_not_wait_for_an_end_that_does_not_come() {
+fn the_second_signal_ends_a_run_that_hangs() {
     let (world, server) = (World::new(), ScriptedServer::start(stuck()).unwrap());
     let (live, other) = kept_from_ending(&world, &server);
     send(&live, Signal::INT);
@@ -110,7 +110,7 @@ fn the_second_signal_does_not_wait_for_an_end_that_does_not_come() {
 }
 
 #[test]
-fn a_second_hang_up_is_not_a_second_wish() {
+fn a_second_hang_up_does_not_count_as_a_second_signal() {
     let (world, server) = (World::new(), ScriptedServer::start(stuck()).unwrap());
     let (live, other) = kept_from_ending(&world, &server);
     send(&live, Signal::HUP);
@@ -126,7 +126,7 @@ fn a_second_hang_up_is_not_a_second_wish() {
 }
 
 #[test]
-fn a_program_that_is_meant_to_outlive_its_terminal_does() {
+fn a_program_under_nohup_outlives_its_terminal() {
     let world = World::new();
     let server = ScriptedServer::start(Script::always(reply::text("Done.").held_by("model"))).unwrap();
     let run = world.sortie(["run", "QUESTION"]).on(&server, "anthropic");
@@ -139,7 +139,7 @@ fn a_program_that_is_meant_to_outlive_its_terminal_does() {
 }
 
 #[test]
-fn a_terminal_that_is_closed_ends_the_run_in_order() {
+fn a_closed_terminal_ends_the_run_in_order() {
     let (world, server) = (World::new(), ScriptedServer::start(stuck()).unwrap());
     let (host, guest) = terminal();
     let own = || Stdio::from(guest.try_clone().unwrap());
@@ -209,7 +209,7 @@ fn the_text_so_far_is_kept_although_the_terminal_cannot_show_it() {
 }
 
 #[test]
-fn a_terminal_that_is_closed_with_its_shell_ends_the_run_in_order() {
+fn a_terminal_closed_with_its_shell_ends_the_run_in_order() {
     let (world, server) = (World::new(), ScriptedServer::start(stuck()).unwrap());
     let (host, guest) = terminal();
     let own = || Stdio::from(guest.try_clone().unwrap());
@@ -241,7 +241,7 @@ fn a_run_whose_progress_nobody_reads_still_gives_its_answer() {
 }
 
 #[test]
-fn whoever_was_stopped_for_a_while_does_not_take_that_for_a_model_that_stalls() {
+fn a_process_that_was_stopped_does_not_blame_the_model_for_a_stall() {
     let answer = reply::text("I had it all along.").held_by("answer");
     let (world, server) = (World::new(), ScriptedServer::start(Script::always(answer)).unwrap());
     let impatient = ["--set", "llm.idle_timeout_seconds=5", "--set", "llm.max_retries=0"];

@@ -36,7 +36,7 @@ fn wait_for_wish(world: &World) {
 }
 
 #[test]
-fn an_owner_that_dies_before_it_could_end_its_task_has_it_ended_for_it() {
+fn a_stop_ends_the_task_of_an_owner_that_dies() {
     let (world, server) = (World::new(), waiting());
     let (owner, ids) = begun(&world, &server);
     send(&owner, Signal::STOP);
@@ -49,7 +49,7 @@ fn an_owner_that_dies_before_it_could_end_its_task_has_it_ended_for_it() {
 }
 
 #[test]
-fn a_task_that_somebody_takes_up_meanwhile_is_stopped_there() {
+fn a_task_resumed_elsewhere_meanwhile_is_stopped_there() {
     let (world, server) = (World::new(), waiting());
     let (owner, ids) = begun(&world, &server);
     send(&owner, Signal::STOP);
@@ -67,7 +67,7 @@ fn a_task_that_somebody_takes_up_meanwhile_is_stopped_there() {
 }
 
 #[test]
-fn all_below_an_ended_task_are_stopped_in_whatever_process_they_run() {
+fn descendants_of_an_ended_task_are_stopped_in_any_process() {
     let (world, server) = (World::new(), waiting());
     server.gate("model").open();
     assert_eq!(world.sortie(["run", "QUESTION"]).on(&server, "anthropic").run().code, 0);
@@ -82,7 +82,7 @@ fn all_below_an_ended_task_are_stopped_in_whatever_process_they_run() {
 }
 
 #[test]
-fn several_who_stop_at_once_all_succeed_and_those_who_come_late_are_told_so() {
+fn simultaneous_stops_all_succeed_and_late_ones_learn_that_they_are_late() {
     let (world, server) = (World::new(), waiting());
     let (owner, ids) = begun(&world, &server);
     kill(owner);
@@ -99,7 +99,7 @@ fn several_who_stop_at_once_all_succeed_and_those_who_come_late_are_told_so() {
 }
 
 #[test]
-fn what_is_damaged_does_not_keep_the_rest_from_ending_and_is_named() {
+fn a_damaged_task_does_not_keep_others_from_ending_and_is_named() {
     let (world, server) = (World::new(), waiting());
     let (owner, ids) = begun(&world, &server);
     kill(owner);
@@ -114,7 +114,7 @@ fn what_is_damaged_does_not_keep_the_rest_from_ending_and_is_named() {
 }
 
 #[test]
-fn a_stop_that_cannot_be_written_is_no_wrong_usage() {
+fn a_stop_that_cannot_be_written_is_not_wrong_usage() {
     let (world, server) = (World::new(), waiting());
     let (owner, ids) = begun(&world, &server);
     kill(owner);
@@ -143,7 +143,7 @@ fn a_process_that_hangs_is_named() {
 }
 
 #[test]
-fn nothing_is_made_where_nothing_is_kept() {
+fn a_stop_without_a_journal_creates_nothing() {
     let world = World::new();
     assert_eq!(world.sortie(["tasks", "stop", "abc"]).run().code, 1);
     assert_eq!(world.sortie(["tasks", "prune"]).run().code, 0);

@@ -57,7 +57,7 @@ fn check(invocation: Invocation, expected: &Expect) {
 }
 
 #[test]
-fn a_schema_that_cannot_be_used_is_named() {
+fn an_unusable_schema_is_named() {
     let world = World::new();
     let file = |name: &str| world.path(name).display().to_string();
     world.write("broken.json", "{");

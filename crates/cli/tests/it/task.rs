@@ -191,7 +191,7 @@ fn every_field_of_a_contract_has_a_flag() {
 }
 
 #[test]
-fn a_flag_that_a_contract_needs_or_has_not_is_named_in_its_words() {
+fn missing_and_unknown_flags_are_named_in_the_contracts_words() {
     let world = World::new();
     let check = |args: &[&str], expected: Expect| {
         expected.assert_eq(&world.sortie(["task", "--contract"].iter().chain(args)).run().transcript());
@@ -252,7 +252,7 @@ fn a_flag_that_a_contract_needs_or_has_not_is_named_in_its_words() {
 }
 
 #[test]
-fn flags_that_do_not_go_together_are_wrong_usage() {
+fn conflicting_flags_are_wrong_usage() {
     let world = World::new();
     for args in [
         vec!["task"],
@@ -287,7 +287,7 @@ fn a_long_report_is_cut_and_kept_whole_in_a_file() {
 }
 
 #[test]
-fn the_default_timeout_holds_for_a_delegation() {
+fn the_default_timeout_applies_to_a_delegation() {
     let world = World::new();
     let server = ScriptedServer::start(Script::always(reply::never())).unwrap();
     let ended = world

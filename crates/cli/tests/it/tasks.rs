@@ -22,7 +22,7 @@ pub(crate) fn after_a_run() -> (World, Vec<String>) {
 }
 
 #[test]
-fn a_fresh_machine_has_no_tasks_and_none_are_made_by_asking() {
+fn a_fresh_machine_has_no_tasks_and_listing_creates_none() {
     let world = World::new();
     expect![[r#"
         exit 0
@@ -59,7 +59,7 @@ fn the_list_shows_runs_and_on_request_their_sub_agents() {
 }
 
 #[test]
-fn how_long_a_task_took_is_listed_without_a_look_at_its_log() {
+fn durations_are_listed_without_reading_the_logs() {
     let world = World::new();
     let server = ScriptedServer::start(Script::always(reply::text("Done."))).unwrap();
     let run = |args: &[&str]| assert_eq!(world.sortie(args).on(&server, "anthropic").run().code, 0);
@@ -74,7 +74,7 @@ fn how_long_a_task_took_is_listed_without_a_look_at_its_log() {
 }
 
 #[test]
-fn sub_agents_are_listed_below_the_one_that_started_them() {
+fn sub_agents_are_listed_below_their_parent() {
     let (world, ids) = after_a_run();
     let server = ScriptedServer::start(Script::always(reply::text("Done."))).unwrap();
     let newer = world.sortie(["run", "--output-format", "json", "LATER"]).on(&server, "anthropic").run().stdout_json();
@@ -142,7 +142,7 @@ fn a_child_is_shown_on_its_own() {
 }
 
 #[test]
-fn a_task_as_json_is_its_outcome_with_those_of_the_children() {
+fn a_task_as_json_is_its_outcome_with_its_childrens() {
     let (world, ids) = after_a_run();
     let json = world.sortie(["tasks", "show", &ids[0], "--json"]).run().stdout_json();
     assert_eq!(json["status"], "completed");

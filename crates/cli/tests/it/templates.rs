@@ -32,7 +32,7 @@ fn asked(world: &World, args: &[&str], stdin: &str) -> (String, Ended) {
 }
 
 #[test]
-fn a_run_asks_what_a_template_says() {
+fn a_run_sends_the_text_of_a_template() {
     let world = world();
     for (args, stdin, prompt) in [
         (&["run", "--template", "test-file", "path=src/a.rs"][..], "unread", "Write plain tests for src/a.rs.\n\n"),
@@ -54,7 +54,7 @@ fn a_run_asks_what_a_template_says() {
 }
 
 #[test]
-fn a_template_chooses_who_serves_unless_the_command_does() {
+fn a_template_chooses_the_agent_unless_the_command_does() {
     let world = World::new();
     world.write("workspace/.sortie/agents/tester.md", "---\nname: tester\ndescription: d\n---\nTEST.\n");
     world.write(
@@ -99,7 +99,7 @@ fn called(world: &World, task: &Value, flags: &[&str]) -> (String, Option<String
 }
 
 #[test]
-fn a_sub_agent_is_asked_what_a_template_says() {
+fn a_sub_agent_gets_the_text_of_a_template() {
     let world = world();
     world.write("workspace/.sortie/agents/tester.md", "---\nname: tester\ndescription: d\n---\nTEST.\n");
     world.write("workspace/.sortie/templates/t.md", "---\ndescription: d\nagent: tester\n---\nDo it.\n");
@@ -123,7 +123,7 @@ fn a_sub_agent_is_asked_what_a_template_says() {
 }
 
 #[test]
-fn a_template_gets_nobody_past_a_rule() {
+fn a_template_cannot_bypass_a_rule() {
     let world = World::new();
     world.write("workspace/.sortie/agents/tester.md", "---\nname: tester\ndescription: d\n---\nTEST.\n");
     world.write("workspace/.sortie/templates/t.md", "---\ndescription: d\nagent: tester\n---\nDo it.\n");
@@ -136,7 +136,7 @@ fn a_template_gets_nobody_past_a_rule() {
 }
 
 #[test]
-fn who_asks_for_one_task_says_who_does_it() {
+fn a_template_chooses_the_agent_of_a_task_unless_a_flag_does() {
     let world = World::new();
     world.write("workspace/.sortie/templates/t.md", "---\ndescription: d\nagent: explore\n---\nDo it.\n");
     let server = ScriptedServer::start(Script::always(reply::text("ok"))).unwrap();
@@ -148,7 +148,7 @@ fn who_asks_for_one_task_says_who_does_it() {
 }
 
 #[test]
-fn a_task_that_goes_on_is_asked_what_a_template_says() {
+fn a_resumed_task_gets_the_text_of_a_template() {
     let world = world();
     let server = ScriptedServer::start(Script::always(reply::text("ok"))).unwrap();
     assert_eq!(world.sortie(["run", "QUESTION"]).on(&server, "anthropic").run().code, 0);
@@ -169,7 +169,7 @@ fn a_task_that_goes_on_is_asked_what_a_template_says() {
 }
 
 #[test]
-fn a_name_that_is_almost_a_templates_is_told_of() {
+fn a_near_miss_of_a_templates_name_gets_a_suggestion() {
     let (asked, ended) = asked(&world(), &["run", "/tst-file path=a.rs"], "");
     assert_eq!(asked, "/tst-file path=a.rs");
     assert!(ended.stderr.contains("there is no template `tst-file`"), "{}", ended.stderr);
@@ -177,7 +177,7 @@ fn a_name_that_is_almost_a_templates_is_told_of() {
 }
 
 #[test]
-fn what_the_model_is_told_of_templates_is_bounded() {
+fn the_models_list_of_templates_is_bounded() {
     let world = World::new();
     for number in 0..200 {
         let text = format!("---\ndescription: {}\n---\nDo it.\n", "long ".repeat(100));
@@ -190,7 +190,7 @@ fn what_the_model_is_told_of_templates_is_bounded() {
 }
 
 #[test]
-fn what_does_not_fit_is_wrong_usage_and_what_is_not_there_is_not_found() {
+fn unfit_arguments_are_wrong_usage_and_unknown_templates_are_not_found() {
     let world = world();
     world.write("workspace/.sortie/templates/broken.md", "---\ndescription: d\n---\n{{what}}\n");
     let tries: [&[&str]; 9] = [
@@ -236,7 +236,7 @@ fn what_does_not_fit_is_wrong_usage_and_what_is_not_there_is_not_found() {
 }
 
 #[test]
-fn no_project_takes_the_place_of_what_is_built_in() {
+fn no_template_replaces_a_built_in_command() {
     let world = World::new();
     world.write("workspace/.sortie/templates/task-status.md", "---\ndescription: d\n---\nMINE.\n");
     let server = ScriptedServer::start(Script::always(reply::text("ok"))).unwrap();
@@ -249,7 +249,7 @@ fn no_project_takes_the_place_of_what_is_built_in() {
 }
 
 #[test]
-fn templates_are_listed_and_shown_and_bad_files_are_told() {
+fn templates_are_listed_and_shown_and_bad_files_are_reported() {
     let world = world();
     world.write("home/.config/sortie/templates/review.md", "---\ndescription: Review\nmodel: light\n---\nMine.\n");
     world.write("workspace/.sortie/templates/review.md", "---\ndescription: Theirs\n---\nTheirs.\n");
@@ -305,7 +305,7 @@ fn templates_are_listed_and_shown_and_bad_files_are_told() {
 }
 
 #[test]
-fn trust_lets_a_projects_template_take_the_place_of_ones_own() {
+fn trust_lets_a_projects_template_replace_the_users() {
     let world = World::new();
     world.write("home/.config/sortie/templates/review.md", "---\ndescription: Mine\n---\nMine.\n");
     world.write("workspace/.sortie/templates/review.md", "---\ndescription: Theirs\n---\nTheirs.\n");

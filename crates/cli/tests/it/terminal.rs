@@ -55,7 +55,7 @@ fn a_terminal_gets_boxes_and_working_lines_and_stdout_only_the_answer() {
 }
 
 #[test]
-fn working_lines_are_redrawn_in_place_and_gone_in_the_end() {
+fn working_lines_are_redrawn_in_place_and_erased_at_the_end() {
     let world = World::new();
     let server = ScriptedServer::start(Script::always(reply::text("done").after_ms(350))).unwrap();
     let (_, shown) = on_terminal(world.sortie(["run", "x"]).on(&server, "anthropic"), "xterm");

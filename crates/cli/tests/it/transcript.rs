@@ -59,7 +59,7 @@ fn replace_measures(text: &str) -> String {
 }
 
 #[test]
-fn what_differs_from_run_to_run_is_named() {
+fn differences_between_runs_get_stable_names() {
     let text = "<x> agent-abcdefghijkl agent-bbbbbbbbbbbb agent-abcdefghijkl 1.2s 3.4k v1.2 127.0.0.1:4242/v1 /tmp/q/a";
     let expected =
         "<x> agent-1___________ agent-2___________ agent-1___________ <t>s <n>k v1.2 127.0.0.1:<port>/v1 <dir>/a";

@@ -38,7 +38,7 @@ fn project() -> World {
 }
 
 #[test]
-fn trust_shows_what_each_file_would_do_and_stores_it_unless_asked_not_to() {
+fn trust_shows_each_files_effect_and_stores_it_unless_it_is_a_dry_run() {
     let world = project();
     let dry = world.sortie(["trust", "--dry-run"]).run();
     expect![[r#"
@@ -136,7 +136,7 @@ fn a_trusted_project_counts_in_full_until_a_file_changes_or_trust_is_revoked() {
 }
 
 #[test]
-fn a_file_that_is_new_since_is_not_covered() {
+fn a_new_file_is_not_covered() {
     let world = World::new();
     assert_eq!(world.sortie(["trust"]).run().code, 0);
     world.write(CONFIG, OWN_MODEL);
@@ -150,7 +150,7 @@ fn a_file_that_is_new_since_is_not_covered() {
 }
 
 #[test]
-fn trust_for_one_run_keeps_nothing() {
+fn trust_for_one_run_stores_nothing() {
     let world = World::new();
     world.write(CONFIG, OWN_MODEL);
     let ended = show(&world, &["--trust"]);
@@ -163,7 +163,7 @@ fn trust_for_one_run_keeps_nothing() {
 }
 
 #[test]
-fn agents_of_a_project_take_the_place_of_built_in_ones_only_when_trusted() {
+fn agents_of_a_project_replace_built_in_ones_only_when_trusted() {
     let world = World::new();
     world.write("workspace/.sortie/agents/explore.md", "---\nname: explore\ndescription: mine\n---\nMine.\n");
     let description = |ended: &Ended| ended.stdout.lines().find(|line| line.starts_with("explore ")).map(str::to_owned);
@@ -180,7 +180,7 @@ fn agents_of_a_project_take_the_place_of_built_in_ones_only_when_trusted() {
 }
 
 #[test]
-fn a_trusted_env_file_stands_under_the_processs_own_variables_and_over_the_projects_file() {
+fn a_trusted_env_file_overrides_the_projects_file_but_not_the_process() {
     let world = World::new();
     world
         .write(CONFIG, "[routes.main]\nmodel = \"file\"\nbase_url = \"http://127.0.0.1:1\"\napi_key_env = \"OTHER\"\n");
@@ -215,7 +215,7 @@ fn a_trusted_env_file_stands_under_the_processs_own_variables_and_over_the_proje
 }
 
 #[test]
-fn an_untrusted_env_file_is_named_where_it_would_have_had_a_say() {
+fn an_untrusted_env_file_is_named_if_it_would_have_mattered() {
     let world = World::new();
     world.write("workspace/.env", "LLM_BASE_URL=http://127.0.0.1:1\nOPENAI_API_KEY=canary\nMINE=canary\nDB=canary\n");
     world.config("[routes.main]\nmodel = \"claude-x\"\napi_key_env = \"MINE\"\n");
@@ -306,7 +306,7 @@ fn only_regular_files_inside_the_project_are_read_and_bounded() {
 }
 
 #[test]
-fn trust_belongs_to_the_canonical_path_and_not_to_what_git_says() {
+fn trust_belongs_to_the_canonical_path_and_not_to_git_metadata() {
     let world = World::new();
     world.write(CONFIG, OWN_MODEL);
     world.sortie(["trust"]).run();
@@ -326,7 +326,7 @@ fn trust_belongs_to_the_canonical_path_and_not_to_what_git_says() {
 }
 
 #[test]
-fn a_list_that_the_project_itself_may_have_written_is_not_believed() {
+fn a_list_that_the_project_may_have_written_is_ignored() {
     let world = World::new();
     world.write(CONFIG, OWN_MODEL);
     world.sortie(["trust"]).run();
@@ -405,7 +405,7 @@ fn the_list_is_for_this_user_alone_and_a_broken_one_trusts_nothing() {
 }
 
 #[test]
-fn the_list_shows_how_each_project_stands_now() {
+fn the_list_shows_the_current_state_of_each_project() {
     let world = World::new();
     world.write(CONFIG, OWN_MODEL);
     world.write("gone/.sortie/config.toml", OWN_MODEL);
@@ -438,7 +438,7 @@ fn the_list_shows_how_each_project_stands_now() {
 }
 
 #[test]
-fn two_who_trust_at_once_both_stay_on_the_list() {
+fn two_simultaneous_trusts_both_stay_on_the_list() {
     let world = World::new();
     let roots: Vec<String> = (0..6).map(|n| format!("p{n}")).collect();
     for root in &roots {
@@ -452,7 +452,7 @@ fn two_who_trust_at_once_both_stay_on_the_list() {
 }
 
 #[test]
-fn an_agent_that_only_trust_lets_be_as_it_is_written_is_told_so() {
+fn trust_names_agents_that_it_makes_fully_effective() {
     let world = World::new();
     let agent = |name: &str, more: &str| format!("---\nname: {name}\ndescription: works\n{more}---\nWork.\n");
     world.write("workspace/.claude/agents/plain.md", &agent("plain", ""));

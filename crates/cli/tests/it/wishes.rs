@@ -10,7 +10,7 @@ use crate::background::{check, held, id, kill, parked, recorded};
 use crate::world::{World, wait_for};
 
 #[test]
-fn a_sub_agent_that_is_waited_for_can_be_let_go() {
+fn a_sub_agent_that_is_waited_for_can_be_released() {
     let (world, server) = (World::new(), held(false));
     let live = world.sortie(["run", "QUESTION"]).on(&server, "anthropic").start();
     wait_for(&server, |traffic| traffic.calls >= 2);
@@ -56,7 +56,7 @@ fn a_sub_agent_that_is_waited_for_can_be_let_go() {
 }
 
 #[test]
-fn where_nothing_works_in_the_background_nobody_can_be_let_go_and_that_is_said_at_once() {
+fn disabled_background_refuses_a_release_at_once() {
     let (world, server) = (World::new(), held(false));
     let live = world.sortie(["run", "QUESTION"]).on(&server, "anthropic").start();
     wait_for(&server, |traffic| traffic.calls >= 2);
@@ -90,7 +90,7 @@ fn where_nothing_works_in_the_background_nobody_can_be_let_go_and_that_is_said_a
 }
 
 #[test]
-fn a_person_may_say_as_much_at_once_as_an_agent() {
+fn a_persons_message_may_be_as_long_as_an_agents() {
     let (world, server) = (World::new(), held(true));
     let (live, child) = parked(&world, &server);
     let send = |text: String| world.sortie(["tasks", "send", &child, "-"]).stdin(text).run();
@@ -111,7 +111,7 @@ fn a_person_may_say_as_much_at_once_as_an_agent() {
 }
 
 #[test]
-fn a_message_that_a_task_has_missed_is_not_kept_for_it() {
+fn a_missed_message_is_not_kept() {
     // At its limit it reads nothing any more.
     let script = Script::new()
         .on(when::turn(0), reply::calls([reply::call("LS", json!({}))]))

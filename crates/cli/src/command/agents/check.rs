@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_nearest_folder_decides_for_whom_a_file_was_written() {
+    fn the_nearest_folder_decides_the_dialect_of_a_file() {
         for (path, expected) in [
             ("/p/.claude/agents/a.md", Dialect::Foreign),
             ("/p/.claude/agents/team/a.md", Dialect::Foreign),

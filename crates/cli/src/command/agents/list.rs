@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn every_colour_that_a_file_may_name_is_one() {
+    fn every_valid_colour_name_has_a_colour() {
         for color in ["red", "blue", "green", "yellow", "purple", "orange", "pink", "cyan"] {
             assert_ne!(style(color), Style::new(), "{color}");
         }

@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn an_amount_of_money_is_more_than_nothing() {
+    fn an_amount_of_money_is_more_than_zero() {
         assert_eq!(parse_dollars("0.50"), Ok(Money::from_nanos(500_000_000)));
         assert_eq!(parse_dollars("3"), Ok(Money::from_nanos(3_000_000_000)));
         for text in ["", "0", "-1", "$1", "NaN", "inf", "0.0000000001"] {

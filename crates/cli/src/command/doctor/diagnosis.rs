@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn programs_get_the_same_and_whether_something_is_broken() {
+    fn json_has_the_same_diagnoses_and_an_overall_verdict() {
         let diagnoses = [Diagnosis::ok("a", "x"), Diagnosis::error("b", "y", "z")];
         expect![[r#"{"broken":true,"checks":[{"health":"ok","subject":"a","text":"x"},{"advice":"z","health":"error","subject":"b","text":"y"}]}"#]]
             .assert_eq(&object(&diagnoses).to_string());

@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_seen_is_taken_over_with_its_tree_unless_that_has_ended() {
+    fn an_invisible_holder_is_taken_over_with_its_tree_unless_that_has_ended() {
         let child = header(1, Some(0), Status::Completed);
         let said = |root| advice(&child, Holder::OutOfSight { pid: 7 }, root).unwrap();
         assert!(said(TaskState::Running).ends_with(&format!("`sortie resume {} --take-over`", child.root_id)));
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn a_receipt_has_those_that_began_while_the_others_were_told() {
+    fn a_receipt_includes_tasks_that_began_during_the_stop() {
         use Status::{Cancelled, Completed};
         let tree = [
             header(0, None, Cancelled),

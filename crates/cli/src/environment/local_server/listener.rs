@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn a_listener_of_this_process_is_seen_and_one_that_cannot_be_is_not() {
+    fn an_existing_listener_is_seen_and_a_missing_one_is_not() {
         let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let address = server.local_addr().unwrap();
         assert_eq!(at(address.port()), Some(address));

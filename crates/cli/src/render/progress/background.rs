@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_is_waited_for_is_named_and_many_are_counted() {
+    fn awaited_tasks_are_named_and_many_are_counted() {
         let subject = Subject {
             name: String::new(),
             kind: "explore".to_owned(),
@@ -115,14 +115,14 @@ mod tests {
     }
 
     #[test]
-    fn what_can_be_done_meanwhile_is_said_once() {
+    fn the_commands_for_background_tasks_are_shown_once() {
         let told = "You can continue working. Use `sortie task-status agent-aaaaaaaaaaaa` to check progress.";
         assert_eq!(launched(id(0), Mention::First), ["[Task running in background: agent-aaaaaaaaaaaa]", told]);
         assert_eq!(launched(id(0), Mention::Later), ["[Task running in background: agent-aaaaaaaaaaaa]"]);
     }
 
     #[test]
-    fn what_agents_and_people_say_is_one_harmless_line() {
+    fn texts_of_agents_and_people_become_one_harmless_line() {
         let from = Sender::Task { task: id(0), agent: "ex\u{1b}plore".to_owned() };
         let message =
             Fact::MessageArrived { number: 1, from, text: "a\nb\u{1b}[2J".repeat(100), command: None, call: None };

@@ -30,7 +30,7 @@ fn journal_of(tale: &Tale) -> MemoryJournal {
 }
 
 #[test]
-fn a_call_that_was_open_when_the_run_was_interrupted_is_named_as_before_when_it_goes_on() {
+fn an_open_call_of_an_interrupted_run_keeps_its_name_after_the_resume() {
     let before = Tale::default().started('m', "main", "x").started('a', "explore", "first").asked(
         'a',
         "Write",

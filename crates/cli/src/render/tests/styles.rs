@@ -51,7 +51,7 @@ fn busy(calls: usize) -> Tale {
 }
 
 #[test]
-fn in_a_narrow_terminal_a_box_still_says_whose_it_is() {
+fn a_box_in_a_narrow_terminal_still_names_its_agent() {
     let tale = Tale::default().started('m', "main", "x").admitted('m').started('a', "general-purpose", "Find it");
     let tale = tale.admitted('a').ended('a', outcome('a', "general-purpose", Status::Completed, "Found."));
     let interest = Interest { shell_mark: Some(shell_mark(Confinement::None)), ..CALM };
@@ -117,7 +117,7 @@ fn s1_33_s1_46_a_block_changes_in_place_until_its_end() {
 }
 
 #[test]
-fn s1_46_without_a_terminal_each_status_is_told_in_order() {
+fn s1_46_without_a_terminal_each_status_is_printed_in_order() {
     let tale = busy(1).ended('a', outcome('a', "explore", Status::Completed, "Found."));
     check(
         &drawn(&COLLAPSED, CALM, &tale, LOG),
@@ -169,7 +169,7 @@ fn blocks_that_do_not_fit_shrink_to_their_first_lines() {
 }
 
 #[test]
-fn s2_58_s2_59_a_line_says_that_a_task_is_delegated_and_one_how_it_ended() {
+fn s2_58_s2_59_one_line_shows_the_delegation_and_one_its_ending() {
     let mut failed = outcome('b', "explore", Status::Failed, "");
     failed.error = Some(Failure::new(FailureCode::Internal, "it broke"));
     let tale = two_explorers().ended('b', failed);
@@ -185,7 +185,7 @@ fn s2_58_s2_59_a_line_says_that_a_task_is_delegated_and_one_how_it_ended() {
 }
 
 #[test]
-fn s2_60_calls_are_counted_and_listed_only_for_who_asks() {
+fn s2_60_calls_are_counted_and_listed_only_on_request() {
     let call = "explore agent-aaaaaaaaaaaa: Tool1 → fine";
     assert!(drawn(&OneLine, CALM, &busy(3), WIDE).contains(" · 3 calls · "));
     assert!(!drawn(&OneLine, CALM, &busy(3), WIDE).contains(call));
@@ -253,7 +253,7 @@ fn s3_47_several_at_once_are_announced_and_have_a_box_each_with_status() {
 }
 
 #[test]
-fn s3_47_agents_are_numbered_as_their_calls_are_whoever_starts_first() {
+fn s3_47_agents_are_numbered_by_their_calls_not_by_their_start() {
     let tale = asking(&["Explore", "Explore"])
         .started_by("second", 'b', "explore", "of the second")
         .started_by("first", 'a', "explore", "of the first")
@@ -273,7 +273,7 @@ fn not_started() -> ToolOutput {
 }
 
 #[test]
-fn s3_47_calls_that_start_nobody_are_neither_announced_nor_numbered() {
+fn s3_47_calls_without_a_sub_agent_are_neither_announced_nor_numbered() {
     let tale = asking(&["Explore", "wizard", "Explore"])
         .started_by("first", 'a', "explore", "Find one")
         .admitted('a')
@@ -287,7 +287,7 @@ fn s3_47_calls_that_start_nobody_are_neither_announced_nor_numbered() {
 }
 
 #[test]
-fn s3_46_the_only_one_of_several_calls_that_starts_somebody_is_shown_as_one() {
+fn s3_46_the_only_successful_start_of_several_calls_is_shown_alone() {
     let tale = asking(&["Explore", "wizard"])
         .started_by("first", 'a', "explore", "Find it")
         .admitted('a')
@@ -299,7 +299,7 @@ fn s3_46_the_only_one_of_several_calls_that_starts_somebody_is_shown_as_one() {
 }
 
 #[test]
-fn s3_47_whoever_is_done_before_the_last_one_starts_is_counted_with_the_others() {
+fn s3_47_an_agent_that_ends_before_the_last_one_starts_is_counted_too() {
     let tale = asking(&["Explore", "Plan"])
         .started_by("first", 'a', "explore", "Find it")
         .ended('a', outcome('a', "explore", Status::Completed, "a"));
@@ -310,7 +310,7 @@ fn s3_47_whoever_is_done_before_the_last_one_starts_is_counted_with_the_others()
 }
 
 #[test]
-fn s3_46_what_is_known_is_shown_when_a_person_is_asked_or_the_main_agent_ends() {
+fn s3_46_held_back_lines_appear_before_a_question_or_the_end() {
     let tale = || asking(&["Explore", "Plan"]).started_by("first", 'a', "explore", "Find it");
     let asked = Fact::ApprovalAsked { call: "second".into(), rule: "Task(plan)".to_owned() };
     let cancelled = outcome('m', "main", Status::Cancelled, "");
@@ -321,7 +321,7 @@ fn s3_46_what_is_known_is_shown_when_a_person_is_asked_or_the_main_agent_ends() 
 }
 
 #[test]
-fn s3_13_s3_47_what_did_not_complete_is_an_error_and_why() {
+fn s3_13_s3_47_an_incomplete_task_is_an_error_with_a_reason() {
     let mut limited = outcome('a', "explore", Status::Partial, "so far");
     limited.reason = Some(Limit::Turns);
     let cancelled = outcome('b', "explore", Status::Cancelled, "");
@@ -333,13 +333,13 @@ fn s3_13_s3_47_what_did_not_complete_is_an_error_and_why() {
 }
 
 #[test]
-fn s3_47_agents_of_several_types_are_announced_without_one() {
+fn s3_47_agents_of_several_types_are_announced_without_a_type() {
     let text = drawn(&Launches, CALM, &launching(&["Explore", "Plan", "Plan"]), LOG);
     assert_eq!(text, "[Launching 3 agents in parallel...]\n");
 }
 
 #[test]
-fn one_agent_after_several_is_one_again() {
+fn a_single_agent_after_several_is_shown_alone() {
     let tale = launching(&["Explore", "Explore"])
         .asked('m', "Task", r#"{"description": "d", "prompt": "p", "subagent_type": "Plan"}"#)
         .started('c', "plan", "Plan it");
@@ -348,7 +348,7 @@ fn one_agent_after_several_is_one_again() {
 }
 
 #[test]
-fn a_notice_that_was_told_is_not_told_again_at_the_end() {
+fn a_notice_shown_during_the_run_is_not_repeated_at_the_end() {
     let mut ending = outcome('m', "explore", Status::Completed, "done");
     ending.notices = vec!["`light` is served by main".to_owned(), "late".to_owned()];
     let told = Fact::Noticed { text: "`light` is served by main".to_owned() };
@@ -358,7 +358,7 @@ fn a_notice_that_was_told_is_not_told_again_at_the_end() {
 }
 
 #[test]
-fn a_main_agents_calls_are_told_where_sub_agents_have_theirs_in_blocks() {
+fn a_main_agents_calls_are_shown_where_sub_agents_have_blocks() {
     let interest = Interest { calls_of_sub_agents: false, ..VERBOSE };
     let tale =
         busy(1).called('m', "Read", r#"{"file_path":"a"}"#).answered('m', "Read", ToolOutput::done("", "1 line"));
@@ -367,7 +367,7 @@ fn a_main_agents_calls_are_told_where_sub_agents_have_theirs_in_blocks() {
 }
 
 #[test]
-fn what_a_call_says_while_it_works_stands_behind_its_words() {
+fn a_calls_progress_is_shown_behind_its_words() {
     let told = Fact::CallProgressed { call: "Bash".into(), text: "running 12\u{1b}[2J tests".to_owned() };
     let tale = Tale::default()
         .started('m', "main", "x")
@@ -379,7 +379,7 @@ fn what_a_call_says_while_it_works_stands_behind_its_words() {
 }
 
 #[test]
-fn who_runs_commands_without_walls_is_marked_in_every_line() {
+fn agents_that_run_commands_without_walls_are_marked_in_every_line() {
     let interest = Interest { shell_mark: Some(shell_mark(Confinement::None)), ..ROOT };
     let ending = outcome('m', "main", Status::Completed, "done");
     let tale = Tale::default().started('m', "main", "x").admitted('m');

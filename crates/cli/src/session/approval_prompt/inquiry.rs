@@ -70,7 +70,7 @@ mod tests {
     use crate::text::Colour;
 
     #[test]
-    fn a_line_is_an_answer_unless_it_goes_on_and_nothing_is_none() {
+    fn a_line_is_an_answer_unless_it_continues_or_is_empty() {
         let mut answer = Answer::default();
         assert_eq!(answer.take("the second one\n"), Some("the second one".to_owned()));
         assert_eq!((answer.take("first \\\n"), answer.is_begun()), (None, true));
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_says_who_asks_and_cannot_move_the_cursor() {
+    fn a_question_names_its_agent_and_cannot_move_the_cursor() {
         let chain = ["main".to_owned(), "explore".to_owned()];
         let inquiry = Inquiry {
             task: TaskId::from_random([0; 12]),

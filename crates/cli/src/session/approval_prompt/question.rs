@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_stands_there_as_one_would_type_it() {
+    fn a_command_is_shown_as_one_would_type_it() {
         let arguments =
             r#"{"description": "Tidy up", "command": "cd \"a b\" &&\nrm -rf . # \u001b[2J\r{}"}"#.to_owned();
         let question = Question { tool: "Bash".to_owned(), arguments, ..question() };
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn in_a_narrow_terminal_a_question_is_broken_between_words_and_what_would_run_is_not() {
+    fn a_narrow_terminal_wraps_the_question_but_not_the_command() {
         let arguments = r#"{"command": "cargo test --workspace"}"#.to_owned();
         let question = Question { tool: "Bash".to_owned(), arguments, ..question() };
         let choices = prompt(&question, 24).choices();
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_rule_asks_for_cannot_be_allowed_for_good_and_that_is_said() {
+    fn an_ask_rule_rules_out_a_lasting_answer_and_the_question_says_so() {
         let question = Question { lasting_rule: None, ..question() };
         assert_eq!(prompt(&question, 80).choices(), "[y]es once  [t]his task tree  [n]o (and why) ");
         let text = prompt(&question, 120).text();
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_can_be_done_is_offered() {
+    fn only_possible_answers_are_offered() {
         assert_eq!(prompt(&question(), 80).choices(), "[y]es once  [t]his task tree  [a]lways  [n]o (and why) ");
         assert_eq!(
             Prompt { keeping: Keeping::Impossible, ..prompt(&question(), 80) }.choices(),
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn a_diff_stands_in_for_the_arguments_and_is_harmless_and_bounded() {
+    fn a_diff_replaces_the_arguments_and_is_harmless_and_bounded() {
         let long = format!("-old \u{1b}]52;c;x\u{7}\n+{}\n{}", "x".repeat(3000), "y\n".repeat(500));
         let question = Question { preview: Some(long), ..question() };
         let canvas = Canvas { columns: 80, colour: Colour::On };

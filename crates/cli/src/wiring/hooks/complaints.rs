@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_complaint_is_told_once_and_no_more_than_a_few() {
+    fn each_complaint_is_reported_once_and_only_a_few_are() {
         let mut complaints = Complaints::default();
         complaints.extend((0..15).map(|number| format!("c{number}")));
         complaints.extend(["c0".to_owned(), "c0".to_owned()]);

@@ -106,7 +106,7 @@ fn told(text: &str, yard: &Yard) -> String {
 }
 
 #[tokio::test]
-async fn a_start_is_told_in_full_in_the_workspace() {
+async fn a_hook_gets_the_whole_start_and_runs_in_the_workspace() {
     let yard = Yard::new();
     let hooks = yard.hooks(vec![shell(Seam::Started, "cat > told; pwd > where")]);
     assert_eq!(hooks.before_start(&yard.job(), 1).await, Verdict::default());
@@ -145,7 +145,7 @@ async fn a_start_is_vetoed_by_exit_code_2_and_the_reason_is_on_stderr() {
 }
 
 #[tokio::test]
-async fn whatever_else_goes_wrong_is_a_notice_and_the_next_hook_is_run() {
+async fn any_other_failure_is_a_notice_and_the_next_hook_runs() {
     let yard = Yard::new();
     let hooks = yard.hooks(vec![
         shell(Seam::Started, "echo broken >&2; exit 1"),
@@ -170,7 +170,7 @@ async fn whatever_else_goes_wrong_is_a_notice_and_the_next_hook_is_run() {
 }
 
 #[tokio::test]
-async fn what_a_hook_says_is_told_without_secrets() {
+async fn a_hooks_words_are_reported_without_secrets() {
     const SAYS_KEY: &str = "echo POST with ghp_abcdefghijklmnopqrstuvwxyz0123456789 failed >&2; ";
     let yard = Yard::new();
     let failing = [Seam::Started, Seam::Ended].map(|seam| shell(seam, &format!("{SAYS_KEY} exit 1")));
@@ -188,7 +188,7 @@ async fn what_a_hook_says_is_told_without_secrets() {
 }
 
 #[tokio::test]
-async fn it_is_known_who_is_waited_for() {
+async fn the_hooks_that_are_waited_for_are_known() {
     let yard = Yard::new();
     let life = pipe(&yard, "life");
     let hooks = yard.hooks(vec![shell(Seam::Ended, "cat life")]);
@@ -220,7 +220,7 @@ async fn a_hook_that_does_not_end_is_ended_with_its_group() {
 }
 
 #[tokio::test]
-async fn a_hook_that_nobody_waits_for_any_more_is_ended() {
+async fn an_abandoned_hook_is_ended() {
     let yard = Yard::new();
     let (job, life) = (yard.job(), pipe(&yard, "life"));
     let started = tokio::task::spawn_blocking(move || {
@@ -237,7 +237,7 @@ async fn a_hook_that_nobody_waits_for_any_more_is_ended() {
 }
 
 #[tokio::test]
-async fn endings_and_questions_hold_nobody_up_and_all_are_told_before_the_end() {
+async fn hooks_for_endings_and_questions_delay_nobody_and_all_run_before_the_end() {
     let yard = Yard::new();
     // Each waits for a writer that comes only after both have started.
     let pipes = ["life-1", "life-2"].map(|name| pipe(&yard, name));
@@ -310,7 +310,7 @@ async fn endings_and_questions_hold_nobody_up_and_all_are_told_before_the_end() 
 }
 
 #[tokio::test]
-async fn what_went_wrong_beside_a_run_is_told_once_at_its_end() {
+async fn failures_of_background_hooks_are_reported_once_at_the_end() {
     let yard = Yard::new();
     let hooks = yard.hooks(vec![shell(Seam::Ended, "echo no >&2; exit 2")]);
     for _ in 0..20 {
@@ -368,7 +368,7 @@ async fn said_of(yard: &Yard, program: HookProgram, trusts: bool) -> String {
 }
 
 #[tokio::test]
-async fn nothing_that_agents_can_change_is_run() {
+async fn a_program_that_agents_can_change_does_not_run() {
     let yard = Yard::new();
     let at = |relative: &str| HookProgram::At(yard.path(relative));
     let link = |from: &str, to: &str| symlink(yard.path(to), yard.path(from)).unwrap();
@@ -396,7 +396,7 @@ async fn nothing_that_agents_can_change_is_run() {
 }
 
 #[tokio::test]
-async fn a_projects_own_program_is_run_only_if_it_is_trusted_as_it_is() {
+async fn a_projects_own_program_runs_only_if_trusted_unchanged() {
     let yard = Yard::new();
     yard.program("workspace/.sortie/hooks/own", "touch ran");
     let own = HookProgram::At(yard.path("workspace/.sortie/hooks/own"));

@@ -68,7 +68,7 @@ fn p_14_the_main_agents_own_tools_answer_in_the_protocol_too() {
 }
 
 #[test]
-fn p_14_edit_and_write_say_what_was_applied() {
+fn p_14_edit_and_write_report_the_applied_change() {
     let world = World::new();
     let write = reply::call("Write", json!({"file_path": "new.txt", "content": "one\n"}));
     let edit = reply::call("Edit", json!({"file_path": "new.txt", "old_string": "one", "new_string": "two"}));
@@ -88,7 +88,7 @@ fn p_14_edit_and_write_say_what_was_applied() {
 }
 
 #[test]
-fn p_04_p_14_a_file_of_which_only_the_first_match_is_told_is_told_of() {
+fn p_04_p_14_a_file_with_more_matches_than_shown_is_marked() {
     let results = observed(
         &World::new(),
         "anthropic",
@@ -104,7 +104,7 @@ fn p_04_p_14_a_file_of_which_only_the_first_match_is_told_is_told_of() {
 }
 
 #[test]
-fn p_14_what_the_models_received_is_what_was_recorded() {
+fn p_14_the_models_received_what_was_recorded() {
     let world = World::new();
     let result = observed(&world, "anthropic", [read("src/main.rs")]).remove(0);
     let journal = world.sql();
@@ -117,7 +117,7 @@ fn p_14_what_the_models_received_is_what_was_recorded() {
 }
 
 #[test]
-fn p_11_a_page_that_was_asked_for_is_given_whole_and_says_that_it_must_not_be_cut() {
+fn p_11_a_requested_page_is_whole_and_marked_as_not_to_be_cut() {
     let world = World::new();
     let lines: Vec<String> = (1..=4000).map(|number| format!("l{number}")).collect();
     world.write("workspace/long.txt", &lines.join("\n"));
@@ -169,7 +169,7 @@ fn p_02_p_09_a_tool_that_could_not_show_everything_is_partial() {
 }
 
 #[test]
-fn p_15_each_reason_why_a_path_cannot_be_used_has_its_code_in_every_tool() {
+fn p_15_each_path_error_has_its_code_in_every_tool() {
     let world = World::new();
     world.write("secret", "SECRET");
     fs::write(world.path("workspace/bytes"), b"a\0b").unwrap();
@@ -204,7 +204,7 @@ fn p_15_each_reason_why_a_path_cannot_be_used_has_its_code_in_every_tool() {
 }
 
 #[test]
-fn p_08_p_15_what_else_can_go_wrong_with_a_tool_has_a_code_too() {
+fn p_08_p_15_every_other_tool_error_has_a_code_too() {
     let world = World::new();
     std::process::Command::new("mkfifo").arg(world.path("workspace/pipe")).status().unwrap();
     let cases = [

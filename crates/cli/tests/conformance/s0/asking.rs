@@ -8,7 +8,7 @@ use crate::protocol::conforming;
 use crate::world::{Run, WIRES, World, main_agent_calls};
 
 #[test]
-fn s0_15_a_call_that_would_have_to_be_asked_about_is_refused_where_nobody_is() {
+fn s0_15_a_call_that_needs_approval_is_refused_if_nobody_can_be_asked() {
     for wire in WIRES {
         let script = delegating(arguments("general"))
             .on(when::turn(0), reply::calls([reply::call("Read", json!({"file_path": "src/main.rs"}))]))

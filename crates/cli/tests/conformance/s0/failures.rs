@@ -51,7 +51,7 @@ fn s0_66_a_type_that_is_missing_or_wrong_is_an_invalid_parameter() {
 }
 
 #[test]
-fn s0_59_nothing_is_started_or_kept_for_input_that_is_not_valid() {
+fn s0_59_invalid_input_starts_and_stores_nothing() {
     let (world, server) = (World::new(), ScriptedServer::start(Script::new()).unwrap());
     let mut inputs: Vec<String> =
         ["", "{", "[1]", "null", "\"text\"", r#"{"prompt":"a","prompt":"b"}"#].map(str::to_owned).into();
@@ -105,7 +105,7 @@ fn s0_67_a_sub_agents_model_that_fails_for_good_is_an_internal_error_with_its_ca
 }
 
 #[test]
-fn s0_67_a_failure_that_passes_is_retried_and_is_no_error() {
+fn s0_67_a_passing_failure_is_retried_and_is_no_error() {
     let script = delegating(arguments("general"))
         .once(when::any(), reply::fault(Fault::rate_limited("0")))
         .once(when::any(), reply::status(500))
@@ -117,7 +117,7 @@ fn s0_67_a_failure_that_passes_is_retried_and_is_no_error() {
 }
 
 #[test]
-fn s0_67_a_sub_agent_that_ends_without_a_word_has_not_succeeded() {
+fn s0_67_a_sub_agent_that_ends_without_text_has_not_succeeded() {
     for (wire, last) in WIRES.into_iter().zip(["", " \n"]) {
         let script = delegating(arguments("general"))
             .on(when::turn(0), reply::text("working").calls([reply::call("LS", json!({}))]))
@@ -144,7 +144,7 @@ fn s0_25_s0_26_a_sub_agent_that_never_ends_by_itself_is_partial_and_incomplete()
 }
 
 #[test]
-fn s0_66_a_route_that_is_set_up_in_vain_is_no_fault_of_the_parameters() {
+fn s0_66_an_unusable_route_is_not_a_parameter_error() {
     let server = ScriptedServer::start(Script::always(reply::text("FINAL"))).unwrap();
     let (world, arguments) = (World::new(), arguments("summary").to_string());
     // A light route without a key.

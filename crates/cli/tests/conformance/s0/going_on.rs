@@ -6,7 +6,7 @@ use super::{arguments, delegating, run};
 use crate::world::{WIRES, World, heard};
 
 #[test]
-fn s0_11_a_run_goes_on_from_its_transcript() {
+fn s0_11_a_run_resumes_from_its_transcript() {
     for wire in WIRES {
         let world = World::new();
         let first = run(&world, wire, delegating(arguments("general")).otherwise(reply::text("Found.")));

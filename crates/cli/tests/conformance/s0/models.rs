@@ -141,7 +141,7 @@ fn s0_50_s0_51_six_values_lead_each_route_to_its_own_model_key_and_host_whatever
 }
 
 #[test]
-fn s0_52_the_type_says_which_model_only_where_the_call_does_not() {
+fn s0_52_the_type_chooses_the_model_only_if_the_call_does_not() {
     let world = World::new();
     for (subagent_type, by_type) in [("general", "main"), ("plan", "main"), ("explore", "light"), ("summary", "light")]
     {

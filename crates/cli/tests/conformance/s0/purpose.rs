@@ -134,7 +134,7 @@ fn s0_05_s0_10_neither_background_nor_resume_is_offered_and_asking_for_them_chan
 }
 
 #[test]
-fn s0_13_what_a_sub_agent_does_is_told_as_it_happens() {
+fn s0_13_a_sub_agents_steps_are_reported_as_they_happen() {
     let script = delegating(arguments("general"))
         .on(when::turn(0), reply::calls([reply::call("LS", json!({}))]))
         .otherwise(reply::text("FINAL"));

@@ -66,7 +66,7 @@ fn s0_42_s0_62_the_system_prompt_is_the_role_file_then_a_heading_then_the_descri
 }
 
 #[test]
-fn s0_42_a_long_description_stands_there_whole() {
+fn s0_42_a_long_description_is_not_cut() {
     let mut arguments = arguments("plan");
     let description = "ä".repeat(5000);
     arguments["description"] = json!(description);
@@ -117,7 +117,7 @@ fn s0_45_s0_66_an_unknown_type_is_refused_and_nobody_serves_in_its_place() {
 }
 
 #[test]
-fn s0_61_every_role_says_that_it_is_a_sub_agent_has_only_its_tools_and_reports_briefly_on_its_brief() {
+fn s0_61_every_role_names_its_place_its_tools_and_a_brief_report() {
     let world = World::new();
     for (subagent_type, _) in ROLES {
         let system = told(&world, subagent_type).system;

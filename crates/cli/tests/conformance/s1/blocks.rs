@@ -26,7 +26,7 @@ fn shown(run: &Run) -> String {
 }
 
 #[test]
-fn k18_s1_33_s1_46_a_block_tells_name_and_status_from_its_beginning_and_the_last_two_messages() {
+fn k18_s1_33_s1_46_a_block_shows_name_status_and_the_last_two_messages() {
     let run = Run::of(&with_agents(), "result", "anthropic", talkative());
     expect![[r#"
         ○ initializing · code-reviewer agent-1___________
@@ -67,7 +67,7 @@ fn s1_46_expanded_a_block_has_ten_messages() {
 }
 
 #[test]
-fn s1_33_s1_46_a_block_ends_in_error_where_the_task_did() {
+fn s1_33_s1_46_a_block_of_a_failed_task_ends_in_error() {
     let script = main_agent_calls([task(REVIEWER, "CHILD works")]).otherwise(reply::status(400));
     let run = Run::of(&with_agents(), "result", "anthropic", script);
     expect![[r#"

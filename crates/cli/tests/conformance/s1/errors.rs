@@ -23,7 +23,7 @@ fn one_call(agent: &str) -> Script {
 }
 
 #[test]
-fn s1_15_without_agents_there_is_nobody_to_delegate_to() {
+fn s1_15_without_agents_delegation_fails() {
     let expected = not_delegated("No subagents available for delegation");
     for wanted in ["code-reviewer", "explore", "general-purpose"] {
         let run = check(&World::new(), one_call(wanted), &expected);
@@ -35,7 +35,7 @@ fn s1_15_without_agents_there_is_nobody_to_delegate_to() {
 }
 
 #[test]
-fn s1_14_s1_16_an_unknown_agent_is_answered_with_those_that_there_are() {
+fn s1_14_s1_16_an_unknown_agent_is_answered_with_the_available_ones() {
     let listed = "Available: code-reviewer, documentation-writer, test-generator";
     let expected = not_delegated(&format!("Subagent 'unknown-type' not found. {listed}"));
     let script = main_agent_calls([reply::call(
@@ -47,7 +47,7 @@ fn s1_14_s1_16_an_unknown_agent_is_answered_with_those_that_there_are() {
 }
 
 #[test]
-fn s1_17_an_agent_whose_model_nobody_has_is_not_initialized() {
+fn s1_17_an_agent_with_an_unknown_model_is_not_initialized() {
     let world = with_agents();
     agent_with(&world, "lost", "description: Lost\nmodel: nowhere-99");
     let server = ScriptedServer::start(Script::new()).unwrap();
@@ -126,7 +126,7 @@ fn s1_19_s1_44_a_circle_of_two_is_prevented_with_its_chain() {
 }
 
 #[test]
-fn s1_19_s1_44_a_circle_further_down_is_told_with_all_that_led_there() {
+fn s1_19_s1_44_a_deeper_circle_is_reported_with_its_whole_chain() {
     let script = one_call("documentation-writer")
         .once(when::prompt_contains("CHILD works"), reply::calls([task(REVIEWER, "SECOND level")]))
         .once(when::prompt_contains("SECOND level"), reply::calls([task(REVIEWER, "CIRCLE works")]))

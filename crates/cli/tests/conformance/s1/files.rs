@@ -29,7 +29,7 @@ fn s1_45_the_body_of_the_file_is_the_system_prompt_whatever_its_line_ends_and_an
 }
 
 #[test]
-fn s1_45_the_projects_agent_wins_over_the_users() {
+fn s1_45_the_projects_agent_overrides_the_users() {
     let world = with_agents();
     let text = "---\nname: code-reviewer\ndescription: Ours\n---\nYou are the project's own.\n";
     world.write("workspace/.sortie/agents/code-reviewer.md", text);
@@ -38,7 +38,7 @@ fn s1_45_the_projects_agent_wins_over_the_users() {
 }
 
 #[test]
-fn s1_45_tools_and_model_of_the_file_hold() {
+fn s1_45_tools_and_model_of_the_file_apply() {
     let world = World::new();
     world.config("[aliases]\nhaiku = \"swift-model-3\"\n");
     agent_with(&world, "reader", "description: Reads\ntools: Read, Grep\nmodel: haiku");
@@ -49,7 +49,7 @@ fn s1_45_tools_and_model_of_the_file_hold() {
 }
 
 #[test]
-fn s1_45_a_broken_file_is_passed_over_with_a_warning_and_the_others_serve() {
+fn s1_45_a_broken_file_is_skipped_with_a_warning() {
     let world = with_agents();
     for (name, text) in [
         ("Bad_Name", "---\nname: Bad Name!\ndescription: d\n---\nBody.\n"),

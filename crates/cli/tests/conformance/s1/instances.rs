@@ -47,7 +47,7 @@ fn s1_25_the_agents_own_model_does_the_work() {
 }
 
 #[test]
-fn s1_26_s1_38_what_ended_leaves_no_task_no_connection_and_no_file_behind() {
+fn s1_26_s1_38_an_ended_call_leaves_no_task_connection_or_file_behind() {
     const ROUNDS: u32 = 25;
     let mut script = Script::new();
     for round in 0..ROUNDS {
@@ -98,7 +98,7 @@ fn result_of(run: &Run) -> Value {
 }
 
 #[test]
-fn s1_26_s1_27_the_steps_of_a_call_follow_each_other_in_the_events() {
+fn s1_26_s1_27_the_steps_of_a_call_are_in_order_in_the_events() {
     let kinds: Vec<String> = events()
         .iter()
         .filter(|event| event["depth"] == 1)

@@ -134,7 +134,7 @@ fn s1_28_people_list_and_match_on_the_command_line() {
 }
 
 #[tokio::test]
-async fn k18_s1_29_s1_30_s1_31_s1_32_a_call_of_the_tool_is_told_when_it_begins_and_at_every_message() {
+async fn k18_s1_29_s1_30_s1_31_s1_32_observers_hear_of_a_calls_start_and_every_message() {
     let library = Library::over(reviewer());
     let observation = library.subagents.observe(Notebook::default()).unwrap();
     library.ask().await;
@@ -155,14 +155,14 @@ async fn k18_s1_29_s1_30_s1_31_s1_32_a_call_of_the_tool_is_told_when_it_begins_a
 }
 
 #[tokio::test]
-async fn k18_s1_31_what_is_told_as_added_is_on_record_before_the_first_request() {
+async fn k18_s1_31_a_reported_message_is_recorded_before_the_first_request() {
     let library = Library::over(reviewer());
     library.ask().await;
     assert_eq!(library.facts()[..3], ["task_started", "task_admitted", "model_called"]);
 }
 
 #[tokio::test]
-async fn s1_30_s1_32_a_sub_agent_that_breaks_is_told_with_an_error() {
+async fn s1_30_s1_32_a_sub_agent_that_breaks_is_reported_with_an_error() {
     let script = main_agent_calls([task(REVIEWER, "CHILD reviews")]).otherwise(reply::status(400));
     let library = Library::over(script);
     let observation = library.subagents.observe(Notebook::default()).unwrap();

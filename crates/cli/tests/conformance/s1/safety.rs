@@ -53,7 +53,7 @@ fn s1_40_a_call_of_any_other_tool_is_refused_and_does_nothing() {
 }
 
 #[test]
-fn k03_s1_42_what_lies_outside_of_the_workspace_is_not_read_by_any_way_in() {
+fn k03_s1_42_files_outside_the_workspace_cannot_be_read_by_any_path() {
     let world = with_agents();
     let secret = world.write("outside/secret.txt", "TOPSECRET = 1\n");
     symlink(&secret, world.path("workspace/link.txt")).unwrap();

@@ -125,7 +125,7 @@ fn s1_06_s1_07_s1_22_wrong_input_of_a_main_agent_costs_nothing_but_its_answer() 
 }
 
 #[test]
-fn s1_22_arguments_that_are_no_json_reach_the_main_agent_as_an_error_it_can_mend() {
+fn s1_22_invalid_json_reaches_the_main_agent_as_a_correctable_error() {
     let script = main_agent_calls([reply::raw_call("Task", "{\"description\": \"d\", ")]);
     let run = Run::of(&with_agents(), "result", "openai-chat", script);
     let error = result(&run)["error"].as_str().unwrap().to_owned();

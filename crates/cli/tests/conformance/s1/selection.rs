@@ -27,7 +27,7 @@ fn s1_23_an_exact_name_wins_over_any_description() {
 }
 
 #[test]
-fn s1_13_s1_23_a_name_that_nobody_has_is_matched_by_description_and_the_result_names_who_served() {
+fn s1_13_s1_23_an_unknown_name_is_matched_by_description_and_the_result_names_the_agent() {
     let world = with_agents();
     for _again in 0..3 {
         assert_eq!(delegated(&world, "reviewer-thing", "review typescript code"), served_by("code-reviewer"));
@@ -48,7 +48,7 @@ fn s1_23_an_equal_match_is_decided_the_same_way_every_time() {
 }
 
 #[test]
-fn s1_16_s1_23_where_nothing_fits_the_agents_are_listed_and_none_is_started() {
+fn s1_16_s1_23_without_a_match_the_agents_are_listed_and_none_starts() {
     let (given, served) = delegated(&with_agents(), "wizard", "xyzzy plugh");
     let listed = "Available: code-reviewer, documentation-writer, test-generator";
     assert_eq!(given, not_delegated(&format!("Subagent 'wizard' not found. {listed}")));

@@ -41,7 +41,7 @@ fn s1_35_s1_36_choosing_among_hundreds_of_agents_and_starting_one_is_quick() {
 /// The bound is the specification's own: half as much again. Next to other tests on a busy machine, a tighter one would
 /// fail for foreign reasons. `cargo xtask bench --check` holds delegation within 1.05 of its replies.
 #[test]
-fn s1_37_delegated_work_takes_hardly_longer_than_the_main_agents_own() {
+fn s1_37_delegated_work_takes_barely_longer_than_the_main_agents_own() {
     const LATENCY: u64 = 100;
     const TURNS: u32 = 5;
     let look = || reply::calls([reply::call("Read", json!({"file_path": "src/main.rs"}))]).after_ms(LATENCY);
@@ -89,7 +89,7 @@ fn s1_39_five_work_at_once_and_the_sixth_waits_until_one_is_done() {
 }
 
 #[test]
-fn s1_39_a_wide_tree_is_worked_off_five_at_a_time_and_nobody_waits_for_ever() {
+fn s1_39_a_wide_tree_runs_five_at_a_time_and_nobody_waits_forever() {
     let branches = (0..10).map(|branch| task(REVIEWER, &format!("BRANCH {branch}")));
     let leaves = (0..10).map(|leaf| task("test-generator", &format!("LEAF {leaf}")));
     let script = main_agent_calls(branches)

@@ -13,7 +13,7 @@ fn looking() -> Script {
 }
 
 #[test]
-fn s2_58_s2_59_a_line_tells_of_the_delegation_and_another_of_its_end() {
+fn s2_58_s2_59_one_line_reports_the_delegation_and_another_its_end() {
     let told = Run::of(&World::new(), CONTRACT, "anthropic", looking()).ended.stderr;
     let begun = told.find("○ Delegating task to sub-agent...").unwrap_or_else(|| panic!("{told}"));
     assert!(told[begun..].contains("completed"), "{told}");

@@ -78,7 +78,7 @@ fn k16_s2_35_what_commands_make_change_and_remove_is_listed_too() {
 }
 
 #[test]
-fn s2_51_what_is_dangerous_can_be_kept_from_happening() {
+fn s2_51_dangerous_calls_can_be_prevented() {
     let world = World::new();
     let command = |line: &str| reply::call("Bash", json!({"command": line}));
     let turns = vec![vec![command("git status; rm -rf src"), command("echo '#!/bin/sh' > .git/hooks/post-checkout")]];

@@ -12,7 +12,7 @@ fn one_call(world: &World, wire: &str, call: ScriptedPart, flags: &[&str]) -> Ru
 }
 
 #[test]
-fn s2_01_s2_02_s2_04_s2_05_s2_06_s2_48_s2_71_s2_77_a_brief_is_worked_on_apart_and_only_its_result_returns() {
+fn s2_01_s2_02_s2_04_s2_05_s2_06_s2_48_s2_71_s2_77_a_brief_runs_separately_and_only_its_result_returns() {
     for wire in WIRES {
         let world = World::new();
         world.write("workspace/config.go", "package config // CHILD-ONLY\nvar Port = 8080\n");
@@ -43,7 +43,7 @@ fn s2_01_s2_02_s2_04_s2_05_s2_06_s2_48_s2_71_s2_77_a_brief_is_worked_on_apart_an
 }
 
 #[test]
-fn s2_02_a_brief_arrives_as_it_was_written_whatever_its_size_and_script() {
+fn s2_02_a_brief_arrives_unchanged_whatever_its_size_and_script() {
     for brief in
         ["  leading space\n\ttab, \"quotes\", \\ and \u{1f600} ".to_owned(), "Ein Wörtchen 言葉. ".repeat(40_000)]
     {
@@ -55,7 +55,7 @@ fn s2_02_a_brief_arrives_as_it_was_written_whatever_its_size_and_script() {
 }
 
 #[test]
-fn s2_03_s2_10_s2_40_s2_74_the_named_model_serves_and_else_the_parents() {
+fn s2_03_s2_10_s2_40_s2_74_the_named_model_serves_or_else_the_parents() {
     for wire in WIRES {
         let world = World::new();
         let calls = [reply::call("task", json!({"task": "CHEAP work", "model": "small-model"})), task("USUAL work")];
@@ -87,7 +87,7 @@ fn s2_27_s2_28_the_tool_is_called_task_and_takes_a_task_and_a_model() {
 }
 
 #[test]
-fn s2_29_the_description_has_all_that_the_document_wants_a_model_to_read() {
+fn s2_29_the_description_has_everything_that_the_specification_requires() {
     let world = World::new();
     let run = one_call(&world, "anthropic", task("anything"), &[]);
     let description = run.main_agent()[0].tool("task").description.clone();

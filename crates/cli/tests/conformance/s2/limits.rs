@@ -36,7 +36,7 @@ fn s2_20_s2_49_s2_66_s2_75_a_sub_agent_that_hangs_is_stopped_in_time() {
 }
 
 #[test]
-fn s2_23_what_a_stopped_sub_agent_held_is_given_back_while_its_parent_goes_on() {
+fn s2_23_a_stopped_sub_agents_resources_are_released_while_its_parent_continues() {
     let world = World::new();
     let script = Script::new()
         .on(when::prompt_contains(QUESTION).turn(0), reply::calls([task("CHILD work")]))
@@ -80,7 +80,7 @@ fn s2_50_s2_67_the_token_limit_stops_a_sub_agent_and_is_named() {
 }
 
 #[test]
-fn s2_20_a_sub_agent_that_never_comes_to_an_end_is_stopped_and_not_called_a_success() {
+fn s2_20_an_endless_sub_agent_is_stopped_and_is_not_a_success() {
     let script = main_agent_calls([task("CHILD work")])
         .on(when::last_contains("limit"), reply::text("So far: nothing."))
         .otherwise(restless(3000));
@@ -93,7 +93,7 @@ fn s2_20_a_sub_agent_that_never_comes_to_an_end_is_stopped_and_not_called_a_succ
 }
 
 #[test]
-fn s2_52_more_delegations_within_a_minute_than_may_be_are_refused_and_told_when_to_try_again() {
+fn s2_52_delegations_beyond_the_rate_limit_are_refused_with_the_time_to_retry() {
     let script = main_agent_calls((0..3).map(|_| task("CHILD work"))).otherwise(reply::text("Child done."));
     let bounded = ["--set", "task_tool.delegations_per_minute=2"];
     let run = Run::with(&World::new(), CONTRACT, "anthropic", script, &bounded);
@@ -106,7 +106,7 @@ fn s2_52_more_delegations_within_a_minute_than_may_be_are_refused_and_told_when_
 }
 
 #[test]
-fn s2_76_tokens_that_are_spent_below_count_above() {
+fn s2_76_tokens_of_descendants_count_for_ancestors() {
     let script = main_agent_calls([task("OUTER work")])
         .on(when::last_contains("limit"), reply::text("So far: nothing."))
         .on(when::prompt_contains("OUTER").turn(0), reply::calls([task("INNER work")]).usage(tokens(400)))
@@ -120,7 +120,7 @@ fn s2_76_tokens_that_are_spent_below_count_above() {
 }
 
 #[test]
-fn s2_76_a_nested_sub_agent_has_no_more_time_than_is_left_above() {
+fn s2_76_a_nested_sub_agent_has_no_more_time_than_its_parent_has_left() {
     let world = World::new();
     let script = main_agent_calls([task("OUTER work")])
         .on(when::prompt_contains("OUTER").turn(0), reply::calls([task("INNER work")]).after_ms(700))
@@ -142,7 +142,7 @@ fn took_ms(world: &World, title: &str) -> u64 {
 /// The time is bounded by half as much again, as in S1-37 and for the same reason: other tests run in parallel. `cargo
 /// xtask bench --check` holds the figure itself within 1.05 of the replies.
 #[test]
-fn s2_18_s2_19_no_request_and_hardly_any_time_beyond_the_script() {
+fn s2_18_s2_19_delegation_adds_no_request_and_barely_any_time() {
     let world = World::new();
     let script = main_agent_calls([task("CHILD work")])
         .on(when::turn(0), restless(1).after_ms(400))

@@ -83,7 +83,7 @@ fn s2_47_a_call_is_parsed_checked_created_executed_and_formatted_in_this_order()
 }
 
 #[test]
-fn s2_85_progress_is_told_while_a_sub_agent_still_works() {
+fn s2_85_progress_is_reported_while_a_sub_agent_works() {
     let world = World::new();
     let script = main_agent_calls([task("CHILD work")])
         .on(when::turn(0), reply::calls([reply::call("LS", json!({}))]))

@@ -7,7 +7,7 @@ use super::{CONTRACT, task};
 use crate::world::{DONE, QUESTION, Run, WIRES, World, main_agent_calls};
 
 #[test]
-fn s2_82_a_task_that_names_a_template_is_what_the_template_says() {
+fn s2_82_a_task_that_names_a_template_gets_its_text() {
     let world = World::new();
     let text = "---\ndescription: Write tests for one file\narguments: [path]\n---\nWrite tests for {{path}}.\n";
     world.write("workspace/.sortie/templates/test-file.md", text);
@@ -49,7 +49,7 @@ fn s2_83_an_identical_task_on_the_same_files_is_answered_without_a_model() {
 }
 
 #[test]
-fn s2_86_a_model_is_chosen_by_a_rule_over_the_task_and_the_result_says_which_and_why() {
+fn s2_86_a_rule_chooses_a_model_and_the_result_says_which_and_why() {
     let world = World::new();
     for (agent, brief, route, why) in [
         ("explore", "CHILD looks", "light", "`explore` only reads, and its brief is short"),
@@ -67,7 +67,7 @@ fn s2_86_a_model_is_chosen_by_a_rule_over_the_task_and_the_result_says_which_and
 }
 
 #[test]
-fn s2_86_the_rule_can_be_set_for_all_sub_agents_and_a_call_is_stronger() {
+fn s2_86_the_rule_can_apply_to_all_sub_agents_and_a_call_overrides_it() {
     for (call, model) in
         [(json!({"task": "CHILD"}), "test-model"), (json!({"task": "CHILD", "model": "light"}), "small")]
     {

@@ -47,7 +47,7 @@ fn s2_35_a_program_gets_the_same_object_and_nothing_else() {
 }
 
 #[test]
-fn s2_22_s2_73_tokens_count_all_that_was_spent_below() {
+fn s2_22_s2_73_tokens_include_those_of_descendants() {
     let world = World::new();
     let script = main_agent_calls([task("OUTER work")])
         .on(when::prompt_contains("OUTER").turn(0), reply::calls([task("INNER work")]).usage(spending(1000, 100)))
@@ -80,7 +80,7 @@ fn s2_14_s2_44_s2_45_a_long_report_is_cut_to_2000_tokens_marked_and_kept_whole()
 }
 
 #[test]
-fn s2_14_s2_44_whatever_a_report_is_made_of_it_is_cut_once_and_only_if_it_must_be() {
+fn s2_14_s2_44_a_report_of_any_content_is_cut_once_and_only_if_necessary() {
     for part in LONG_REPORTS {
         for bytes in [5000, 6300, 7500] {
             let (world, report) = (World::new(), part.repeat(bytes / part.len()));
@@ -103,7 +103,7 @@ fn breakdowns() -> [(ScriptedReply, &'static str); 6] {
 }
 
 #[test]
-fn s2_13_s2_15_s2_16_s2_17_s2_34_s2_43_s2_53_s2_54_s2_78_a_sub_agent_that_breaks_is_reported_and_its_parent_goes_on() {
+fn s2_13_s2_15_s2_16_s2_17_s2_34_s2_43_s2_53_s2_54_s2_78_a_broken_sub_agent_is_reported_and_its_parent_continues() {
     for wire in WIRES {
         for (breakdown, said) in breakdowns() {
             let world = World::new();
@@ -137,7 +137,7 @@ fn without_cache_marks(messages: &[Value]) -> String {
 }
 
 #[test]
-fn s2_15_a_sub_agent_gets_over_a_passing_fault() {
+fn s2_15_a_sub_agent_survives_a_passing_fault() {
     let world = World::new();
     let script = main_agent_calls([task("CHILD work")])
         .once(when::any(), reply::fault(Fault::rate_limited("0")))

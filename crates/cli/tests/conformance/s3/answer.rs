@@ -24,7 +24,7 @@ fn s3_09_s3_29_the_main_agent_reads_success_the_result_and_the_id_of_the_task() 
 }
 
 #[test]
-fn s3_09_a_failure_has_the_id_and_the_error_and_the_main_agent_goes_on() {
+fn s3_09_a_failure_has_the_id_and_the_error_and_the_main_agent_continues() {
     for (fault, said) in [
         (reply::status(401), "401"),
         (reply::status(400), "400"),

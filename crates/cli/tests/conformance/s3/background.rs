@@ -67,7 +67,7 @@ fn k13_s3_14_s3_32_a_call_returns_at_once_and_the_report_comes_later_once() {
 }
 
 #[test]
-fn s3_32_where_it_is_switched_off_a_call_is_refused_by_name() {
+fn s3_32_a_disabled_background_is_refused_by_name() {
     let (world, server) = (World::new(), ScriptedServer::start(Script::new()).unwrap());
     world.config("[task_tool]\nbackground = false\n");
     let ended = answer(&world, &server, &with("run_in_background", json!(true)).to_string());
@@ -81,7 +81,7 @@ fn s3_32_where_it_is_switched_off_a_call_is_refused_by_name() {
 }
 
 #[test]
-fn k13_s3_33_polling_tells_where_a_task_stands_and_never_what_it_said() {
+fn k13_s3_33_polling_returns_the_status_and_never_the_report() {
     let poll = json!({"task_id": "<task 1>", "block": false});
     let script = asking(&["CHILD looks"], "TaskOutput", poll)
         .on(when::turn(0), reply::calls([reply::call("LS", json!({}))]).text("Secret thoughts."))
@@ -98,7 +98,7 @@ fn k13_s3_33_polling_tells_where_a_task_stands_and_never_what_it_said() {
 }
 
 #[test]
-fn k13_s3_33_waiting_gives_the_report_which_is_not_delivered_again() {
+fn k13_s3_33_waiting_returns_the_report_which_is_not_delivered_again() {
     for wire in WIRES {
         let wait = json!({"task_id": "<task 1>"});
         let script = asking(&["CHILD looks"], "TaskOutput", wait).otherwise(reply::text("The report.").held_by("end"));
@@ -114,7 +114,7 @@ fn k13_s3_33_waiting_gives_the_report_which_is_not_delivered_again() {
 }
 
 #[test]
-fn k13_s3_33_waiting_ends_with_its_time() {
+fn k13_s3_33_waiting_ends_at_its_timeout() {
     let wait = json!({"task_id": "<task 1>", "timeout": 1});
     let script = asking(&["CHILD looks"], "TaskOutput", wait).otherwise(reply::text("The report.").held_by("end"));
     let (world, server) = (World::new(), ScriptedServer::start(script).unwrap());
@@ -161,7 +161,7 @@ fn s3_33_a_report_that_was_cut_is_read_whole_page_by_page() {
 }
 
 #[test]
-fn s3_14_s3_34_a_command_tells_the_status_by_an_id_with_or_without_its_prefix() {
+fn s3_14_s3_34_a_command_shows_the_status_by_an_id_with_or_without_its_prefix() {
     let script = main_agent_calls([started("CHILD looks")]).otherwise(reply::text("The report.").held_by("end"));
     let (world, server) = (World::new(), ScriptedServer::start(script).unwrap());
     let live = start(&world, &server, "anthropic");
@@ -178,7 +178,7 @@ fn s3_14_s3_34_a_command_tells_the_status_by_an_id_with_or_without_its_prefix() 
 }
 
 #[test]
-fn k13_s3_35_the_one_who_started_a_task_stops_it() {
+fn k13_s3_35_a_parent_stops_the_task_that_it_started() {
     let script = asking(&["CHILD looks"], "TaskStop", json!({"task_id": "<task 1>"})).otherwise(reply::never());
     let (world, server) = (World::new(), ScriptedServer::start(script).unwrap());
     let run = ended(start(&world, &server, "anthropic"), server);
@@ -190,7 +190,7 @@ fn k13_s3_35_the_one_who_started_a_task_stops_it() {
 }
 
 #[test]
-fn s3_36_people_see_that_a_task_runs_in_the_background_and_how_to_look_after_it() {
+fn s3_36_people_see_a_background_task_and_the_commands_for_it() {
     let script = main_agent_calls([started("CHILD looks")]).otherwise(reply::text("The report."));
     let world = World::new();
     let run = Run::of(&world, "typed", "anthropic", script);
@@ -204,7 +204,7 @@ fn s3_36_people_see_that_a_task_runs_in_the_background_and_how_to_look_after_it(
 }
 
 #[test]
-fn s3_37_what_is_over_is_cleaned_up_with_its_file_and_what_runs_is_kept() {
+fn s3_37_ended_tasks_are_removed_with_their_files_and_running_ones_stay() {
     let world = World::new();
     let script = main_agent_calls([started("CHILD looks")]).otherwise(reply::text("The report."));
     let old = Run::of(&world, "typed", "anthropic", script);
@@ -225,7 +225,7 @@ fn s3_37_what_is_over_is_cleaned_up_with_its_file_and_what_runs_is_kept() {
 }
 
 #[test]
-fn k13_s3_32_three_that_end_together_are_each_told_once_to_one_who_had_ended_its_turn() {
+fn k13_s3_32_three_simultaneous_endings_each_reach_a_parked_parent_once() {
     for wire in WIRES {
         let prompts = ["CHILD a", "CHILD b", "CHILD c"];
         let script = prompts.iter().fold(main_agent_calls(prompts.map(started)), |script, prompt| {
@@ -244,7 +244,7 @@ fn k13_s3_32_three_that_end_together_are_each_told_once_to_one_who_had_ended_its
 }
 
 #[test]
-fn k13_s3_32_what_a_sub_agent_left_at_work_is_told_to_the_one_above_it() {
+fn k13_s3_32_a_background_child_of_an_ended_sub_agent_reports_to_its_grandparent() {
     let world = World::new();
     let script = main_agent_calls([reply::call("Task", arguments("general-purpose", "PARENT delegates"))])
         .on(when::prompt_contains("PARENT").turn(0), reply::calls([started("CHILD looks")]))
@@ -260,7 +260,7 @@ fn k13_s3_32_what_a_sub_agent_left_at_work_is_told_to_the_one_above_it() {
 }
 
 #[test]
-fn k13_s3_32_s3_40_a_report_is_told_once_although_the_program_was_gone_meanwhile() {
+fn k13_s3_32_s3_40_a_report_is_delivered_once_although_the_program_was_gone_meanwhile() {
     for wire in WIRES {
         let script = main_agent_calls([started("CHILD looks")]).otherwise(reply::text("The report.").held_by("end"));
         let (world, server) = (World::new(), ScriptedServer::start(script).unwrap());
@@ -277,7 +277,7 @@ fn k13_s3_32_s3_40_a_report_is_told_once_although_the_program_was_gone_meanwhile
 }
 
 #[test]
-fn s3_55_types_filters_isolation_background_and_resume_hold_together() {
+fn s3_55_types_filters_isolation_background_and_resume_work_together() {
     let world = World::new();
     let script = main_agent_calls([started("CHILD finds"), reply::call("Task", arguments("Plan", "CHILD plans"))])
         .on(when::prompt_contains("finds").turn(0), reply::calls([reply::call("Glob", json!({"pattern": "**/*.rs"}))]))

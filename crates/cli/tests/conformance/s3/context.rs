@@ -35,7 +35,7 @@ fn s3_01_s3_25_s3_53_a_sub_agent_starts_with_its_role_and_its_prompt_alone() {
 }
 
 #[test]
-fn s3_26_of_the_work_only_the_last_message_reaches_the_main_agent() {
+fn s3_26_only_the_last_message_of_the_work_reaches_the_main_agent() {
     for wire in WIRES {
         let script = main_agent_calls([task("Explore", "CHILD looks")])
             .on(
@@ -78,7 +78,7 @@ fn s3_28_exploring_through_a_sub_agent_leaves_the_main_agent_less_than_half_of_t
 }
 
 #[test]
-fn s3_30_a_sub_agent_is_the_same_loop_with_all_that_it_can_do() {
+fn s3_30_a_sub_agent_runs_the_same_loop_with_all_its_abilities() {
     // Retries, parallel calls, an unknown tool and a broken argument: a sub-agent survives them as a main agent does.
     let looks = [
         reply::call("Read", json!({"file_path": "src/main.rs"})),
@@ -108,7 +108,7 @@ fn s3_30_a_sub_agent_is_the_same_loop_with_all_that_it_can_do() {
 }
 
 #[test]
-fn s3_31_what_does_not_delegate_works_the_same_with_and_without_the_tool() {
+fn s3_31_a_run_without_delegation_is_the_same_with_and_without_the_tool() {
     for wire in WIRES {
         let script = || {
             Script::new()

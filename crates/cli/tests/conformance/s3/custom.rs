@@ -23,7 +23,7 @@ fn s3_43_an_agent_file_becomes_a_type_that_the_schema_and_the_description_name()
 }
 
 #[test]
-fn s3_43_it_works_in_its_own_words_with_its_own_tools() {
+fn s3_43_a_custom_agent_has_its_own_prompt_and_tools() {
     let script = main_agent_calls([task("poet", "CHILD writes")]).otherwise(reply::text("Roses are red."));
     let run = Run::of(&with_a_poet(), "typed", "anthropic", script);
     assert_eq!(result(&run), json!({"success": true, "result": "Roses are red."}));
@@ -37,7 +37,7 @@ fn agent_of_the_user(world: &World, name: &str, description: &str, more: &str) {
 }
 
 #[test]
-fn s3_43_an_agent_whose_name_is_otherwise_an_alias_is_the_one_that_is_meant() {
+fn s3_43_an_agent_overrides_an_alias_of_its_name() {
     let world = World::new();
     agent_of_the_user(&world, "general", "Does what no other does", "");
     let schema = world.sortie(["schema", "--contract", "typed"]).run().stdout_json();
@@ -81,7 +81,7 @@ fn s3_04_s3_43_a_name_whose_file_is_broken_is_refused_with_the_place_and_the_rea
 }
 
 #[test]
-fn s3_04_s3_43_whoever_is_not_among_them_is_refused_with_the_list() {
+fn s3_04_s3_43_an_unknown_agent_is_refused_with_the_list() {
     let server = ScriptedServer::start(Script::new()).unwrap();
     let ended = answer(&with_a_poet(), &server, &arguments("wizard", "CHILD writes").to_string());
     let given = without_id(ended.stdout_json());
@@ -95,7 +95,7 @@ fn s3_04_s3_43_whoever_is_not_among_them_is_refused_with_the_list() {
 }
 
 #[test]
-fn s3_43_a_project_that_nobody_trusts_cannot_be_the_bash_type() {
+fn s3_43_an_untrusted_project_cannot_replace_the_bash_type() {
     let world = World::new();
     let text = "---\nname: bash\ndescription: Runs commands\n---\nPROJECT\n";
     world.write("workspace/.sortie/agents/bash.md", text);

@@ -67,7 +67,7 @@ fn s3_08_the_number_in_an_agents_own_file_is_a_bound_and_the_answer_says_so() {
 }
 
 #[test]
-fn s3_08_an_agent_whose_file_says_nothing_of_turns_can_be_given_more_than_are_usual() {
+fn s3_08_an_agent_file_without_a_turn_limit_can_get_more_than_the_default() {
     for (asked, turns, given) in [(None, 20, "20"), (Some(json!(25)), 25, "25"), (Some(json!(1e30)), 100, "1e+30")] {
         let world = World::new();
         world.write("workspace/.sortie/agents/poet.md", "---\nname: poet\ndescription: Writes\n---\nYou rhyme.\n");

@@ -38,7 +38,7 @@ fn s3_05_s3_20_a_call_chooses_by_alias_and_the_configuration_says_what_it_means(
 }
 
 #[test]
-fn s3_20_where_no_route_has_the_alias_the_main_one_serves_and_says_so() {
+fn s3_20_an_alias_without_a_route_is_served_by_main_with_a_notice() {
     let (world, server) = (World::new(), ScriptedServer::start(Script::always(reply::text("Done."))).unwrap());
     let args = ["task", "--contract", "typed", "--json", &arguments("Explore", "CHILD works").to_string()];
     let ended = world.sortie(args).on(&server, "openai-chat").run();
@@ -48,7 +48,7 @@ fn s3_20_where_no_route_has_the_alias_the_main_one_serves_and_says_so() {
 }
 
 #[test]
-fn s3_20_where_calls_may_not_choose_the_field_is_refused() {
+fn s3_20_the_model_field_is_refused_if_calls_may_not_choose() {
     let (world, server) = (World::new(), ScriptedServer::start(Script::new()).unwrap());
     world.config("[task_tool]\nallow_model_override = false\n");
     let ended = answer(&world, &server, &with("model", json!("opus")).to_string());

@@ -24,7 +24,7 @@ fn s3_42_calls_of_one_message_run_at_the_same_time() {
 }
 
 #[test]
-fn s3_42_answers_stand_where_their_calls_stood_whoever_was_first() {
+fn s3_42_answers_are_in_the_order_of_their_calls() {
     let calls = [task("Explore", "FIRST"), task("Plan", "SECOND"), task("Explore", "THIRD")];
     let script = main_agent_calls(calls)
         .on(when::prompt_contains("FIRST"), reply::text("FIRST done").after_ms(150))

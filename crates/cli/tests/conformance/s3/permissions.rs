@@ -51,7 +51,7 @@ fn s3_16_plan_reads_and_plans_and_edits_nothing() {
 }
 
 #[test]
-fn k12_s3_48_explore_and_plan_read_unasked_where_others_would_have_to_ask() {
+fn k12_s3_48_explore_and_plan_read_without_the_approval_that_others_need() {
     for rule in ["Read", "Read(src/**)", "Read(*.rs)"] {
         for (agent, reads) in [("Explore", true), ("Plan", true), ("general-purpose", false)] {
             let told = told(&World::new(), agent, &["--ask", rule], &[read("src/main.rs")]).remove(0);
@@ -64,7 +64,7 @@ fn k12_s3_48_explore_and_plan_read_unasked_where_others_would_have_to_ask() {
 }
 
 #[test]
-fn k12_s3_54_a_denial_holds_for_explore_and_plan_as_for_all() {
+fn k12_s3_54_a_denial_applies_to_explore_and_plan_too() {
     for rule in ["Read(src/auth.rs)", "Read(src/**)"] {
         for agent in ["Explore", "Plan", "general-purpose"] {
             let calls = [

@@ -38,7 +38,7 @@ fn refusal(world: &World, id: &str, flags: &[&str]) -> String {
 }
 
 #[test]
-fn s3_10_s3_38_s3_39_s3_40_an_agent_id_goes_on_in_another_process_with_all_that_was_said() {
+fn s3_10_s3_38_s3_39_s3_40_an_agent_id_resumes_in_another_process_with_its_conversation() {
     for wire in WIRES {
         let (world, run, [_, child]) = after_a_run(wire);
         assert_eq!(run.result().json()["agentId"], child.as_str());
@@ -55,7 +55,7 @@ fn s3_10_s3_38_s3_39_s3_40_an_agent_id_goes_on_in_another_process_with_all_that_
 }
 
 #[test]
-fn s3_10_s3_40_a_main_agent_that_goes_on_itself_goes_on_with_its_sub_agent() {
+fn s3_10_s3_40_a_resumed_main_agent_can_resume_its_sub_agent() {
     for wire in WIRES {
         let (world, _, [main, child]) = after_a_run(wire);
         let script = Script::new()
@@ -87,7 +87,7 @@ fn s3_38_s3_41_an_id_that_is_unknown_expired_or_switched_off_is_a_clear_error() 
 }
 
 #[test]
-fn s3_41_a_sub_agent_that_still_works_cannot_be_gone_on_with() {
+fn s3_41_a_working_sub_agent_cannot_be_resumed() {
     let world = World::new();
     let script = main_agent_calls([task("Explore", "CHILD looks")]).otherwise(reply::text("Done.").held_by("child"));
     let server = ScriptedServer::start(script).unwrap();
@@ -103,7 +103,7 @@ fn s3_41_a_sub_agent_that_still_works_cannot_be_gone_on_with() {
 }
 
 #[test]
-fn s3_41_a_sub_agent_of_others_cannot_be_gone_on_with() {
+fn s3_41_another_agents_sub_agent_cannot_be_resumed() {
     let (world, _, [_, child]) = after_a_run("anthropic");
     let script = main_agent_calls([reply::call("Task", resuming(&child, "And now?"))]);
     let run = Run::of(&world, "typed", "anthropic", script);

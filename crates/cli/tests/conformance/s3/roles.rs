@@ -8,7 +8,7 @@ use super::{result, task};
 use crate::world::{Run, World, main_agent_calls};
 
 #[test]
-fn s3_22_each_type_is_told_what_it_is_good_at() {
+fn s3_22_each_types_prompt_names_its_expertise() {
     let types = [
         ("Explore", "finds things"),
         ("Plan", "plans work"),

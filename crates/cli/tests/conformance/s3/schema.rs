@@ -141,7 +141,7 @@ fn s3_02_s3_03_s3_04_s3_05_s3_08_s3_09_wrong_input_of_a_main_agent_costs_nothing
 }
 
 #[test]
-fn s3_04_types_are_known_by_any_case_and_unknown_keys_are_passed_over() {
+fn s3_04_types_are_known_in_any_case_and_unknown_keys_are_ignored() {
     let (world, server) = (World::new(), ScriptedServer::start(Script::always(reply::text("Done."))).unwrap());
     for name in ["Explore", "explore", "EXPLORE", "plan", "General-Purpose", "general"] {
         let mut arguments = arguments(name, "CHILD looks");
@@ -162,7 +162,7 @@ fn s3_07_an_empty_resume_resumes_nothing() {
 }
 
 #[test]
-fn where_background_is_switched_off_it_is_refused_by_name() {
+fn disabled_background_is_refused_by_name() {
     let (world, server) = (World::new(), ScriptedServer::start(Script::new()).unwrap());
     world.config("[task_tool]\nbackground = false\n");
     let given = answer(&world, &server, &with("run_in_background", json!(true)).to_string()).stdout_json();
@@ -176,7 +176,7 @@ fn where_background_is_switched_off_it_is_refused_by_name() {
 }
 
 #[test]
-fn where_going_on_is_switched_off_it_is_not_offered() {
+fn disabled_resume_is_not_offered() {
     let world = World::new();
     for contract in ["typed", "sortie"] {
         let offered = |more: &[&str]| {

@@ -7,7 +7,7 @@ use super::{result, task};
 use crate::world::{DONE, QUESTION, Run, WIRES, World, main_agent_calls};
 
 #[test]
-fn s2_84_s3_45_a_sub_agent_reads_what_another_has_found() {
+fn s2_84_s3_45_a_sub_agent_reads_the_findings_of_another() {
     for wire in WIRES {
         let posts = reply::calls([reply::call("Note", json!({"text": "login is in src/auth.rs"}))]);
         let reads = reply::calls([reply::call("Note", json!({}))]);
@@ -27,7 +27,7 @@ fn s2_84_s3_45_a_sub_agent_reads_what_another_has_found() {
 }
 
 #[test]
-fn s3_45_what_was_found_on_the_same_files_is_not_looked_for_again() {
+fn s3_45_a_finding_about_unchanged_files_is_reused() {
     let world = World::new();
     let script = main_agent_calls([task("Explore", "CHILD looks")]).otherwise(reply::text("It is there."));
     let keeping = ["--set", "task_tool.cache=true"];

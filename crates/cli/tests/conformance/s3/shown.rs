@@ -66,7 +66,7 @@ fn s3_47_several_are_announced_with_their_number_and_have_a_box_each() {
 }
 
 #[test]
-fn s3_46_s3_47_a_call_that_starts_nobody_is_not_announced() {
+fn s3_46_s3_47_a_call_without_a_sub_agent_is_not_announced() {
     let call = |kind: &str| {
         let arguments = json!({"description": format!("Ask {kind}"), "prompt": "CHILD looks", "subagent_type": kind});
         reply::call("Task", arguments)

@@ -38,7 +38,7 @@ fn goes_on(world: &World, wire: &str, main: &str) {
 }
 
 #[test]
-fn s3_35_ctrl_c_stops_a_sub_agent_with_its_main_agent_and_nobody_asks_any_more() {
+fn s3_35_ctrl_c_stops_a_sub_agent_with_its_main_agent_and_all_requests_end() {
     for wire in WIRES {
         let world = World::new();
         let (server, live, [main, child]) = at_work(&world, wire);

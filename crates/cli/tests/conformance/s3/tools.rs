@@ -41,7 +41,7 @@ fn s3_17_bash_runs_commands_and_does_nothing_else() {
 }
 
 #[test]
-fn s3_18_general_purpose_has_all_tools_of_its_parent_but_delegation() {
+fn s3_18_general_purpose_has_all_tools_of_its_parent_except_delegation() {
     for wire in WIRES {
         let (general, main) = first_requests(&World::new(), "general-purpose", wire);
         assert_eq!(general.tool_names(), main.tools_of_a_leaf());

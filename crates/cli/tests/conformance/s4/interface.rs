@@ -31,7 +31,7 @@ fn s4_05_s4_06_s4_07_s4_08_the_tool_is_called_task_and_has_the_documents_paramet
 }
 
 #[test]
-fn s4_08_a_type_is_one_of_three_and_general_purpose_if_not_given() {
+fn s4_08_a_type_is_one_of_three_and_defaults_to_general_purpose() {
     let world = World::new();
     let system = |call: ScriptedPart| one_call(&world, "anthropic", call).sub_agents().remove(0).system;
     assert_eq!(system(task("CHILD")), system(task_for("general-purpose", "CHILD")));
@@ -78,7 +78,7 @@ fn s4_02_s4_09_each_type_has_a_system_prompt_for_its_use_that_asks_for_a_compact
 }
 
 #[test]
-fn s4_19_s4_20_the_description_teaches_self_contained_prompts_and_says_what_they_cost() {
+fn s4_19_s4_20_the_description_teaches_self_contained_prompts_and_names_the_cost() {
     let run = one_call(&World::new(), "anthropic", task("CHILD"));
     let description = run.main_agent()[0].tool("task").description.clone();
     for element in ["self-contained", "file paths", "names of variables", "know of the project", "Never refer back"] {

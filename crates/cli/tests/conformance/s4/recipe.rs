@@ -31,7 +31,7 @@ fn s4_17_the_recipe_takes_two_fields_and_answers_with_tokens() {
 }
 
 #[test]
-fn s4_17_the_recipes_type_is_general_if_not_given() {
+fn s4_17_the_recipes_type_defaults_to_general() {
     let system = |contract: &str, more: &[(&str, &str)]| {
         let script = main_agent_calls([call(more)]).otherwise(reply::text("Done below."));
         Run::of(&World::new(), contract, "anthropic", script).sub_agents().remove(0).system

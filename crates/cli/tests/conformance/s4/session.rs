@@ -47,7 +47,7 @@ fn s4_01_s4_10_s4_14_a_child_session_has_its_parents_id_its_type_and_the_descrip
 }
 
 #[test]
-fn s4_04_a_child_is_gone_when_its_parent_goes_on_and_its_log_stays() {
+fn s4_04_a_child_has_gone_when_its_parent_continues_and_its_log_stays() {
     let world = World::new();
     let script = Script::new()
         .on(when::prompt_contains(QUESTION).turn(0), reply::calls([task("CHILD looks")]))

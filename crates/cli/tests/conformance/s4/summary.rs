@@ -91,7 +91,7 @@ fn s4_15_s4_27_the_result_has_the_last_text_the_calls_and_the_tokens_of_the_chil
 }
 
 #[test]
-fn s4_15_a_child_that_breaks_says_so_and_its_parent_goes_on() {
+fn s4_15_a_broken_child_is_an_error_and_its_parent_continues() {
     for (breakdown, said) in [
         (reply::status(400), "400"),
         (reply::status(401), "401"),
@@ -112,7 +112,7 @@ fn s4_15_a_child_that_breaks_says_so_and_its_parent_goes_on() {
 }
 
 #[test]
-fn s4_15_a_child_that_never_comes_to_an_end_is_stopped() {
+fn s4_15_an_endless_child_is_stopped() {
     let script = main_agent_calls([task_for("explore", "CHILD")])
         .on(when::last_contains("limit"), reply::text("So far: one file."))
         .otherwise(look("src/main.rs").usage(spending(1, 0)));
@@ -147,7 +147,7 @@ fn s4_15_a_child_that_ran_into_a_limit_says_so_before_its_summary() {
 }
 
 #[test]
-fn s4_16_the_result_has_the_cost_where_the_price_is_known() {
+fn s4_16_the_result_has_the_cost_if_the_price_is_known() {
     for (prices, cost) in [("input = 2\noutput = 10\n", Some(0.0025)), ("", None)] {
         let world = World::new();
         world.write("home/.config/sortie/models.toml", &format!("[[models]]\nid = \"test-model\"\n{prices}"));

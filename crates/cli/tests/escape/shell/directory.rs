@@ -12,7 +12,7 @@ fn bash_in(directory: &str, line: &str) -> sortie_testkit::ScriptedPart {
 }
 
 #[test]
-fn s09_a_link_that_a_command_made_leads_no_tool_out() {
+fn s09_a_link_made_by_a_command_leads_no_tool_outside() {
     as_each_user(|world| {
         world.write("home/.bashrc", "# first line\n");
         let outside = world.name("outside");
@@ -58,7 +58,7 @@ fn s43_a_command_runs_in_the_workspace_wherever_its_model_wants_it_to() {
 }
 
 #[test]
-fn s43_going_elsewhere_opens_nothing() {
+fn s43_changing_the_directory_opens_nothing() {
     as_each_user(|world| {
         let outside = world.name("outside");
         let lines = [

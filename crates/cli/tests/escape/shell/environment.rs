@@ -14,7 +14,7 @@ fn run_with(world: &World, variables: &[String], lines: &[&str]) -> Aftermath {
 }
 
 #[test]
-fn s25_nothing_is_left_to_the_next_command() {
+fn s25_a_command_inherits_nothing_from_the_one_before() {
     as_each_user(|world| {
         let poison = "export PAGER='touch RAN-0' GIT_EXTERNAL_DIFF='touch RAN-1' PATH=/nowhere LEFT=behind; \
              cd src; umask 0; alias ls='touch RAN-2'; ls() { touch RAN-3; }; export -f ls; \
@@ -74,7 +74,7 @@ fn s25_no_variable_that_makes_programs_run_others_reaches_a_command() {
 }
 
 #[test]
-fn s26_programs_that_lie_in_the_workspace_are_not_taken_for_the_systems() {
+fn s26_programs_in_the_workspace_do_not_replace_the_systems() {
     as_each_user(|world| {
         let names = ["ls", "git", "bash", "sh", "env", "perl", "bwrap", "unshare", "sortie"];
         for name in names {

@@ -44,7 +44,7 @@ fn s17_every_command_of_a_chain_is_judged() {
 }
 
 #[test]
-fn s18_a_line_that_is_too_long_to_be_judged_does_not_run() {
+fn s18_a_line_too_long_to_be_judged_does_not_run() {
     let lines = [51, 500, 5_000].map(|count| format!("{}touch RAN", ":;".repeat(count - 1)));
     let padded = format!("echo {}; touch RAN", "a".repeat(50_000));
     let lines: Vec<&str> = lines.iter().map(String::as_str).chain([padded.as_str()]).collect();
@@ -52,7 +52,7 @@ fn s18_a_line_that_is_too_long_to_be_judged_does_not_run() {
 }
 
 #[test]
-fn s19_what_a_substitution_runs_is_judged() {
+fn s19_commands_in_substitutions_are_judged() {
     let lines = [
         "echo $(touch RAN)",
         "echo `touch RAN`",
@@ -97,7 +97,7 @@ fn s20_an_expansion_that_executes_is_refused() {
 }
 
 #[test]
-fn s21_a_command_that_is_spelled_another_way_is_the_same_command() {
+fn s21_another_spelling_of_a_command_is_the_same_command() {
     let lines = [
         "t''ouch RAN",
         "\"touch\" RAN",
@@ -126,7 +126,7 @@ fn s21_a_command_that_is_spelled_another_way_is_the_same_command() {
 }
 
 #[test]
-fn s22_a_rule_for_a_program_does_not_arm_it() {
+fn s22_a_rule_for_a_program_does_not_allow_its_dangerous_arguments() {
     let lines = [
         "find src -maxdepth 0 -exec touch RAN ;".replace(';', "\\;"),
         "find src -maxdepth 0 -fprint RAN".to_owned(),
@@ -177,7 +177,7 @@ const WRITES: [&str; 12] = [
 ];
 
 #[test]
-fn s23_what_a_command_writes_is_judged_as_an_edit() {
+fn s23_writes_of_a_command_are_judged_as_edits() {
     let rules = ["Bash(echo:*)", "Bash(ls:*)", "Bash(tee:*)", "Bash(dd:*)", "Bash(cp:*)"];
     as_each_user(|world| {
         let lines = Lines::new(WRITES);
@@ -189,7 +189,7 @@ fn s23_what_a_command_writes_is_judged_as_an_edit() {
 }
 
 #[test]
-fn s23_no_way_to_write_reaches_what_no_agent_may_change() {
+fn s23_no_way_to_write_reaches_protected_files() {
     as_each_user(|world| {
         world.write("workspace/.git/config", "first line\n");
         let plain = |path: &str| WRITES.map(|line| bash(&line.replace("RAN", path)));

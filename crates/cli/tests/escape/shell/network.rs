@@ -48,7 +48,7 @@ fn s28_nothing_leaves_a_command_without_a_network() {
 }
 
 #[test]
-fn s28_where_hosts_are_granted_there_is_no_way_out_but_to_the_proxy() {
+fn s28_with_granted_hosts_the_proxy_is_the_only_way_out() {
     as_each_user(|world| {
         let after = world.run(BYPASS, main_agent([bash("cat /proc/net/route /proc/net/dev")]));
         let text = after.assert_completed().answer_of("main").text;

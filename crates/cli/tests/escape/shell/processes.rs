@@ -110,7 +110,7 @@ fn run_while(world: &World, script: Script, look: impl FnOnce(&Watched<'_>)) -> 
 }
 
 #[test]
-fn s27_what_a_command_leaves_running_is_gone_when_its_call_has_ended() {
+fn s27_processes_that_a_command_leaves_running_end_with_its_call() {
     as_each_user(|world| {
         let marker = marker();
         let script = slowly([reply::calls(escapes(&marker).map(|line| bash(&line))), reply::text("done")]);
@@ -126,7 +126,7 @@ fn s27_what_a_command_leaves_running_is_gone_when_its_call_has_ended() {
 }
 
 #[test]
-fn s27_what_ignores_every_signal_ends_with_its_time() {
+fn s27_a_command_that_ignores_every_signal_ends_at_its_timeout() {
     as_each_user(|world| {
         let marker = marker();
         let line = format!("trap '' TERM INT HUP QUIT; echo begun; setsid sleep {marker} & sleep {marker}");
@@ -156,7 +156,7 @@ fn s27_a_command_in_the_background_ends_with_its_task() {
 }
 
 #[test]
-fn s27_a_command_in_the_background_of_a_sub_agent_ends_before_its_parent_goes_on() {
+fn s27_a_sub_agents_background_command_ends_before_its_parent_continues() {
     as_each_user(|world| {
         let marker = marker();
         let line = format!("trap '' TERM; sleep {marker}");
@@ -175,7 +175,7 @@ fn s27_a_command_in_the_background_of_a_sub_agent_ends_before_its_parent_goes_on
 }
 
 #[test]
-fn s27_a_shell_that_is_killed_takes_along_all_that_it_started() {
+fn s27_a_killed_shell_takes_its_processes_along() {
     as_each_user(|world| {
         let marker = marker();
         let line = format!("trap '' TERM; setsid sleep {marker} & sleep {marker}");
@@ -214,7 +214,7 @@ fn s27_all_commands_end_when_the_program_itself_is_killed() {
 }
 
 #[test]
-fn s27_commands_neither_see_nor_reach_processes_that_are_not_theirs() {
+fn s27_commands_neither_see_nor_reach_foreign_processes() {
     as_each_user(|world| {
         let pid = std::process::id();
         let line = format!("ls -d /proc/{pid} || kill -0 {pid} || echo nobody; ls -d /proc/[0-9]* | wc -l");

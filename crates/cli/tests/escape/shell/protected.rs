@@ -48,7 +48,7 @@ fn notices(after: &Aftermath) -> String {
 }
 
 #[test]
-fn s40_no_command_makes_a_protected_file_that_is_not_there() {
+fn s40_no_command_creates_a_missing_protected_file() {
     as_each_user(|world| {
         let plain = |path: &&str| bash(&format!("mkdir -p $(dirname {path}); echo hostile > {path}"));
         for answer in world.run(BYPASS, main_agent(KEPT.iter().chain(&TOLD).map(plain))).assert_completed().answers() {
@@ -63,7 +63,7 @@ fn s40_no_command_makes_a_protected_file_that_is_not_there() {
 }
 
 #[test]
-fn s40_a_protected_file_that_a_command_makes_all_the_same_is_told_to_people_and_left_to_them() {
+fn s40_a_protected_file_that_a_command_does_create_is_reported_and_left() {
     as_each_user(|world| {
         let after = world.run(BYPASS, main_agent_in_turns(TOLD.map(|path| vec![bash(&making(path))])));
         let answers = after.assert_completed().answers();
@@ -78,7 +78,7 @@ fn s40_a_protected_file_that_a_command_makes_all_the_same_is_told_to_people_and_
 }
 
 #[test]
-fn s40_neither_does_one_in_the_background_or_of_a_sub_agent() {
+fn s40_background_commands_and_sub_agents_create_none_either() {
     as_each_user(|world| {
         let calls = KEPT.map(|path| bash(&making(path)));
         world.run(BYPASS, delegated("general-purpose", calls)).assert_completed();
@@ -89,7 +89,7 @@ fn s40_neither_does_one_in_the_background_or_of_a_sub_agent() {
 }
 
 #[test]
-fn s40_a_kept_name_comes_into_being_by_no_other_way_either() {
+fn s40_a_protected_name_cannot_appear_by_any_other_way() {
     as_each_user(|world| {
         world.write("workspace/evil/agents/explore.md", "hostile\n");
         world.write("workspace/evil/config", "hostile\n");
@@ -112,7 +112,7 @@ fn s40_a_kept_name_comes_into_being_by_no_other_way_either() {
 }
 
 #[test]
-fn s40_by_whatever_way_a_protected_name_comes_it_is_told() {
+fn s40_a_new_protected_name_is_always_reported() {
     as_each_user(|world| {
         world.write("workspace/evil/config", "hostile\n");
         let lines = [

@@ -30,7 +30,7 @@ fn getting(host: &str, port: u16) -> String {
 }
 
 #[test]
-fn s71_a_command_reaches_the_host_that_is_granted_and_no_other() {
+fn s71_a_command_reaches_the_granted_host_and_no_other() {
     as_each_user(|world| {
         let granted = Inside::saying("200 OK", "", "GOOD DAY");
         let secret = Inside::secret();
@@ -88,7 +88,7 @@ fn s71_a_command_reaches_nobody_past_the_proxy() {
 }
 
 #[test]
-fn s72_inner_addresses_are_refused_to_commands_as_well() {
+fn s72_internal_addresses_are_refused_to_commands_too() {
     as_each_user(|world| {
         let secret = Inside::secret();
         let hosts = ["127.0.0.1", "localhost", "0.0.0.0", "[::1]", "169.254.169.254", "10.0.0.1", "192.168.0.1"];

@@ -75,7 +75,7 @@ fn s60_the_shell_of_an_agent_that_only_reads_writes_nothing() {
 }
 
 #[test]
-fn s60_a_shell_that_writes_nothing_says_why() {
+fn s60_a_shell_that_cannot_write_explains_why() {
     as_each_user(|world| {
         world.agent("reader", "tools: [Read, Grep, Bash]");
         let answer = world.run(BYPASS, delegated("reader", [bash("touch new.txt")])).answer_of("reader");
@@ -139,7 +139,7 @@ fn s49_commands_write_where_their_agent_may_and_nowhere_else() {
 }
 
 #[test]
-fn s11_what_a_rule_keeps_from_editing_no_command_edits() {
+fn s11_no_command_edits_a_file_that_a_rule_protects() {
     as_each_user(|world| {
         world.write("workspace/locked/a.txt", "first line\n");
         world.write("workspace/src/b.lock", "first line\n");

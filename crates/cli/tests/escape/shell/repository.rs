@@ -71,12 +71,12 @@ fn assert_sprung_by_plain_git_alone(trap: impl Fn(&World), words: &str) {
 }
 
 #[test]
-fn s32_the_monitor_that_a_repository_names_is_not_run() {
+fn s32_a_repositorys_fsmonitor_does_not_run() {
     assert_sprung_by_plain_git_alone(|world| set(world, "core.fsmonitor", &canary(world)), "branch main");
 }
 
 #[test]
-fn s32_the_hooks_of_a_repository_are_not_run() {
+fn s32_a_repositorys_hooks_do_not_run() {
     let trap = |world: &World| {
         world.program("workspace/hooks/post-index-change", &canary(world));
         set(world, "core.hooksPath", "hooks");
@@ -86,7 +86,7 @@ fn s32_the_hooks_of_a_repository_are_not_run() {
 }
 
 #[test]
-fn s33_a_repository_that_names_filters_of_its_own_is_not_asked() {
+fn s33_a_repository_with_its_own_filters_is_not_queried() {
     let trap = |world: &World| {
         world.write("workspace/.gitattributes", "*.rs filter=x\n");
         set(world, "filter.x.clean", &canary(world));
@@ -96,7 +96,7 @@ fn s33_a_repository_that_names_filters_of_its_own_is_not_asked() {
 }
 
 #[test]
-fn s34_a_repository_that_a_directory_of_the_workspace_pretends_to_be_is_not_entered() {
+fn s34_a_directory_that_poses_as_a_repository_is_not_entered() {
     as_each_user(|world| {
         with_repository(world);
         git(world, "workspace", &["init", "-q", "--bare", "docs/notes"]);
@@ -129,7 +129,7 @@ const RUN_BY_GIT: [&str; 7] = [
 ];
 
 #[test]
-fn s35_no_command_writes_what_git_would_run() {
+fn s35_no_command_writes_files_that_git_would_run() {
     as_each_user(|world| {
         with_repository(world);
         world.write("workspace/.git/modules/sub/config", "[core]\n");
@@ -172,7 +172,7 @@ fn s35_no_command_writes_what_git_would_run() {
 
 /// A command prepares a repository that git would obey instead of the one that the user sees.
 #[test]
-fn s35_a_repository_that_a_command_puts_in_the_place_of_another_is_not_left_there_or_told() {
+fn s35_a_repository_that_a_command_substitutes_is_removed_or_reported() {
     as_each_user(|world| {
         with_repository(world);
         let evil = format!("g=git; cp -r .$g evil; git config --file evil/config core.fsmonitor '{}'", canary(world));
@@ -202,7 +202,7 @@ fn s35_a_repository_that_a_command_puts_in_the_place_of_another_is_not_left_ther
 }
 
 #[test]
-fn s35_what_git_runs_by_way_of_its_settings_and_links_is_kept_as_well() {
+fn s35_programs_that_git_finds_through_settings_and_links_are_protected_too() {
     as_each_user(|world| {
         with_repository(world);
         world.program("workspace/my/hooks/pre-push", "true");
@@ -233,7 +233,7 @@ const ORDINARY: [&str; 6] = [
 ];
 
 #[test]
-fn s35_git_and_cleaning_up_do_their_work_all_the_same() {
+fn s35_git_and_cleanup_still_work() {
     as_each_user(|world| {
         with_repository(world);
         world.write("workspace/.gitignore", "node_modules\nfresh\ncopy\ntree\n");
@@ -259,7 +259,7 @@ fn s35_git_and_cleaning_up_do_their_work_all_the_same() {
 }
 
 #[test]
-fn s35_git_does_its_work_all_the_same() {
+fn s35_git_still_works() {
     as_each_user(|world| {
         with_repository(world);
         let commit = "echo new > new.txt && git add new.txt && \
@@ -272,7 +272,7 @@ fn s35_git_does_its_work_all_the_same() {
 }
 
 #[test]
-fn s35_the_repository_that_a_worktree_leads_to_is_kept_as_well() {
+fn s35_the_repository_of_a_worktree_is_protected_too() {
     as_each_user(|world| {
         with_repository(world);
         // The workspace of this run is the worktree; the repository itself was added.
@@ -304,7 +304,7 @@ fn s35_the_repository_that_a_worktree_leads_to_is_kept_as_well() {
 }
 
 #[test]
-fn s35_the_hooks_of_a_repository_below_are_kept_as_well() {
+fn s35_the_hooks_of_a_nested_repository_are_protected_too() {
     as_each_user(|world| {
         with_repository(world);
         git(world, "workspace", &["init", "-q", "docs/inner"]);

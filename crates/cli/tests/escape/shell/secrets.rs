@@ -83,7 +83,7 @@ fn s83_keys_that_people_keep_at_home_are_read_by_no_command() {
 }
 
 #[test]
-fn s83_what_lies_beside_them_can_be_read() {
+fn s83_their_neighbours_can_be_read() {
     as_each_user(|world| {
         world.canary("home/.ssh/id_ed25519");
         world.write("home/.config/tool/settings", "PLAIN SETTINGS\n");
@@ -113,7 +113,7 @@ fn s83_sorties_own_state_and_settings_are_read_by_no_command() {
 }
 
 #[test]
-fn s83_neither_are_they_where_the_home_itself_is_the_workspace() {
+fn s83_they_stay_unreadable_if_the_home_is_the_workspace() {
     as_each_user(|world| {
         world.write("home/.config/other", "PLAIN\n");
         world.write("home/.mcp.json", "{}\n");
@@ -155,7 +155,7 @@ fn run_unsafely_with(world: &World, flags: &[&str], lines: &[String]) -> Vec<u8>
 }
 
 #[test]
-fn s84_keys_that_a_command_prints_are_redacted_wherever_they_go() {
+fn s84_keys_that_a_command_prints_are_redacted_everywhere() {
     as_each_user(|world| {
         let key = format!("ghp_{}", "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zC".repeat(2).get(..36).unwrap());
         world.write("workspace/keys.txt", format!("token = {key}\n"));

@@ -47,7 +47,7 @@ fn a_run_without_walls_says_so_in_every_status_line_and_in_its_outcome() {
 }
 
 #[test]
-fn walls_are_no_matter_of_settings_and_nothing_is_said_where_they_stand() {
+fn settings_cannot_remove_walls_and_standing_walls_cause_no_message() {
     as_each_user(|world| {
         world.write("home/.config/sortie/config.toml", "[shell]\nunconfined = true\n");
         world.write("workspace/.sortie/config.toml", "[permissions]\nunconfined = true\n");

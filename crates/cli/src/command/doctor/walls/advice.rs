@@ -94,7 +94,7 @@ mod tests {
     use expect_test::expect;
 
     #[test]
-    fn the_switch_that_is_in_the_way_is_named() {
+    fn the_blocking_switch_is_named() {
         let machine = Machine {
             unprivileged_userns_clone: Some(0),
             apparmor_restrict_unprivileged_userns: Some(1),
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn switches_for_ordinary_users_are_not_in_the_way_of_root() {
+    fn switches_for_ordinary_users_do_not_block_root() {
         let machine = Machine {
             is_root: true,
             unprivileged_userns_clone: Some(0),
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn landlock_is_a_matter_of_the_kernel_its_modules_and_who_confines_us() {
+    fn landlock_depends_on_the_kernel_its_modules_and_outer_confinement() {
         let advice = |release: &str, modules: Option<&str>| {
             let modules = modules.map(str::to_owned);
             Machine { release: release.into(), modules, ..Machine::default() }.how_to_have_landlock()
