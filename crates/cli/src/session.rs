@@ -74,8 +74,8 @@ async fn steer(
 ) -> Result<Result<ExitCode, Failure>, CommandError> {
     let Wired { engine, journal, hooks, .. } = wired;
     let Presentation { mut view, detachment, .. } = presentation;
-    let mut signals =
-        Signals::listen().map_err(|error| CommandError::internal(format!("signals cannot be listened to: {error}")))?;
+    let mut signals = Signals::listen()
+        .map_err(|error| CommandError::internal(format!("cannot install signal handlers: {error}")))?;
     let before = journal.end()?;
     if let SessionStart::Resume { task, .. } = start {
         // Events after `before` are followed, older ones recalled, whatever is written in between.

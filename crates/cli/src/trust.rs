@@ -64,7 +64,7 @@ impl Trust {
             let doubt = Store::exists(&places.home).then(|| {
                 let (home, project) = (places.home.display(), project.display());
                 format!(
-                    "the list of trusted projects in {home} is not believed, because {project} could have written it; \
+                    "the list of trusted projects in {home} is ignored, because {project} could have written it; \
                      set SORTIE_HOME to a directory outside of any project"
                 )
             });

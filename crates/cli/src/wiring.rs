@@ -250,5 +250,5 @@ pub(crate) fn journal_to_read(settings: &Settings) -> Result<SqliteJournal, Comm
 }
 
 fn waiting_for(places: &Places) -> String {
-    format!("waiting for the journal {}, which another program seems to keep locked", places.journal().display())
+    format!("waiting for the journal {}, which another program seems to have locked", places.journal().display())
 }

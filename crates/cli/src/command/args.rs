@@ -35,7 +35,7 @@ pub(crate) enum ReportFormat {
 /// Reads `90s`, `5m`, `1h`, `1500ms`, or a bare number of seconds.
 pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
     match duration(text)? {
-        Duration::ZERO => Err("it must be more than nothing".to_owned()),
+        Duration::ZERO => Err("it must be more than 0".to_owned()),
         duration => Ok(duration),
     }
 }

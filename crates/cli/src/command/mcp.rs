@@ -104,8 +104,8 @@ pub(crate) fn run(args: &McpArgs, settings: &Settings) -> Result<ExitCode, Comma
 /// Serves until the host has gone and nothing is left to wait for, or a signal ends it. The first signal stops the
 /// running calls and leaves the rest to be resumed; a second one waits for nothing.
 async fn serve(office: &Arc<Office>, entrance: Entrance, finishes: bool) -> Result<Option<Signal>, CommandError> {
-    let mut signals =
-        Signals::listen().map_err(|error| CommandError::internal(format!("signals cannot be listened to: {error}")))?;
+    let mut signals = Signals::listen()
+        .map_err(|error| CommandError::internal(format!("cannot install signal handlers: {error}")))?;
     let (gone, stop) = (CancellationToken::new(), CancellationToken::new());
     let (shared, without_host) = (Arc::clone(office), gone.clone());
     let new_server = move || Server::new(Arc::clone(&shared), without_host.clone());

@@ -14,7 +14,7 @@ pub(super) fn only_for_persons(settings: &Settings) -> Result<(), CommandError> 
     if !is_below_a_command() && !settings.environment.is_of_a_command() {
         return Ok(());
     }
-    let message = "an agent's command runs this, and only a person may write to tasks, stop them or have them go on so";
+    let message = "this is a command of an agent, and only a person may message, stop or resume tasks this way";
     Err(CommandError::new(ErrorKind::Unready, message)
         .hint("agents have tools for it: SendMessage, TaskStop, and Task with `resume`"))
 }

@@ -132,9 +132,8 @@ fn in_its_contract(
         return Ok(None);
     }
     if sources.name_contract() {
-        let message =
-            format!("{task} was started in the contract `{own}`; what was said in it cannot go on in `{here}`");
-        return Err(CommandError::usage(message).hint("leave the contract out: a task goes on in its own"));
+        let message = format!("{task} was started in the contract `{own}` and cannot be resumed in `{here}`");
+        return Err(CommandError::usage(message).hint("leave the contract out: a task resumes in its own"));
     }
     if sortie_contract::contract(&own).is_none() {
         let message = format!("{task} was started in the contract `{own}`, which this version does not know");
@@ -151,7 +150,7 @@ fn prompt(args: &ResumeArgs, settings: &Settings) -> Result<Option<String>, Comm
     };
     match prompt {
         Some(prompt) if prompt.trim().is_empty() => {
-            Err(CommandError::usage("the prompt is empty").hint("without one, a task goes on where it was"))
+            Err(CommandError::usage("the prompt is empty").hint("without one, a task resumes where it stopped"))
         }
         prompt => Ok(prompt),
     }
@@ -162,7 +161,7 @@ fn say_age(header: &TaskHeader, settings: &Settings) {
     let age = Duration::from_millis(SystemClock.now().0.saturating_sub(header.updated.0));
     if settings.rules().resume_within.is_some_and(|within| age > within) {
         let days = age.as_secs() / (24 * 60 * 60);
-        error::note(&format!("{} was last heard of {days} days ago; much may have changed since", header.task_id));
+        error::note(&format!("{} was last active {days} days ago; much may have changed since", header.task_id));
     }
 }
 
@@ -182,7 +181,7 @@ fn header(args: &ResumeArgs, journal: &dyn Journal, settings: &Settings) -> Resu
     tasks.retain(|header| header.state == TaskState::Interrupted || !was_stopped.contains(&header.task_id));
     let last = newest(tasks, |task| Ok(journal.standing(task)?.state))?.ok_or_else(|| {
         CommandError::new(ErrorKind::NotFound, "no task of this project was interrupted")
-            .hint("`sortie tasks list` lists all; `sortie resume ID \"…\"` goes on with any of them")
+            .hint("`sortie tasks list` lists all; `sortie resume ID \"…\"` resumes any of them")
     })?;
     error::note(&format!("going on with {}, {}: {}", last.task_id, state(&last), words::title(&last.title)));
     Ok(last)

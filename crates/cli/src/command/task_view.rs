@@ -25,7 +25,7 @@ pub(super) fn find(journal: &dyn Journal, id: &str) -> Result<TaskHeader, Comman
             .hint("`sortie tasks list --all` lists the newest tasks")),
         (Some(last), others) => {
             let candidates = found.iter().chain([&last]).take(MOST_CANDIDATES);
-            let error = CommandError::usage(format!("`{id}` is the beginning of {} ids", others + 1));
+            let error = CommandError::usage(format!("`{id}` is a prefix of {} ids", others + 1));
             Err(candidates.fold(error, |error, header| {
                 error.hint(format!("{} {} {}", header.task_id, header.agent, words::title(&header.title)))
             }))
@@ -34,5 +34,5 @@ pub(super) fn find(journal: &dyn Journal, id: &str) -> Result<TaskHeader, Comman
 }
 
 pub(super) fn parse_id(text: &str) -> Result<String, &'static str> {
-    if text.trim().is_empty() { Err("give a task's id, or the beginning of one") } else { Ok(text.to_owned()) }
+    if text.trim().is_empty() { Err("give a task's id, or its first letters") } else { Ok(text.to_owned()) }
 }

@@ -90,7 +90,7 @@ fn show(template: &Template) -> String {
         ["name".to_owned(), name.clone()],
         ["origin".to_owned(), origin.to_string()],
         ["description".to_owned(), description.clone()],
-        ["agent".to_owned(), agent.clone().unwrap_or_else(|| "the one who is asked".to_owned())],
+        ["agent".to_owned(), agent.clone().unwrap_or_else(|| "the agent that is asked".to_owned())],
         ["model".to_owned(), model.clone().unwrap_or_else(|| "its agent's".to_owned())],
     ];
     rows.extend(arguments.iter().map(|Argument { name, default }| {

@@ -109,15 +109,15 @@ fn told(found: &Powerful) -> Result<String, CommandError> {
 
 fn closing(count: usize, unread: usize, dry_run: bool) -> String {
     let files = match (count, unread) {
-        (0, 0) => "no file, since there is none that trust would give power to".to_owned(),
-        (0, _) => "no file, since what there is cannot be read".to_owned(),
+        (0, 0) => "no file, since none needs trust".to_owned(),
+        (0, _) => "no file, since none can be read".to_owned(),
         (1, _) => "1 file".to_owned(),
         (count, _) => format!("{count} files"),
     };
     if dry_run {
         format!("\nNothing was stored. `sortie trust` would cover {files}.\n")
     } else {
-        format!("\nTrusted. This covers {files}; what is new or changes later is not covered.\n")
+        format!("\nTrusted. This covers {files}; new or changed files are not covered.\n")
     }
 }
 
@@ -141,7 +141,7 @@ fn revoke(named: &Path, sources: &Sources) -> Result<ExitCode, CommandError> {
     let root = Settings::locate(&asked).map_or_else(|_| itself.clone(), |(_, places)| places.workspace);
     for root in [&itself, &root] {
         if Store::revoke(&home, root)? {
-            writeln!(io::stdout().lock(), "Not trusted any more: {}", neutral::line(&root.display().to_string()))?;
+            writeln!(io::stdout().lock(), "No longer trusted: {}", neutral::line(&root.display().to_string()))?;
             return Ok(ExitCode::SUCCESS);
         }
     }

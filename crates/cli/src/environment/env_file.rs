@@ -72,7 +72,7 @@ fn assignment(text: &str, line: usize) -> Result<Option<(FileVariable, &str)>, F
     let (name, _) = first.split_once('=').ok_or_else(|| nameless("there is no `=` in this line"))?;
     let name = name.trim_end();
     if !is_name(name) {
-        return Err(nameless("what stands before `=` is not a variable's name"));
+        return Err(nameless("the text before `=` is not a variable's name"));
     }
     let value = text.split_once('=').map_or("", |(_, value)| value);
     match unquote(value.trim_start_matches([' ', '\t'])) {
@@ -103,7 +103,7 @@ fn unquote(text: &str) -> Result<(String, &str), &'static str> {
     };
     let comment = rest.lines().next().unwrap_or_default();
     let is_nothing = comment.trim().is_empty() || comment.trim_start().starts_with('#');
-    if is_nothing { Ok((value, &rest[comment.len()..])) } else { Err("there is something behind the closing quote") }
+    if is_nothing { Ok((value, &rest[comment.len()..])) } else { Err("there is text after the closing quote") }
 }
 
 fn double_quoted(value: &str) -> Result<(String, &str), &'static str> {
@@ -152,11 +152,11 @@ mod tests {
     fn a_wrong_line_is_named() {
         for (line, what) in [
             ("just words", "there is no `=` in this line"),
-            ("1A=x", "what stands before `=` is not a variable's name"),
-            ("A B=x", "what stands before `=` is not a variable's name"),
+            ("1A=x", "the text before `=` is not a variable's name"),
+            ("A B=x", "the text before `=` is not a variable's name"),
             ("A='x", "the single quote is not closed"),
             ("A=\"x\\", "the double quote is not closed"),
-            ("A='x' y", "there is something behind the closing quote"),
+            ("A='x' y", "there is text after the closing quote"),
         ] {
             let (read, faults) = parse(&format!("# a comment\n\n{line}\nLAST=1\n"));
             let told: Vec<(usize, &str)> = faults.iter().map(|fault| (fault.line, fault.what)).collect();

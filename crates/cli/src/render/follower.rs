@@ -107,7 +107,7 @@ impl Following {
             if !batch.is_empty() {
                 silent_since = None;
             } else if silent_since.take_if(|since| since.elapsed() >= LONG_WAIT).is_some() {
-                error::note("waiting for the journal, which another program seems to keep locked");
+                error::note("waiting for the journal, which another program seems to have locked");
             }
             for (position, event) in batch {
                 self.after = position;

@@ -21,7 +21,7 @@ use parallel_start::ParallelStart;
 const SHELL: &str = "Bash";
 
 /// Activity of a resumed task that has nothing new to do yet.
-const GOES_ON: &str = "goes on where it was";
+const GOES_ON: &str = "resumes where it stopped";
 
 /// Lines that a display wants.
 #[derive(Debug, Clone, Copy)]
@@ -234,7 +234,7 @@ impl Progress {
         let mut left: Vec<(&TaskId, &Working)> = self.working.iter().filter(|(_, task)| task.shown).collect();
         left.sort_by_key(|(_, task)| task.order);
         let line = |(id, task): (&TaskId, &Working)| {
-            format!("{} has not ended here: `sortie task-status {id}` says where it stands", task.subject.name)
+            format!("{} has not ended here: `sortie task-status {id}` shows its status", task.subject.name)
         };
         (!left.is_empty()).then(|| Happening::Said(left.into_iter().map(line).collect()))
     }

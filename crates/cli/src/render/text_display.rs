@@ -100,7 +100,7 @@ fn say_ending(outcome: &TaskOutcome, noticed: &[String]) {
         error::notice(notice);
     }
     if let Some(path) = outcome.full_text_path.as_ref().filter(|_| outcome.truncated) {
-        error::note(&format!("the answer was cut; the whole is in {path}"));
+        error::note(&format!("the answer was cut; the full text is in {path}"));
     }
     if let Some(failure) = &outcome.error {
         error::fail(&format!("{} ({})", failure.message, failure.code));
@@ -116,7 +116,7 @@ fn say_ending(outcome: &TaskOutcome, noticed: &[String]) {
 /// Prints the command that resumes a task which ended early, if resuming can help.
 pub(super) fn say_how_to_go_on(outcome: &TaskOutcome) {
     if let Some(more) = what_it_lacks(outcome) {
-        error::hint(&format!("`sortie resume {}{more}` goes on", outcome.task_id));
+        error::hint(&format!("`sortie resume {}{more}` continues it", outcome.task_id));
     }
 }
 

@@ -35,7 +35,7 @@ const MAX_LINE_BYTES: usize = 8192;
 const PATIENCE_WITH_SIGNALS: Duration = Duration::from_secs(10);
 
 /// Printed when a question is cancelled: its time is over, or the run ends.
-const TOO_LATE: &str = "\n  too late: no answer is waited for any more, and anything typed here is dropped\n";
+const TOO_LATE: &str = "\n  too late: the question has been withdrawn, and anything typed here is dropped\n";
 /// Printed when the answer came from elsewhere.
 const ANSWERED: &str = "\n  answered from elsewhere; anything typed here is dropped\n";
 
@@ -127,7 +127,7 @@ async fn inquire(area: &ProgressArea, inquiry: &Inquiry<'_>) -> io::Result<Optio
 fn keep(config: &Path, rule: &str) -> Approval {
     match allow_for_good(config, rule) {
         Ok(()) => {
-            error::note(&format!("`{rule}` is allowed from now on; it was written into {}", config.display()));
+            error::note(&format!("`{rule}` is allowed from now on; the rule was added to {}", config.display()));
             Approval::Always
         }
         Err(error) => {

@@ -111,9 +111,9 @@ impl Detachment {
         let Seen { text, waits_for } = self.seen.borrow().clone();
         print(&text)?;
         for child in waits_for {
-            error::note(&format!("{} is stopped, and will go on with the run", described(journal, child)));
+            error::note(&format!("{} is stopped, and resumes with the run", described(journal, child)));
         }
-        error::note(&format!("the run is stopped; it goes on with: sortie resume {task}"));
+        error::note(&format!("the run is stopped; continue it with: sortie resume {task}"));
         Ok(0)
     }
 }

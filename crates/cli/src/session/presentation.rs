@@ -78,7 +78,7 @@ impl Presentation {
     /// Leaves the run once its main agent only waits: `task`, if known before the first event.
     pub(crate) fn detachable(self, format: OutputFormat, task: Option<TaskId>) -> Result<Self, CommandError> {
         if format != OutputFormat::Text {
-            return Err(CommandError::usage("--detach is for --output-format text: a run that is left has no outcome"));
+            return Err(CommandError::usage("--detach is for --output-format text: a detached run has no outcome"));
         }
         let View { pace, display } = self.view;
         let (detachment, display) = Detachment::watching(task, self.area.clone(), display);

@@ -31,7 +31,7 @@ pub(crate) fn allow_for_good(config: &Path, rule: &str) -> Result<(), CommandErr
         Err(error) => return Err(unwritten(error)),
     };
     let changed = edit::with_allowed(&text, rule).ok_or_else(|| {
-        CommandError::config(format!("{} has no place for the rule that is easy to find", config.display()))
+        CommandError::config(format!("{} has no obvious place for the rule", config.display()))
             .hint(format!("write `{rule}` into `allow` of its [permissions] with `sortie config edit`"))
     })?;
     replace(&directory, &path, &changed).map_err(unwritten)

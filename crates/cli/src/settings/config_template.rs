@@ -6,7 +6,7 @@ use super::key::{ALIAS, KEYS, Key, SERVER};
 use super::value::Kind;
 
 const HEAD: &str = "\
-# Settings of Sortie. Every line is a comment until its `#` is removed; `sortie config show` lists what holds.
+# Settings of Sortie. Every line is a comment until its `#` is removed; `sortie config show` lists the values in force.
 ";
 
 const ROUTES: &str = "\
@@ -15,7 +15,7 @@ const ROUTES: &str = "\
 ";
 
 const ALIASES: &str = "\
-# Other names for models or routes.
+# Short names for models or routes.
 ";
 
 const SERVERS: &str = "\

@@ -104,7 +104,7 @@ pub(super) fn about_nobody<'a>(
     let is_nobody = |name: &&String| agents.all().iter().all(|agent| !agent.name.eq_ignore_ascii_case(name));
     let named =
         declared.flat_map(|(entry, origin)| entry.agents.iter().filter(is_nobody).map(move |name| (name, origin)));
-    named.map(|(name, origin)| format!("{origin}: `hooks`: `{name}` names no agent that there is")).collect()
+    named.map(|(name, origin)| format!("{origin}: `hooks`: `{name}` names an unknown agent")).collect()
 }
 
 impl HookEntry {

@@ -64,7 +64,7 @@ impl Settings {
             for LayerText { text, origin } in self.layers.texts_of(key, "") {
                 let Ok(rule) = text.parse::<Rule>() else { continue };
                 if rule.is_about_agent(names()) == Some(false) {
-                    warnings.push(format!("{origin}: `{}`: `{text}` names no agent that there is", key.path));
+                    warnings.push(format!("{origin}: `{}`: `{text}` names an unknown agent", key.path));
                 }
             }
         }
@@ -83,7 +83,7 @@ impl Settings {
             |why: &str| CommandError::config(format!("{origin}: the directory {text} cannot be added: {why}"));
         let path = self.path_said(said).ok_or_else(|| unusable("HOME is not set"))?;
         let path = path.canonicalize().map_err(|error| unusable(&error.to_string()))?;
-        if path.is_dir() { Ok(path) } else { Err(unusable("it is no directory")) }
+        if path.is_dir() { Ok(path) } else { Err(unusable("it is not a directory")) }
     }
 
     /// Path that a text means at its origin; `None` if it begins with `~` and the home is unknown.

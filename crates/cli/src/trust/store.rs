@@ -158,7 +158,7 @@ fn parse(text: &str) -> Result<Store, String> {
     }
     let projects = value.get("projects").and_then(Value::as_object).ok_or("it has no projects")?;
     let projects = projects.iter().map(|(root, value)| {
-        let trusted = trusted(value).ok_or_else(|| format!("what it says of {root} is not complete"))?;
+        let trusted = trusted(value).ok_or_else(|| format!("its entry for {root} is incomplete"))?;
         Ok((root.clone(), trusted))
     });
     Ok(Store { projects: projects.collect::<Result<_, String>>()? })

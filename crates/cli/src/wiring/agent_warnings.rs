@@ -22,9 +22,7 @@ pub(crate) fn complain(agents: &Registry) {
     }
     let hidden = agents.findings().len() - shown.len();
     if hidden > 0 {
-        error::note(&format!(
-            "there is more to say about agent files ({hidden} findings); `sortie agents check` shows all"
-        ));
+        error::note(&format!("there are {hidden} more findings about agent files; `sortie agents check` shows all"));
     }
 }
 

@@ -78,7 +78,7 @@ impl ProgramHooks {
         let mut beside = self.beside();
         beside.collect();
         let Ok(runtime) = Handle::try_current() else {
-            return beside.complaints.add(format!("hooks for {} were not run: no runtime runs", seam.name()));
+            return beside.complaints.add(format!("hooks for {} were not run: no runtime is running", seam.name()));
         };
         let input = told().to_string();
         for hook in hooks {

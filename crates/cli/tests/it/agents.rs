@@ -181,7 +181,7 @@ fn a_check_of_all_folders_names_each_finding_and_fails_only_for_errors() {
     assert_eq!((ended.code, ended.stderr.as_str()), (1, ""));
 
     let clean = World::new();
-    assert_eq!(clean.sortie(["agents", "check"]).run().stdout, "0 agent files: nothing to mend\n");
+    assert_eq!(clean.sortie(["agents", "check"]).run().stdout, "0 agent files: no problems found\n");
     clean.write("workspace/.sortie/prompts/unheard_of.md", "x");
     clean.write("home/.config/sortie/prompts/unheard_of.md", "x");
     let ended = clean.sortie(["agents", "check"]).run();
@@ -208,7 +208,7 @@ fn an_unserved_model_is_a_warning_of_the_check() {
 
     world.config("[aliases]\nfast = \"main\"\na = \"b\"\nb = \"a\"\n");
     let ended = world.sortie(["agents", "check"]).run();
-    assert_eq!((ended.code, ended.stdout.as_str()), (0, "5 agent files: nothing to mend\n"));
+    assert_eq!((ended.code, ended.stdout.as_str()), (0, "5 agent files: no problems found\n"));
     assert!(ended.stderr.starts_with("warning: the models of agents are not checked: "), "{}", ended.stderr);
 }
 
@@ -252,12 +252,12 @@ fn a_new_agent_is_a_valid_file_that_works_at_once() {
     expect![[r#"
         exit 0
         --- stdout
-        .sortie/agents/reviewer.md is written; say in it what the agent is for, then
+        .sortie/agents/reviewer.md is created; describe the agent in it, then run
           sortie agents check
           sortie task --agent reviewer --description "Try it" --prompt "…"
     "#]]
     .assert_eq(&world.sortie(["agents", "new", "reviewer"]).run().transcript());
-    assert_eq!(world.sortie(["agents", "check"]).run().stdout, "1 agent file: nothing to mend\n");
+    assert_eq!(world.sortie(["agents", "check"]).run().stdout, "1 agent file: no problems found\n");
     assert_eq!(world.sortie(["agents", "show", "reviewer"]).run().code, 0);
 
     let ended = world.sortie(["agents", "new", "main", "--user"]).run();
@@ -274,7 +274,7 @@ fn a_new_agent_never_overwrites_a_file() {
     expect![[r#"
         exit 2
         --- stderr
-        error: .sortie/agents/reviewer.md exists; it is left as it is
+        error: .sortie/agents/reviewer.md already exists and is left unchanged
         hint: choose another name, or edit that file
     "#]]
     .assert_eq(&world.sortie(["agents", "new", "reviewer"]).run().transcript());
@@ -285,11 +285,11 @@ fn a_new_agent_never_overwrites_a_file() {
 fn a_new_agent_with_the_name_of_another_one_says_which_of_them_counts() {
     let world = with_agents();
     let ended = world.sortie(["agents", "new", "translator"]).run();
-    assert!(ended.stderr.starts_with("note: it takes the place of the agent `translator` ("), "{}", ended.stderr);
+    assert!(ended.stderr.starts_with("note: it replaces the agent `translator` ("), "{}", ended.stderr);
     let ended = world.sortie(["agents", "new", "reviewer", "--user"]).run();
     assert_eq!(
         ended.stderr,
-        "warning: it does not count here: the agent `reviewer` (.sortie/agents/reviewer.md) comes before it\n"
+        "warning: it has no effect here: the agent `reviewer` (.sortie/agents/reviewer.md) overrides it\n"
     );
     let ended = world.sortie(["agents", "new", "explore"]).run();
     assert!(ended.stderr.starts_with("warning: .sortie/agents/explore.md"), "{}", ended.stderr);
@@ -373,7 +373,11 @@ fn a_run_briefly_reports_mistakes_in_agent_files_and_continues() {
     assert_eq!(warnings.len(), 3, "{}", ended.stderr);
     assert!(warnings.iter().all(|line| line.contains(" is not used: ")), "the worst first: {warnings:#?}");
     assert!(warnings.iter().all(|line| !line.contains("error")), "one label is enough: {warnings:#?}");
-    assert!(ended.stderr.contains("(7 findings); `sortie agents check` shows all"), "{}", ended.stderr);
+    assert!(
+        ended.stderr.contains("there are 7 more findings about agent files; `sortie agents check` shows all"),
+        "{}",
+        ended.stderr
+    );
 }
 
 #[test]
@@ -395,7 +399,11 @@ fn no_noise_in_a_repository_hides_a_displaced_agent() {
     let is_set_aside = |line: &&&str| line.contains("so this project's file is set aside");
     assert_eq!(warnings[1..21].iter().filter(is_set_aside).count(), 20, "{warnings:#?}");
     assert_eq!(warnings[21..].len(), 3, "{warnings:#?}");
-    assert!(ended.stderr.contains("(38 findings); `sortie agents check` shows all"), "{}", ended.stderr);
+    assert!(
+        ended.stderr.contains("there are 38 more findings about agent files; `sortie agents check` shows all"),
+        "{}",
+        ended.stderr
+    );
 }
 
 #[test]

@@ -142,7 +142,7 @@ fn always_is_written_into_the_users_configuration_and_holds_for_the_next_run() {
     let mut session = Session::start(world.sortie(["run", "WRITE"]).on(&server, "anthropic"));
     session.sees(CHOICES);
     session.types("a\n");
-    let said = session.sees("it was written into ");
+    let said = session.sees("the rule was added to ");
     let rule = format!("Edit(/{})", world.path("workspace/notes.md").display());
     assert!(said.contains(&format!("`{rule}` is allowed from now on")), "{said}");
     assert_eq!(session.ends().0, 0);
@@ -166,7 +166,7 @@ fn a_call_under_an_ask_rule_has_no_lasting_answer() {
     let mut session = Session::start(world.sortie(asking).on(&server, "anthropic"));
     let question = session.sees("[y]es once  [t]his task tree  [n]o (and why) ");
     assert!(question.contains("the rule `Edit(notes.md)` of the flag --ask asks for it"), "{question}");
-    assert!(question.contains("no rule would allow it for good"), "{question}");
+    assert!(question.contains("no rule can allow it for good"), "{question}");
     session.types("a\n");
     session.sees("[n]o (and why) ");
     session.types("y\n");
@@ -195,7 +195,7 @@ fn an_answer_that_cannot_be_saved_lasts_for_the_task_tree_and_says_so() {
     session.sees(CHOICES);
     let config = world.config("permissions = 1\n");
     session.types("a\n");
-    session.sees("config.toml has no place for the rule that is easy to find");
+    session.sees("config.toml has no obvious place for the rule");
     session.sees("notes.md)` is allowed for this task tree only");
     assert_eq!(fs::read_to_string(config).unwrap(), "permissions = 1\n");
     assert_eq!(session.ends().0, 0);
@@ -334,7 +334,7 @@ fn half_an_answer_reaches_no_shell_if_the_run_is_left_during_a_question() {
     session.types("rm -rf .");
     session.sees("rm -rf .");
     server.gate("main").open();
-    session.sees("\n  too late: no answer is waited for any more, and anything typed here is dropped\r\n");
+    session.sees("\n  too late: the question has been withdrawn, and anything typed here is dropped\r\n");
     session.sees("over");
     session.types("\n");
     assert_eq!(session.ends(), (0, "on its way\n[]\n".to_owned()));
@@ -357,7 +357,7 @@ fn f55_a_background_sub_agent_asks_at_the_same_terminal_and_does_not_wait_foreve
     let question = session.sees(CHOICES);
     assert!(question.contains("? main › general-purpose wants to use Write\n"), "{question}");
     assert!(question.contains(" “Write it”, waits 1.0s for an answer\n"), "{question}");
-    session.sees("too late: no answer is waited for any more, and anything typed here is dropped");
+    session.sees("too late: the question has been withdrawn, and anything typed here is dropped");
     let (code, said) = session.ends();
     assert!(code == 0 && said.ends_with("done\n"), "{code} {said}");
     assert!(!world.path("workspace/notes.md").exists());

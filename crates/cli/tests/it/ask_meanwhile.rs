@@ -38,7 +38,7 @@ fn a_question_of_a_released_task_shows_its_new_timeout() {
     let child = child(&world);
     let released = world.sortie(["tasks", "release", &child]).run();
     assert_eq!(released.code, 0, "{released:#?}");
-    session.sees(&format!("{child} works in the background now, and waits 20.0s for an answer"));
+    session.sees(&format!("{child} now works in the background, and waits 20.0s for an answer"));
     session.sees(CHOICES);
     session.types("y\n");
     assert_eq!(session.ends().0, 0);
@@ -65,7 +65,7 @@ fn a_message_does_not_answer_an_approval_and_the_sender_learns_that() {
     let child = child(&world);
     let sent = world.sortie(["tasks", "send", &child, "Yes, you may."]).run();
     let said =
-        "this is no answer to what it asks: may it? Edit(/notes.md)\nthat is answered at the terminal of its run\n";
+        "this does not answer its approval request: Edit(/notes.md)\nthat is answered at the terminal of its run\n";
     assert!(sent.stdout.starts_with("delivered: ") && sent.stdout.ends_with(said), "{sent:#?}");
     let sent = world.sortie(["tasks", "send", &child, "Yes, you may.", "--json"]).run().stdout_json();
     assert_eq!(sent, json!({"task_id": child, "state": "delivered", "asks": ["Edit(/notes.md)"]}));
@@ -94,7 +94,7 @@ fn a_run_that_is_about_to_be_left_asks_nothing() {
     server.gate("child").open();
     recorded(&world, "approval_asked", 1);
     fs::write(world.path("home/told"), "").unwrap();
-    let shown = session.sees("the run is stopped; it goes on with: sortie resume");
+    let shown = session.sees("the run is stopped; continue it with: sortie resume");
     assert!(!shown.contains("wants to use") && !shown.contains("too late"), "{shown}");
     assert_eq!(session.ends(), (0, "on its way\n".to_owned()));
     assert_eq!(states(&world).iter().filter(|state| *state == "interrupted").count(), 2);

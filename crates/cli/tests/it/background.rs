@@ -123,13 +123,13 @@ fn f41_a_run_that_is_left_is_interrupted_and_resumes_where_it_was() {
         explore agent-1___________ started: Find it · main (test-model)
         [Task running in background: agent-1___________]
         You can continue working. Use `sortie task-status agent-1___________` to check progress.
-        note: agent-1___________ explore “Find it” is stopped, and will go on with the run
-        note: the run is stopped; it goes on with: sortie resume agent-2___________
+        note: agent-1___________ explore “Find it” is stopped, and resumes with the run
+        note: the run is stopped; continue it with: sortie resume agent-2___________
     "#]],
     );
     assert_eq!(states(&world), ["interrupted", "interrupted"]);
     let again = world.sortie(["resume", "--detach"]).on(&server, "anthropic").run();
-    let stopped = format!("note: {} explore “Find it” is stopped, and will go on", id(&world.tasks(2)[1]));
+    let stopped = format!("note: {} explore “Find it” is stopped, and resumes with the run", id(&world.tasks(2)[1]));
     assert!(again.stderr.contains(&stopped), "what began before is known by its title: {}", again.stderr);
     assert_eq!(again.stdout, "It is on its way.\n", "what it said before it waited");
     assert_eq!(
@@ -147,7 +147,7 @@ fn f41_a_run_that_is_left_is_interrupted_and_resumes_where_it_was() {
         &expect![[r#"
         exit 2
         --- stderr
-        error: --detach is for --output-format text: a run that is left has no outcome
+        error: --detach is for --output-format text: a detached run has no outcome
     "#]],
     );
 }
@@ -243,7 +243,7 @@ fn a_message_to_an_interrupted_task_is_kept_and_read_on_resume() {
         &expect![[r#"
         exit 0
         --- stdout
-        kept: agent-1___________ was interrupted, and reads it when it goes on: sortie resume agent-2___________
+        kept: agent-1___________ was interrupted, and reads it when resumed: sortie resume agent-2___________
     "#]],
     );
     server.gate("child").open();
@@ -419,7 +419,7 @@ fn a_question_to_the_parent_is_shown_with_the_way_to_answer_it() {
     let ended = live.wait();
     assert_eq!((ended.code, ended.stdout.as_str()), (0, "The person knows.\n\nIt is settled.\n"), "{ended:#?}");
     for line in [
-        format!("main: {child} general-purpose “Ask” goes on in the background\n"),
+        format!("main: {child} general-purpose “Ask” continues in the background\n"),
         format!("general-purpose {child}: asks its parent: Which one?\n"),
         "main: has read the message\n".to_owned(),
         format!("general-purpose {child}: message from the person: The second one.\n"),

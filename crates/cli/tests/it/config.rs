@@ -84,20 +84,20 @@ fn an_edited_configuration_is_checked() {
         exit 2
         --- stderr
         error: <dir>/home/.config/sortie/config.toml:2: `task_tool.max_depth` must be a whole number from 0 to 1000000, not "one"
-        hint: run `sortie config edit` again to mend it
+        hint: run `sortie config edit` again to correct it
         exit 2
         --- stderr
         error: <dir>/home/.config/sortie/config.toml:1: this is not valid TOML: unclosed table, expected `]`
-        hint: run `sortie config edit` again to mend it
+        hint: run `sortie config edit` again to correct it
         exit 2
         --- stderr
         error: nothing says where the model "small" is served: LIGHT_LLM_BASE_URL is not set, nor LIGHT_LLM_WIRE
         hint: export LIGHT_LLM_MODEL_ID=… and LIGHT_LLM_BASE_URL=…, or LIGHT_LLM_WIRE=… for the wire's own provider
-        hint: run `sortie config edit` again to mend it
+        hint: run `sortie config edit` again to correct it
         exit 2
         --- stderr
         error: <dir>/home/.config/sortie/config.toml:2: alias `a` points to the alias `b`; let it name a model id or a route
-        hint: run `sortie config edit` again to mend it
+        hint: run `sortie config edit` again to correct it
     "#]].assert_eq(&said);
 }
 

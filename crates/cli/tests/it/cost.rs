@@ -93,7 +93,7 @@ fn the_cost_of_a_run_is_shown_by_task_and_by_model() {
 
         45 % of the input was read from a cache
         88 % of the input after each task's first request repeats the request before it: a cache can serve that
-        the price of small is not known, so that 810 tokens are not in the cost; set it in models.toml
+        the price of small is unknown, so 810 tokens are not in the cost; set it in models.toml
     "#]]
     .assert_eq(&told(&world, &[]));
     let root = world.sortie(["cost", "--json"]).run().stdout_json();
@@ -111,7 +111,7 @@ fn the_cost_of_a_run_is_shown_by_task_and_by_model() {
         light (small)      1    800       0      10  unknown
 
         0 % of the input was read from a cache
-        the price of small is not known, so that 810 tokens are not in the cost; set it in models.toml
+        the price of small is unknown, so 810 tokens are not in the cost; set it in models.toml
     "#]]
     .assert_eq(&told(&world, &[below]));
     let shown = world.sortie(["tasks", "show", id]).run().stdout;
@@ -164,7 +164,7 @@ fn costs_of_all_runs_are_added_up_by_model() {
 
         41 % of the input was read from a cache
         88 % of the input after each task's first request repeats the request before it: a cache can serve that
-        the price of small is not known, so that 810 tokens are not in the cost; set it in models.toml
+        the price of small is unknown, so 810 tokens are not in the cost; set it in models.toml
     "#]]
     .assert_eq(&told(&world, &["--all"]));
     let told = world.sortie(["cost", "--all", "--json"]).run().stdout_json();

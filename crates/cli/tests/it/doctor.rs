@@ -28,14 +28,14 @@ fn a_fresh_machine_works_with_a_warning_that_no_model_is_set() {
     let (machine, lines): (Vec<&str>, Vec<&str>) = ended.stdout.lines().partition(is_of_machine);
     let text = lines.join("\n").replace(&world.path("").display().to_string(), "<dir>/");
     expect![[r#"
-        ok       configuration      <dir>/home/.config/sortie/config.toml does not exist; defaults hold
+        ok       configuration      <dir>/home/.config/sortie/config.toml does not exist; defaults apply
         ok       trust              not trusted; its files can only narrow settings
         ok       permissions        mode default; rules that allow: 0, ask: 0, deny: 0
         warning  models             no model is set; `offline`, the built-in rule-based model, serves; set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or LLM_MODEL_ID with LLM_BASE_URL
         ok       workspace          <dir>/workspace
         ok       agents             6 built in, 0 of the user, 0 of the project
         ok       instructions       the main agent reads no file
-        ok       journal            <dir>/state/journal.db does not exist; the first run makes it
+        ok       journal            <dir>/state/journal.db does not exist; the first run creates it
         ok       terminal           stdin is not a terminal, stdout not a terminal, stderr not a terminal: progress is plain lines
 
         everything works, with 1 warning
@@ -145,7 +145,7 @@ fn a_home_that_cannot_be_created_is_an_error() {
     world.write("file", "");
     let ended = world.sortie(["doctor"]).env("SORTIE_HOME", world.path("file/below")).run();
     assert_eq!(ended.code, 1);
-    assert!(about(&ended, "journal")[0].contains("nothing can be made in"), "{}", ended.stdout);
+    assert!(about(&ended, "journal")[0].contains("nothing can be created in"), "{}", ended.stdout);
 }
 
 #[test]

@@ -46,11 +46,11 @@ fn an_unknown_agent_is_named() {
         &expect![[r#"
             exit 0
               agent main       allows: nothing against it  built in
-            warning: --deny: `permissions.deny`: `Task(explroe)` names no agent that there is
+            warning: --deny: `permissions.deny`: `Task(explroe)` names an unknown agent
         "#]],
     );
     let run = world.sortie(["run", "Where is login?", "--deny", "Task(explroe)"]).run();
-    assert!(run.stderr.contains("`Task(explroe)` names no agent that there is"), "{run:#?}");
+    assert!(run.stderr.contains("`Task(explroe)` names an unknown agent"), "{run:#?}");
 }
 
 #[test]

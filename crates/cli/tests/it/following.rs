@@ -65,6 +65,6 @@ fn following_ends_if_the_task_has_lost_its_process() {
     kill(live);
     let ended = following.wait();
     assert_eq!(ended.code, 1);
-    assert!(ended.stderr.contains("was interrupted, and nobody runs it"), "{ended:#?}");
+    assert!(ended.stderr.contains("was interrupted, and no process runs it"), "{ended:#?}");
     assert!(ended.stderr.contains(&format!("hint: sortie resume {}", id(&world.tasks(2)[0]))), "{ended:#?}");
 }

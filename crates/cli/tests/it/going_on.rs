@@ -30,7 +30,7 @@ fn after_a_limit_a_task_resumes_with_the_given_limits() {
     let (world, server) = (World::new(), lister());
     let ended = world.sortie(["run", "--max-turns", "2", "--timeout", "1h", "x"]).on(&server, "anthropic").run();
     let task = newest(&world);
-    let said = format!("hint: `sortie resume {task} --max-turns N` goes on\n");
+    let said = format!("hint: `sortie resume {task} --max-turns N` continues it\n");
     assert!(ended.code == 1 && ended.stderr.contains(&said), "{}", ended.stderr);
     assert_eq!(server.requests().len(), 3, "two turns and the report");
     let more = ["resume", &task, "--max-turns", "5", "--timeout", "2h"];
@@ -47,7 +47,7 @@ fn a_time_limit_shows_how_to_resume() {
     let world = World::new();
     let server = ScriptedServer::start(Script::always(reply::never())).unwrap();
     let ended = world.sortie(["run", "--timeout", "0.2", "x"]).on(&server, "anthropic").run();
-    let said = format!("hint: `sortie resume {} --timeout TIME` goes on\n", newest(&world));
+    let said = format!("hint: `sortie resume {} --timeout TIME` continues it\n", newest(&world));
     assert!(ended.stderr.contains(&said), "{}", ended.stderr);
 }
 
@@ -90,8 +90,8 @@ fn a_task_resumes_in_the_contract_that_it_was_started_in() {
             let args = command.iter().copied().chain([task.as_str(), "More"]).chain(other);
             let ended = world.sortie(args).on(&server, "anthropic").run();
             let said = format!(
-                "error: {task} was started in the contract `typed`; what was said in it cannot go on in `sortie`\n\
-                 hint: leave the contract out: a task goes on in its own\n"
+                "error: {task} was started in the contract `typed` and cannot be resumed in `sortie`\n\
+                 hint: leave the contract out: a task resumes in its own\n"
             );
             assert_eq!((ended.code, ended.stderr), (2, said));
         }

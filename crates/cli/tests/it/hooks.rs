@@ -19,8 +19,8 @@ fn hooks_are_shown_with_their_origin() {
             + "\n"
     });
     expect![[r#"
-        hooks { on = "task_ended", command = ["notify-send", "a task ended"], timeout_seconds = 10 } <dir>/home/.config/sortie/config.toml:1 # your own programs, run when a task starts, ends or asks; all layers add up
-        hooks { on = "task_started", command = ["~/gate"], timeout_seconds = 60, agents = ["explore"] } <dir>/home/.config/sortie/config.toml:5 # your own programs, run when a task starts, ends or asks; all layers add up
+        hooks { on = "task_ended", command = ["notify-send", "a task ended"], timeout_seconds = 10 } <dir>/home/.config/sortie/config.toml:1 # programs to run when a task starts, ends or asks; all layers add up
+        hooks { on = "task_started", command = ["~/gate"], timeout_seconds = 60, agents = ["explore"] } <dir>/home/.config/sortie/config.toml:5 # programs to run when a task starts, ends or asks; all layers add up
     "#]].assert_eq(&lines.collect::<Vec<_>>().concat());
     assert_eq!(ended.stderr, "");
 }
@@ -90,7 +90,7 @@ fn a_projects_hooks_are_ignored_until_it_is_trusted() {
           .sortie/hooks/gate
             is a program that hooks may run, with your rights and without walls
 
-        Trusted. This covers 2 files; what is new or changes later is not covered.
+        Trusted. This covers 2 files; new or changed files are not covered.
     "#]]
     .assert_eq(&trusted.transcript());
     assert!(is_set(&shown(&[]).stdout));
@@ -103,6 +103,6 @@ fn a_hook_for_an_unknown_agent_is_a_warning() {
     let world = World::new();
     world.config("[[hooks]]\non = \"task_ended\"\ncommand = [\"true\"]\nagents = [\"explore\", \"explorer\"]\n");
     let ended = world.sortie(["run", "--model", "offline", "Where is login?"]).run();
-    assert!(ended.stderr.contains("`hooks`: `explorer` names no agent that there is"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("`hooks`: `explorer` names an unknown agent"), "{}", ended.stderr);
     assert!(!ended.stderr.contains("`explore` names"), "{}", ended.stderr);
 }

@@ -44,7 +44,7 @@ fn a_journal_that_fails_during_a_run_is_a_failure_in_the_runs_own_format() {
     assert_eq!((ended.code, ended.stdout.as_str()), (1, ""), "{ended:#?}");
     assert!(ended.stderr.contains("error: the journal could not be written: "), "{}", ended.stderr);
     let task = world.tasks(1)[0]["task_id"].as_str().unwrap().to_owned();
-    assert!(ended.stderr.contains(&format!("hint: `sortie resume {task}` goes on\n")), "{}", ended.stderr);
+    assert!(ended.stderr.contains(&format!("hint: `sortie resume {task}` continues it\n")), "{}", ended.stderr);
     let resumed = world.sortie(["resume"]).on(&server, "anthropic").run();
     assert_eq!(resumed.code, 0, "{resumed:#?}");
 }

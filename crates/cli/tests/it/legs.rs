@@ -97,7 +97,7 @@ fn a_later_leg_is_not_reported_as_the_one_before_it() {
         "of the whole task, by then and by now"
     );
     let newest = world.sortie(["tasks", "output", &task]).run();
-    let note = format!("note: leg 2 of {task} is interrupted; this is what leg 1 ended with\n");
+    let note = format!("note: leg 2 of {task} is interrupted; this is the report of leg 1\n");
     assert_eq!((newest.code, newest.stdout.as_str(), newest.stderr), (0, "Written.\n", note));
 }
 

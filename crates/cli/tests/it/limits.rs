@@ -27,11 +27,11 @@ fn limits_of_newest(world: &World) -> Value {
 fn a_limit_on_tokens_or_money_ends_a_run_with_a_report_and_a_hint_to_resume() {
     let (world, server) = (priced_world(), restless());
     for (flag, amount, says) in [
-        ("--max-tokens", "12k", ["warning: partial: the limit of tokens was reached", "--max-tokens N` goes on"]),
+        ("--max-tokens", "12k", ["warning: partial: the limit of tokens was reached", "--max-tokens N` continues it"]),
         (
             "--max-cost-usd",
             "0.2",
-            ["warning: partial: the limit of cost was reached", "--max-cost-usd AMOUNT` goes on"],
+            ["warning: partial: the limit of cost was reached", "--max-cost-usd AMOUNT` continues it"],
         ),
     ] {
         let ended = world.sortie(["run", flag, amount, "x"]).on(&server, "anthropic").run();
@@ -63,8 +63,8 @@ fn invalid_amounts_are_wrong_usage() {
         ("--max-tokens", "0", "it must be at least 1"),
         ("--max-tokens", "many", "write it like 80000, 80k or 1.5M"),
         ("--max-cost-usd", "-1", "write it as a number of US dollars, like 0.50"),
-        ("--max-cost-usd", "0", "it must be more than nothing"),
-        ("--idle-timeout", "0s", "it must be more than nothing"),
+        ("--max-cost-usd", "0", "it must be more than 0"),
+        ("--idle-timeout", "0s", "it must be more than 0"),
         ("--max-children", "-1", "-1 is not in 0..=4294967295"),
         ("--max-turns", "0", "0 is not in 1.."),
     ] {
@@ -197,7 +197,7 @@ fn a_silent_model_is_given_up_after_the_runs_idle_timeout() {
         exit 1
         --- stderr
         error: http://127.0.0.1:<port>/v1/messages: the model sent no content for 0.1 s; if it is only slow, raise the idle timeout (timeout)
-        hint: `sortie resume agent-1___________ --timeout TIME` goes on
+        hint: `sortie resume agent-1___________ --timeout TIME` continues it
         agent-1___________ failed · main (test-model) · 0 calls · 0 tokens · <t>s
     "#]].assert_eq(&ended.transcript());
 }

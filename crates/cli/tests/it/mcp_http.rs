@@ -172,7 +172,7 @@ fn s66_a_server_that_others_could_reach_needs_an_explicit_flag() {
         --- stderr
         error: other machines could reach 0.0.0.0:8808, and nobody has agreed to that
         hint: listen on 127.0.0.1:<port>, and reach it from elsewhere through a tunnel
-        hint: or agree with --allow-remote: who has the token can run agents here, and nothing is encrypted
+        hint: or accept it with --allow-remote: anyone with the token can run agents here, and nothing is encrypted
     "#]]
     .assert_eq(&world.sortie(["mcp", "--http", "0.0.0.0:8808"]).run().transcript());
 }
@@ -230,7 +230,7 @@ fn s64_a_token_that_others_could_know_is_refused() {
     }
     fs::write(&path, "short").unwrap();
     fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
-    assert!(start().stderr.contains("what is in it is no token"));
+    assert!(start().stderr.contains("it does not contain a token"));
 
     let elsewhere = world.write("home/token", &"a".repeat(64));
     fs::set_permissions(&elsewhere, fs::Permissions::from_mode(0o600)).unwrap();
@@ -262,7 +262,7 @@ fn s69_replacing_the_token_locks_the_old_one_out_at_once() {
     assert_eq!(web.message(&new, None, &ping).status, 503);
     web.signal(Signal::TERM);
     let (_, _, stderr) = web.wait();
-    assert_eq!(stderr.matches("nobody is let in").count(), 2, "each trouble once: {stderr}");
+    assert_eq!(stderr.matches("all connections are refused").count(), 2, "each trouble once: {stderr}");
     assert!(stderr.contains("is gone; put it back, or start the server again"), "{stderr}");
 }
 

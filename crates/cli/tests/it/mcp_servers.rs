@@ -80,7 +80,7 @@ fn wait_until(what: impl Fn() -> bool) {
     let since = Instant::now();
     while !what() {
         assert!(since.elapsed() < Duration::from_mins(1), "it does not come");
-        // Polls by sleeping: other processes do not signal their start or end.
+        // Sleeps on purpose: other processes do not signal their start or end.
         std::thread::sleep(Duration::from_millis(5));
     }
 }

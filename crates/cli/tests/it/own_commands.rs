@@ -5,7 +5,7 @@ use sortie_testkit::{Script, ScriptedServer, reply, when};
 
 use crate::world::World;
 
-const REFUSED: &str = "an agent's command runs this, and only a person may";
+const REFUSED: &str = "this is a command of an agent, and only a person may";
 
 /// Main agent's view of its commands, once each line has run.
 fn run(world: &World, lines: &[String]) -> String {

@@ -47,7 +47,7 @@ fn trust_shows_each_variables_destination_and_hides_secrets() {
         <dir>/workspace
 
           .env
-            line 6: sets LLM_BASE_URL = http://********@evil.example/v1: what you ask, and the key of this route, go there
+            line 6: sets LLM_BASE_URL = http://********@evil.example/v1: your requests, and the key of this route, go there
             line 2: sets LLM_API_KEY = ********
             line 3: sets OPENAI_API_KEY = ********
             line 1: sets LLM_MODEL_ID = "evil"
@@ -114,7 +114,7 @@ fn an_unreadable_file_is_not_reported_as_missing() {
         --- stdout
         <dir>/workspace
 
-        Trusted. This covers no file, since what there is cannot be read; what is new or changes later is not covered.
+        Trusted. This covers no file, since none can be read; new or changed files are not covered.
         --- stderr
         warning: .sortie/agents/caf�.md is not covered: its name is not UTF-8
     "#]]
@@ -191,5 +191,5 @@ fn a_folder_of_the_user_does_not_also_count_as_the_projects() {
     let is_users = |name: &str| ended.stdout.lines().any(|line| line.split_whitespace().take(2).eq([name, "user"]));
     assert!(is_users("tester") && is_users("explore"), "{}", ended.stdout);
     assert!(ended.stdout.contains("  mine\n"), "{}", ended.stdout);
-    assert_eq!(world.sortie(["agents", "check"]).cwd(&home).run().stdout, "2 agent files: nothing to mend\n");
+    assert_eq!(world.sortie(["agents", "check"]).cwd(&home).run().stdout, "2 agent files: no problems found\n");
 }

@@ -251,7 +251,7 @@ fn after_a_signal_the_run_shows_how_to_resume_and_a_bare_resume_finds_it() {
     send(&early, Signal::INT);
     let ended = early.wait();
     assert_eq!(ended.code, 130);
-    let hint = format!("warning: cancelled\nhint: `sortie resume {}` goes on\n", ids[0]);
+    let hint = format!("warning: cancelled\nhint: `sortie resume {}` continues it\n", ids[0]);
     assert!(ended.stderr.contains(&hint), "{}", ended.stderr);
     assert_eq!(world.sortie(["tasks", "stop", &ids[2]]).run().code, 0);
     assert_eq!(stopped.wait().code, 1);
@@ -346,7 +346,7 @@ fn an_old_task_resumes_with_a_note_about_its_age() {
     make_older(&world, 9);
     let task = id(&world.tasks(1)[0]);
     let ended = world.sortie(["resume", &task, "More"]).on(&server, "anthropic").run();
-    let said = format!("note: {task} was last heard of 9 days ago; much may have changed since\n");
+    let said = format!("note: {task} was last active 9 days ago; much may have changed since\n");
     assert!(ended.code == 0 && ended.stderr.starts_with(&said), "{ended:#?}");
     let again = world.sortie(["resume", &task, "More"]).on(&server, "anthropic").run();
     assert!(!again.stderr.contains("days ago"), "{}", again.stderr);

@@ -63,7 +63,7 @@ fn a_missing_or_incomplete_output_is_reported() {
     fs::remove_file(task["full_text_path"].as_str().unwrap()).unwrap();
     let cut = world.sortie(["tasks", "output", task["task_id"].as_str().unwrap()]).run();
     assert_eq!((cut.code, cut.stdout.trim_end()), (1, task["text"].as_str().unwrap()));
-    assert!(cut.stderr.starts_with("warning: only a part of the report is left: "), "{}", cut.stderr);
+    assert!(cut.stderr.starts_with("warning: only part of the report is available: "), "{}", cut.stderr);
 
     let server = ScriptedServer::start(Script::always(reply::never())).unwrap();
     let mut live = world.sortie(args).on(&server, "anthropic").start();
@@ -266,7 +266,7 @@ fn a_report_that_nobody_has_read_keeps_its_tree_and_is_named() {
         --- stdout
         0 tasks removed: 0 events, 0 bytes
         --- stderr
-        note: agent-1___________ stays: agent-1___________ ended before it had the report of agent-2___________; `sortie resume agent-1___________` has it read, `sortie tasks output agent-2___________` prints it
+        note: agent-1___________ stays: agent-1___________ ended before it read the report of agent-2___________; `sortie resume agent-1___________` delivers it, `sortie tasks output agent-2___________` prints it
     "#]]
     .assert_eq(&pruned.transcript());
     let server = ScriptedServer::start(Script::always(reply::text("It is here."))).unwrap();

@@ -114,7 +114,7 @@ fn a_reached_limit_leaves_a_partial_answer_and_exit_1() {
         What I have so far.
         --- stderr
         warning: partial: the limit of turns was reached
-        hint: `sortie resume agent-1___________ --max-turns N` goes on
+        hint: `sortie resume agent-1___________ --max-turns N` continues it
         agent-1___________ partial · main (test-model) · 2 calls · <n>k tokens · <t>s
     "#]]
     .assert_eq(&ended.transcript());

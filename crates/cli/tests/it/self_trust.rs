@@ -50,7 +50,7 @@ fn a_trust_list_in_a_project_is_ignored_however_its_path_is_spelt() {
     {
         let ended = show(&world, home).run();
         assert_eq!(model(&ended), OFFLINE, "{home}");
-        assert!(ended.stderr.contains("is not believed"), "{home}: {}", ended.stderr);
+        assert!(ended.stderr.contains("is ignored, because"), "{home}: {}", ended.stderr);
     }
 }
 
@@ -67,7 +67,7 @@ fn a_trust_list_in_an_outer_project_is_ignored_too() {
     let ended = show(&world, &home).cwd(&inner).run();
     assert_eq!(model(&ended), OFFLINE);
     let warning = ended.stderr.lines().next().unwrap();
-    expect!["warning: the list of trusted projects in <dir>/outer/state is not believed, because <dir>/outer could have written it; set SORTIE_HOME to a directory outside of any project"]
+    expect!["warning: the list of trusted projects in <dir>/outer/state is ignored, because <dir>/outer could have written it; set SORTIE_HOME to a directory outside of any project"]
         .assert_eq(&normalised(warning, &world.path("")));
     let refused = world.sortie(["trust"]).env("SORTIE_HOME", &home).cwd(&inner).run();
     assert_eq!(refused.code, 2, "{refused:#?}");

@@ -390,7 +390,7 @@ fn the_whole_table_as_a_person_sees_it() {
         routes.light.max_connections       (not set)   default                                   # model calls at once; others wait
         aliases.fast                       "light"     SORTIE_ALIASES__FAST                      # model id or route that this name stands for
 
-        Set aside, because this project's files can only narrow settings until `sortie trust`:
+        Ignored, because this project's files can only narrow settings until `sortie trust`:
           task_tool.max_concurrent = 99  (.sortie/config.toml:3, not narrower than 20)
           aliases.haiku = "x"  (.sortie/config.toml:5, does not count from a project until it is trusted)
           llm.retry_base_ms = 1  (.sortie/config.toml:7, does not count from a project until it is trusted)

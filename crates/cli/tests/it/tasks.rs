@@ -164,7 +164,7 @@ fn an_id_that_does_not_exist_is_exit_1_and_one_that_is_not_unique_is_wrong_usage
     .assert_eq(&none.transcript());
     let every = world.sortie(["tasks", "show", "agent-"]).run();
     assert_eq!((every.code, every.stdout.as_str()), (2, ""));
-    assert!(every.stderr.starts_with("error: `agent-` is the beginning of 3 ids\n"), "{}", every.stderr);
+    assert!(every.stderr.starts_with("error: `agent-` is a prefix of 3 ids\n"), "{}", every.stderr);
     assert!(ids.iter().all(|id| every.stderr.contains(&format!("hint: {id} "))), "{}", every.stderr);
 }
 
@@ -200,7 +200,7 @@ fn wrong_numbers_and_empty_ids_are_explained() {
     expect![[r#"
         exit 2
         --- stderr
-        error: invalid value '' for '<ID>': give a task's id, or the beginning of one
+        error: invalid value '' for '<ID>': give a task's id, or its first letters
 
         For more information, try '--help'.
     "#]]

@@ -217,11 +217,11 @@ fn unfit_arguments_are_wrong_usage_and_unknown_templates_are_not_found() {
         hint: sortie templates show test-file
         exit 2: error: the template `test-file` has no argument `colour`; it takes path=… [style=…] [words]
         hint: sortie templates show test-file
-        exit 2: error: `-` stands for all words; leave out the others
+        exit 2: error: `-` reads the whole text from stdin; leave out other words
         exit 2: error: the template `test-file` has no argument `pth`; did you mean `path`?
         exit 2: error: unknown template `broken` (its file does not count: .sortie/templates/broken.md:4: error: `{{what}}` is not an argument; name it in `arguments`, or write `\{{what}}` where braces are meant); there are test-file
-        exit 2: error: the prompt is one argument, and here are more
-        hint: put it in quotes
+        exit 2: error: unexpected extra arguments
+        hint: quote the prompt
         exit 1: error: unknown template `testfile`; there are test-file
     "#]].assert_eq(&said.concat());
     assert!(world.kept_nothing());
@@ -271,7 +271,7 @@ fn templates_are_listed_and_shown_and_bad_files_are_reported() {
         name         test-file
         origin       project: .sortie/templates/test-file.md
         description  Write tests for one file
-        agent        the one who is asked
+        agent        the agent that is asked
         model        its agent's
         path=        must be given
         style=       "plain" if not given
@@ -288,7 +288,7 @@ fn templates_are_listed_and_shown_and_bad_files_are_reported() {
         name         review
         origin       user: <dir>/home/.config/sortie/templates/review.md
         description  Review
-        agent        the one who is asked
+        agent        the agent that is asked
         model        light
 
         Mine.
@@ -312,7 +312,7 @@ fn trust_lets_a_projects_template_replace_the_users() {
     let description = || world.sortie(["templates", "list"]).run().stdout;
     assert_eq!(description(), "review  [words]  user  Mine\n");
     let trusted = world.sortie(["trust"]).run();
-    assert!(trusted.stdout.contains("is the template `review`, which works untrusted, too"), "{}", trusted.stdout);
+    assert!(trusted.stdout.contains("is the template `review`, which works untrusted too"), "{}", trusted.stdout);
     assert_eq!(description(), "review  [words]  project  Theirs\n");
     world.write("workspace/.sortie/templates/review.md", "---\ndescription: Changed\n---\nTheirs.\n");
     assert_eq!(description(), "review  [words]  user  Mine\n");

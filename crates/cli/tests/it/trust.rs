@@ -47,7 +47,7 @@ fn trust_shows_each_files_effect_and_stores_it_unless_it_is_a_dry_run() {
         <dir>/workspace
 
           .claude/agents/broken.md
-            is no agent (sortie agents check .claude/agents/broken.md)
+            is not an agent (sortie agents check .claude/agents/broken.md)
 
           .env
             line 1: sets LLM_API_KEY = ********
@@ -58,13 +58,13 @@ fn trust_shows_each_files_effect_and_stores_it_unless_it_is_a_dry_run() {
             MCP server `web` calls https://mcp.example
 
           .sortie/agents/deep/er.md
-            is the agent `reviewer`, which works untrusted, too
+            is the agent `reviewer`, which works untrusted too
 
           .sortie/agents/explore.md
             replaces the built-in agent `explore`
 
           .sortie/config.toml
-            line 3: sets routes.main.base_url = http://127.0.0.1:<port>: what you ask, and the key of this route, go there
+            line 3: sets routes.main.base_url = http://127.0.0.1:<port>: your requests, and the key of this route, go there
             line 2: sets routes.main.model = "project-model"
             line 5: sets task_tool.max_depth = 9
             line 8: sets aliases.haiku = "light"
@@ -79,7 +79,7 @@ fn trust_shows_each_files_effect_and_stores_it_unless_it_is_a_dry_run() {
     let trusted = world.sortie(["trust"]).run();
     let before = |ended: &Ended| ended.stdout.rsplit_once("\n\n").unwrap().0.to_owned();
     assert_eq!((trusted.code, before(&trusted)), (0, before(&dry)));
-    assert!(trusted.stdout.ends_with("\nTrusted. This covers 7 files; what is new or changes later is not covered.\n"));
+    assert!(trusted.stdout.ends_with("\nTrusted. This covers 7 files; new or changed files are not covered.\n"));
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn a_trusted_project_counts_in_full_until_a_file_changes_or_trust_is_revoked() {
     expect![[r#"
         exit 0
         --- stdout
-        Not trusted any more: <dir>/workspace
+        No longer trusted: <dir>/workspace
     "#]]
     .assert_eq(&revoked.transcript());
     assert_eq!(model(&show(&world, &[])), "offline, the built-in rule-based model (no model is set)");
@@ -292,7 +292,7 @@ fn only_regular_files_inside_the_project_are_read_and_bounded() {
         --- stdout
         <dir>/workspace
 
-        Trusted. This covers no file, since what there is cannot be read; what is new or changes later is not covered.
+        Trusted. This covers no file, since none can be read; new or changed files are not covered.
         --- stderr
         warning: .mcp.json is not covered: it has more than 65536 bytes
         warning: .sortie/agents/linked.md is not covered: `.sortie/agents/linked.md` is outside the workspace <dir>/workspace; only paths inside it can be used
@@ -398,8 +398,8 @@ fn the_list_is_for_this_user_alone_and_a_broken_one_trusts_nothing() {
         warning: the list of trusted projects <dir>/fresh/home/trust.json cannot be used: it has no version; nothing is trusted; remove it, then run `sortie trust` in each project that you trust
         warning: the list of trusted projects <dir>/fresh/home/trust.json cannot be used: it is of a newer Sortie (version 2); nothing is trusted; remove it, then run `sortie trust` in each project that you trust
         warning: the list of trusted projects <dir>/fresh/home/trust.json cannot be used: it has no projects; nothing is trusted; remove it, then run `sortie trust` in each project that you trust
-        warning: the list of trusted projects <dir>/fresh/home/trust.json cannot be used: what it says of /a is not complete; nothing is trusted; remove it, then run `sortie trust` in each project that you trust
-        warning: the list of trusted projects <dir>/fresh/home/trust.json cannot be used: what it says of /a is not complete; nothing is trusted; remove it, then run `sortie trust` in each project that you trust
+        warning: the list of trusted projects <dir>/fresh/home/trust.json cannot be used: its entry for /a is incomplete; nothing is trusted; remove it, then run `sortie trust` in each project that you trust
+        warning: the list of trusted projects <dir>/fresh/home/trust.json cannot be used: its entry for /a is incomplete; nothing is trusted; remove it, then run `sortie trust` in each project that you trust
         warning: the list of trusted projects <dir>/fresh/home/trust.json cannot be used: Too many levels of symbolic links (os error 40); nothing is trusted; remove it, then run `sortie trust` in each project that you trust
     "#]].assert_eq(&normalised(&said, &world.path("")));
 }
@@ -459,7 +459,8 @@ fn trust_names_agents_that_it_makes_fully_effective() {
     world.write("workspace/.claude/agents/long.md", &agent("long", "maxTurns: 500\n"));
     world.write("workspace/.claude/agents/README.md", "Our agents.\n");
     let told = world.sortie(["trust", "--dry-run"]).run().stdout;
-    for line in ["`plain`, which works untrusted, too", "`long` as it is written; untrusted it is not", "is no agent"] {
+    for line in ["`plain`, which works untrusted too", "`long` in full; untrusted, it is restricted", "is not an agent"]
+    {
         assert!(told.contains(line), "{line}: {told}");
     }
 }

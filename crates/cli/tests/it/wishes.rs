@@ -21,7 +21,7 @@ fn a_sub_agent_that_is_waited_for_can_be_released() {
         &expect![[r#"
         exit 0
         --- stdout
-        agent-1___________ goes on in the background; agent-2___________ gets its report
+        agent-1___________ continues in the background; agent-2___________ gets its report
     "#]],
     );
     recorded(&world, "task_parked", 1);
@@ -30,7 +30,7 @@ fn a_sub_agent_that_is_waited_for_can_be_released() {
         &expect![[r#"
         exit 0
         --- stdout
-        agent-1___________ works in the background already; agent-2___________ gets its report
+        agent-1___________ already works in the background; agent-2___________ gets its report
     "#]],
     );
     check(
@@ -38,7 +38,7 @@ fn a_sub_agent_that_is_waited_for_can_be_released() {
         &expect![[r#"
         exit 1
         --- stderr
-        error: agent-1___________ was started by nobody who waits for it
+        error: agent-1___________ has no parent that waits for it
     "#]],
     );
     server.gate("child").open();
@@ -66,7 +66,7 @@ fn disabled_background_refuses_a_release_at_once() {
         &expect![[r#"
         exit 1
         --- stderr
-        error: agent-1___________ cannot be let go: nothing works in the background here (`task_tool.background`)
+        error: agent-1___________ cannot be released: background tasks are switched off here (`task_tool.background`)
     "#]],
     );
     kill(live);
@@ -83,7 +83,7 @@ fn disabled_background_refuses_a_release_at_once() {
         &expect![[r#"
         exit 1
         --- stderr
-        error: agent-1___________ cannot be let go: nothing works in the background in its contract, `delegate`
+        error: agent-1___________ cannot be released: its contract has no background tasks: `delegate`
     "#]],
     );
     kill(live);
@@ -102,7 +102,7 @@ fn a_persons_message_may_be_as_long_as_an_agents() {
             &expect![[r#"
             exit 2
             --- stderr
-            error: the message has more than 16384 bytes, and that is all that can be sent at once
+            error: the message has more than 16384 bytes, the most that can be sent at once
             hint: write it to a file, and send the file's name
         "#]],
         );

@@ -209,7 +209,7 @@ impl Live {
         let text = |thread: JoinHandle<Vec<u8>>| {
             let text = String::from_utf8(thread.join().unwrap()).unwrap();
             // Message of a busy machine.
-            text.replace("note: waiting for the journal, which another program seems to keep locked\n", "")
+            text.replace("note: waiting for the journal, which another program seems to have locked\n", "")
         };
         Ended {
             code: status.code().unwrap_or_else(|| 128 + status.signal().unwrap()),

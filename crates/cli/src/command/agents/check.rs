@@ -69,7 +69,7 @@ fn sum(files: usize, findings: &[Finding]) -> String {
     let counted = |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
     let files = counted(files, "agent file");
     match (errors, findings.len() - errors) {
-        (0, 0) => format!("{files}: nothing to mend"),
+        (0, 0) => format!("{files}: no problems found"),
         (0, warnings) => format!("{files}: {}", counted(warnings, "warning")),
         (errors, 0) => format!("{files}: {}", counted(errors, "error")),
         (errors, warnings) => format!("{files}: {}, {}", counted(errors, "error"), counted(warnings, "warning")),
@@ -141,7 +141,7 @@ mod tests {
             fix: String::new(),
         };
         let (error, warning) = (finding(Severity::Error), finding(Severity::Warning));
-        assert_eq!(sum(0, &[]), "0 agent files: nothing to mend");
+        assert_eq!(sum(0, &[]), "0 agent files: no problems found");
         assert_eq!(sum(1, std::slice::from_ref(&warning)), "1 agent file: 1 warning");
         assert_eq!(sum(3, &[error.clone(), error.clone()]), "3 agent files: 2 errors");
         assert_eq!(sum(3, &[error, warning]), "3 agent files: 1 error, 1 warning");

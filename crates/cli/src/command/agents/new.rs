@@ -47,8 +47,7 @@ pub(super) fn run(NewArgs { name, user }: &NewArgs, settings: &Settings) -> Resu
     } else {
         format!("sortie task --agent {name} --description \"Try it\" --prompt \"…\"")
     };
-    let next =
-        format!("{shown} is written; say in it what the agent is for, then\n  sortie agents check\n  {try_it}\n");
+    let next = format!("{shown} is created; describe the agent in it, then run\n  sortie agents check\n  {try_it}\n");
     io::stdout().lock().write_all(neutral::block(&next).as_bytes())?;
     if let Ok(other) = before.get(name) {
         say_who_counts(other, &now, &shown);
@@ -60,11 +59,11 @@ pub(super) fn run(NewArgs { name, user }: &NewArgs, settings: &Settings) -> Resu
 fn say_who_counts(other: &AgentDefinition, now: &Registry, shown: &str) {
     let other_place = other.origin.path.as_deref().unwrap_or("built in");
     if now.get(&other.name).is_ok_and(|agent| agent.origin.path.as_deref() == Some(shown)) {
-        return error::note(&format!("it takes the place of the agent `{}` ({other_place})", other.name));
+        return error::note(&format!("it replaces the agent `{}` ({other_place})", other.name));
     }
     let mut why = now.findings().iter().filter(|finding| finding.path == shown).peekable();
     if why.peek().is_none() {
-        error::warn(&format!("it does not count here: the agent `{}` ({other_place}) comes before it", other.name));
+        error::warn(&format!("it has no effect here: the agent `{}` ({other_place}) overrides it", other.name));
     }
     why.for_each(|finding| error::warn(&plainly(finding)));
 }
@@ -116,7 +115,7 @@ fn shown(path: &Path, settings: &Settings) -> String {
 fn write(path: &Path, text: &str, settings: &Settings) -> Result<(), CommandError> {
     let name = shown(path, settings);
     let failed = |error: io::Error| match error.kind() {
-        io::ErrorKind::AlreadyExists => CommandError::config(format!("{name} exists; it is left as it is"))
+        io::ErrorKind::AlreadyExists => CommandError::config(format!("{name} already exists and is left unchanged"))
             .hint("choose another name, or edit that file"),
         _ => CommandError::config(format!("{name} cannot be written: {error}")),
     };

@@ -84,7 +84,7 @@ fn parse_dollars(text: &str) -> Result<Money, String> {
     let money = text.parse().ok().filter(|dollars: &f64| dollars.is_finite()).and_then(Money::from_dollars);
     match money {
         Some(money) if money > Money::ZERO => Ok(money),
-        Some(_) => Err("it must be more than nothing".to_owned()),
+        Some(_) => Err("it must be more than 0".to_owned()),
         None => Err("write it as a number of US dollars, like 0.50".to_owned()),
     }
 }

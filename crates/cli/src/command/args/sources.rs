@@ -101,6 +101,9 @@ fn parse_assignment(text: &str) -> Result<Assignment, String> {
 fn parse_contract(text: &str) -> Result<String, String> {
     match sortie_contract::contract(text) {
         Some(_) => Ok(text.to_owned()),
-        None => Err(format!("there are {}, and s0 to s4 for the first five", sortie_contract::CONTRACTS.join(", "))),
+        None => Err(format!(
+            "the contracts are {}; s0 to s4 stand for the first five",
+            sortie_contract::CONTRACTS.join(", ")
+        )),
     }
 }

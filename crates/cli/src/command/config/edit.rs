@@ -51,7 +51,7 @@ fn create(path: &Path) -> io::Result<()> {
 
 /// Loads the settings as they are now, and reports their mistakes.
 fn check(sources: &Sources) -> Result<Settings, CommandError> {
-    let again = |error: CommandError| error.hint("run `sortie config edit` again to mend it");
+    let again = |error: CommandError| error.hint("run `sortie config edit` again to correct it");
     let settings = crate::command::load(sources).map_err(again)?;
     if let Some(problem) = settings.each_route().into_iter().find_map(|resolved| resolved.route.err()) {
         return Err(again(problem));

@@ -16,7 +16,7 @@ pub(super) fn run(settings: &Settings) -> Result<ExitCode, CommandError> {
     let mut text = head(settings) + "\n" + &table(&settings.listed().collect::<Vec<_>>());
     let aside: Vec<ListedAside> = settings.listed_aside().collect();
     if !aside.is_empty() {
-        text += "\nSet aside, because this project's files can only narrow settings until `sortie trust`:\n";
+        text += "\nIgnored, because this project's files can only narrow settings until `sortie trust`:\n";
         text += &set_aside(&aside);
     }
     io::stdout().lock().write_all(neutral::block(&text).as_bytes())?;

@@ -56,7 +56,7 @@ fn remarks(total: &CostStatement) -> String {
     let off = percent(total.misjudged_tokens, total.measured_tokens);
     let unpriced = total.models.iter().filter(|(_, usage)| usage.unpriced_tokens() > 0).map(|(model, usage)| {
         let tokens = words::tokens(usage.unpriced_tokens());
-        format!("the price of {} is not known, so that {tokens} are not in the cost; set it in models.toml", model.id)
+        format!("the price of {} is unknown, so {tokens} are not in the cost; set it in models.toml", model.id)
     });
     let said = [
         cached.map(|share| format!("{share} of the input was read from a cache")),

@@ -25,7 +25,7 @@ fn version(git: &Git) -> Diagnosis {
     let text = format!("{version} at {}", git.program().display());
     let Some(mended) = version.mended_by() else { return Diagnosis::ok(SUBJECT, text) };
     let hole = "fetching submodules can run a repository's own programs with it (CVE-2025-48384)";
-    let advice = format!("install git {mended} or later, unless your distribution has mended {version}");
+    let advice = format!("install git {mended} or later, unless your distribution has patched {version}");
     Diagnosis::warning(SUBJECT, format!("{text}; {hole}"), advice)
 }
 

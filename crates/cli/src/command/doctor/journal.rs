@@ -31,18 +31,18 @@ fn existing(path: &Path) -> Diagnosis {
     }
 }
 
-const ADVICE: &str = "mend or move the file, or set SORTIE_HOME to another directory";
+const ADVICE: &str = "repair or move the file, or set SORTIE_HOME to another directory";
 
 fn to_be_made(path: &Path) -> Diagnosis {
     let shown = path.display();
     let nearest = path.ancestors().skip(1).find(|ancestor| ancestor.exists());
     match nearest {
         Some(directory) if directory.is_dir() && access(directory, Access::WRITE_OK).is_ok() => {
-            Diagnosis::ok(SUBJECT, format!("{shown} does not exist; the first run makes it"))
+            Diagnosis::ok(SUBJECT, format!("{shown} does not exist; the first run creates it"))
         }
         nearest => {
             let place = nearest.unwrap_or(path).display();
-            let text = format!("{shown} does not exist, and nothing can be made in {place}");
+            let text = format!("{shown} does not exist, and nothing can be created in {place}");
             Diagnosis::error(SUBJECT, text, "set SORTIE_HOME to a directory that you can write to")
         }
     }

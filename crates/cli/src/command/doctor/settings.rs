@@ -44,7 +44,9 @@ pub(super) fn permissions(settings: &Settings) -> Vec<Diagnosis> {
     let text = format!("mode {mode}; rules that allow: {allow}, ask: {ask}, deny: {deny}");
     let said = settings.place_of_mode().unwrap_or_default();
     let own = match mode {
-        Mode::Bypass => Diagnosis::warning("permissions", text, format!("nothing is asked; that is set in {said}")),
+        Mode::Bypass => {
+            Diagnosis::warning("permissions", text, format!("no call needs approval; that is set in {said}"))
+        }
         Mode::Default | Mode::Plan | Mode::AcceptEdits => Diagnosis::ok("permissions", text),
     };
     let unusable = settings.added_directories().err();
@@ -58,6 +60,6 @@ fn file(subject: &str, path: &Path) -> Diagnosis {
     if path.exists() {
         Diagnosis::ok(subject, shown.to_string())
     } else {
-        Diagnosis::ok(subject, format!("{shown} does not exist; defaults hold"))
+        Diagnosis::ok(subject, format!("{shown} does not exist; defaults apply"))
     }
 }

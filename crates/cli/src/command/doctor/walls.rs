@@ -22,8 +22,8 @@ pub(super) fn walls(wanted: Confinement) -> Vec<Diagnosis> {
         Err(error) => vec![untried(&error.to_string())],
     });
     if wanted == Confinement::None {
-        let text = "--unconfined: commands run without walls, whatever stands here; they can do whatever you can";
-        diagnoses.insert(0, Diagnosis::warning("walls", text, "leave the flag out to have them"));
+        let text = "--unconfined: commands run without walls, with all your rights";
+        diagnoses.insert(0, Diagnosis::warning("walls", text, "leave the flag out to keep the walls"));
     }
     diagnoses
 }
@@ -98,11 +98,9 @@ fn diagnosis(subject: &str, verdict: &Verdict, tier: Tier) -> Diagnosis {
     match verdict {
         Verdict::Stands(_) => Diagnosis::ok(subject, verdict.text()),
         Verdict::Lacks(_) if tier == Tier::Landlock => Diagnosis::warning(subject, verdict.text(), ""),
-        Verdict::Lacks(_) | Verdict::Falls(_) => Diagnosis::error(
-            subject,
-            verdict.text(),
-            "deny `Bash` here until this is mended: it should not be possible",
-        ),
+        Verdict::Lacks(_) | Verdict::Falls(_) => {
+            Diagnosis::error(subject, verdict.text(), "deny `Bash` here until this is fixed: it should not be possible")
+        }
         Verdict::Untried(_) => Diagnosis::error(subject, verdict.text(), ""),
     }
 }

@@ -104,7 +104,7 @@ fn is_pattern(tool: &str, argument: &str) -> bool {
 }
 
 fn unclear(text: &str) -> CommandError {
-    CommandError::usage(format!("`{text}` is no call")).hint(
+    CommandError::usage(format!("`{text}` is not a call")).hint(
         "write it like a rule: `Edit(src/a.rs)`, `Bash(cargo test)`, `WebFetch(https://example.com)`, `TodoWrite`",
     )
 }

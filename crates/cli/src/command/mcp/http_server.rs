@@ -48,8 +48,7 @@ impl Front {
         let (address, path) = (self.listener.address(), http::PATH);
         if !address.ip().to_canonical().is_loopback() {
             error::warn(
-                "other machines can reach this server. Who has the token can run agents here, and the token travels \
-                 unencrypted: use it in a network that you trust, or behind a proxy that speaks TLS",
+                "other machines can reach this server. Anyone with the token can run agents here, and the token travels unencrypted: use it in a network that you trust, or behind a proxy that speaks TLS",
             );
         }
         let token = self.token_path.display();
@@ -63,7 +62,9 @@ fn unbound(error: &BindError) -> CommandError {
     match error {
         BindError::Wide { address } => CommandError::usage(error.to_string())
             .hint(format!("listen on 127.0.0.1:{}, and reach it from elsewhere through a tunnel", address.port()))
-            .hint("or agree with --allow-remote: who has the token can run agents here, and nothing is encrypted"),
+            .hint(
+                "or accept it with --allow-remote: anyone with the token can run agents here, and nothing is encrypted",
+            ),
         BindError::Taken { .. } => CommandError::config(error.to_string())
             .hint("another program may listen there; name another port, or 0 for any that is free"),
     }

@@ -47,7 +47,7 @@ impl TokenFile {
             let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
             if trouble != *told {
                 if let Some(trouble) = &trouble {
-                    error::warn(&format!("nobody is let in: {trouble}"));
+                    error::warn(&format!("all connections are refused: {trouble}"));
                 }
                 *told = trouble;
             }
@@ -103,7 +103,7 @@ impl TokenFile {
         }
         let mut text = String::new();
         file.take(MAX_BYTES).read_to_string(&mut text).map_err(|error| unusable(&error))?;
-        Token::new(text.trim()).ok_or_else(|| unusable(&"what is in it is no token"))
+        Token::new(text.trim()).ok_or_else(|| unusable(&"it does not contain a token"))
     }
 }
 

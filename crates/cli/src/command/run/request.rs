@@ -28,7 +28,7 @@ pub(super) fn of(args: &RunArgs, agents: &Registry, settings: &Settings) -> Resu
     };
     let (request, is_asked) = match &args.template {
         None if !args.arguments.is_empty() => {
-            return Err(CommandError::usage("the prompt is one argument, and here are more").hint("put it in quotes"));
+            return Err(CommandError::usage("unexpected extra arguments").hint("quote the prompt"));
         }
         Some(name) => (by_template(name, args, request, agents, settings)?, true),
         None => by_words(args.prompt.as_deref(), request, agents, settings)?,
@@ -70,7 +70,9 @@ fn given(said: &[&str], settings: &Settings) -> Result<Given, CommandError> {
     let mut given = Given::from_words(&words).map_err(|error| CommandError::usage(error.to_string()))?;
     if words.len() < said.len() {
         if !given.input.is_empty() {
-            return Err(CommandError::usage(format!("`{STDIN}` stands for all words; leave out the others")));
+            return Err(CommandError::usage(format!(
+                "`{STDIN}` reads the whole text from stdin; leave out other words"
+            )));
         }
         given.input = piped(settings)?;
     }

@@ -29,7 +29,7 @@ pub(super) fn check_files(named: &[&Path]) -> Result<(), CommandError> {
         None => Ok(()),
         Some(pipe) => {
             let pipe = pipe.display();
-            let message = format!("{pipe} can be read only once, and a task in the background is read anew");
+            let message = format!("{pipe} can be read only once, but a background task reads it again");
             Err(CommandError::usage(message).hint("give it as a file, or leave out `run_in_background`"))
         }
     }
@@ -37,7 +37,8 @@ pub(super) fn check_files(named: &[&Path]) -> Result<(), CommandError> {
 
 /// Starts the second process and prints its answer. `input` is the request if it came from stdin.
 pub(super) fn start(input: Option<&str>) -> Result<ExitCode, CommandError> {
-    let fail = |error: io::Error| CommandError::internal(format!("no process for the work could be started: {error}"));
+    let fail =
+        |error: io::Error| CommandError::internal(format!("the background process could not be started: {error}"));
     let program = std::env::current_exe().map_err(fail)?;
     let mut child = Command::new(program)
         .args(std::env::args_os().skip(1))

@@ -48,7 +48,7 @@ impl Activity {
                 }
             }
             Fact::ModelRetried { error, .. } => {
-                self.last = Some(format!("asks the model again: {}", words::fault(error)));
+                self.last = Some(format!("retries the model: {}", words::fault(error)));
             }
             Fact::Compacted { compaction, .. } => self.last = Some(compaction.to_string()),
             Fact::CallStarted { call, .. } => {

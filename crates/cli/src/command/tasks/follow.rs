@@ -40,7 +40,7 @@ pub(super) fn run(journal: &dyn Journal, id: &str) -> Result<ExitCode, CommandEr
             TaskState::Interrupted => {
                 return Err(CommandError::new(
                     ErrorKind::NotFound,
-                    format!("{task} was interrupted, and nobody runs it"),
+                    format!("{task} was interrupted, and no process runs it"),
                 )
                 .hint(format!("sortie resume {}", header.root_id)));
             }

@@ -48,12 +48,12 @@ pub(super) fn run(args: &OutputArgs, journal: &dyn Journal, contract: &dyn Contr
     };
     if !matches!(header.state, TaskState::Ended(_)) {
         let (state, leg) = (state_in(contract, &header), header.leg);
-        error::note(&format!("leg {leg} of {task} is {state}; this is what leg {} ended with", leg.saturating_sub(1)));
+        error::note(&format!("leg {leg} of {task} is {state}; this is the report of leg {}", leg.saturating_sub(1)));
     }
     let code = match restore(&mut outcome) {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => {
-            error::warn(&format!("only a part of the report is left: {why}"));
+            error::warn(&format!("only part of the report is available: {why}"));
             ExitCode::from(1)
         }
     };
@@ -82,7 +82,7 @@ fn restore(outcome: &mut TaskOutcome) -> Result<(), String> {
     if !outcome.truncated {
         return Ok(());
     }
-    let path = outcome.full_text_path.as_ref().ok_or("the whole could not be kept when it was cut")?;
+    let path = outcome.full_text_path.as_ref().ok_or("the full report could not be stored when it was cut")?;
     outcome.text = fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
     (outcome.truncated, outcome.truncation) = (false, None);
     Ok(())

@@ -106,15 +106,13 @@ fn tell(removed: &Removed, json: bool) -> Result<ExitCode, CommandError> {
 fn why_kept(Kept { root, task, why }: &Kept) -> String {
     match why {
         KeptFor::Open { holder: Holder::OutOfSight { pid } } => format!(
-            "{root} stays: process {pid} has {task}, and cannot be seen from here, as in another container; if it is gone, \
-             `sortie resume {task} --take-over` goes on with it"
+            "{root} stays: process {pid} runs {task} out of sight, perhaps in another container; if it is gone, use `sortie resume {task} --take-over`"
         ),
         KeptFor::Open { holder: Holder::Nobody | Holder::ThisProcess | Holder::Other { .. } } => {
             format!("{root} stays: {task} was interrupted; `sortie tasks stop {task}` ends it")
         }
         KeptFor::Uncollected { by } => format!(
-            "{root} stays: {by} ended before it had the report of {task}; `sortie resume {by}` has it read, `sortie tasks \
-             output {task}` prints it"
+            "{root} stays: {by} ended before it read the report of {task}; `sortie resume {by}` delivers it, `sortie tasks output {task}` prints it"
         ),
     }
 }

@@ -35,13 +35,13 @@ pub(super) fn run(args: &ReleaseArgs, journal: &dyn Journal, settings: &Settings
     let parent = waited_for_by(&header)?;
     let call = Call::of(journal, parent, task)?;
     if call.is_answered {
-        return tell(args, parent, task, "works in the background already");
+        return tell(args, parent, task, "already works in the background");
     }
     call.check_background(task, settings)?;
     let bookmark = Bookmark::at_the_end(journal, parent)?;
     journal_command::leave(settings, Command::Release { task })?;
     match bookmark.wait(journal, |fact| matches!(fact, Fact::ChildReleased { child, .. } if *child == task))? {
-        Fate::Done => tell(args, parent, task, "goes on in the background"),
+        Fate::Done => tell(args, parent, task, "continues in the background"),
         Fate::Open(_) => Err(not_released(&find(journal, task.letters())?)),
     }
 }
@@ -51,7 +51,7 @@ fn waited_for_by(header: &TaskHeader) -> Result<TaskId, CommandError> {
     let not = |why: &str| CommandError::new(ErrorKind::NotFound, format!("{} {why}", header.task_id));
     match (header.state, header.parent_id) {
         (TaskState::Running, Some(parent)) => Ok(parent),
-        (TaskState::Running, None) => Err(not("was started by nobody who waits for it")),
+        (TaskState::Running, None) => Err(not("has no parent that waits for it")),
         (TaskState::Interrupted | TaskState::Ended(_), _) => Err(not(&format!("does not run: {}", state(header)))),
     }
 }
@@ -79,12 +79,12 @@ impl Call {
 
     /// Checks, as far as that is known here, that the call can be answered before the task ends.
     fn check_background(&self, task: TaskId, settings: &Settings) -> Result<(), CommandError> {
-        let not = |why: &str| CommandError::new(ErrorKind::NotFound, format!("{task} cannot be let go: {why}"));
+        let not = |why: &str| CommandError::new(ErrorKind::NotFound, format!("{task} cannot be released: {why}"));
         if contract(&self.contract).is_some_and(|known| !known.defaults().companions) {
-            return Err(not(&format!("nothing works in the background in its contract, `{}`", self.contract)));
+            return Err(not(&format!("its contract has no background tasks: `{}`", self.contract)));
         }
         if !settings.rules().background {
-            let why = "nothing works in the background here (`task_tool.background`)";
+            let why = "background tasks are switched off here (`task_tool.background`)";
             return Err(not(&settings.with_origin("task_tool.background", why.to_owned())));
         }
         Ok(())
@@ -94,9 +94,9 @@ impl Call {
 fn not_released(header: &TaskHeader) -> CommandError {
     let task = header.task_id;
     if header.state != TaskState::Running {
-        return CommandError::new(ErrorKind::NotFound, format!("{task} does not run any more: {}", state(header)));
+        return CommandError::new(ErrorKind::NotFound, format!("{task} is no longer running: {}", state(header)));
     }
-    let message = format!("{task} was not let go within {} s", journal_command::PATIENCE.as_secs());
+    let message = format!("{task} was not released within {} s", journal_command::PATIENCE.as_secs());
     CommandError::new(ErrorKind::Internal, message)
         .hint("its run may have been started with `task_tool.background` off")
 }

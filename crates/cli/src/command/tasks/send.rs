@@ -94,7 +94,7 @@ pub(super) fn run(args: &SendArgs, journal: &dyn Journal, settings: &Settings) -
     for rule in permissions {
         let _infallible = writeln!(
             receipt,
-            "this is no answer to what it asks: may it? {rule}\nthat is answered at the terminal of its run"
+            "this does not answer its approval request: {rule}\nthat is answered at the terminal of its run"
         );
     }
     io::stdout().lock().write_all(receipt.as_bytes())?;
@@ -159,8 +159,7 @@ fn piped() -> Result<String, CommandError> {
 }
 
 fn too_long() -> CommandError {
-    let message =
-        format!("the message has more than {MAX_MESSAGE_BYTES} bytes, and that is all that can be sent at once");
+    let message = format!("the message has more than {MAX_MESSAGE_BYTES} bytes, the most that can be sent at once");
     CommandError::usage(message).hint("write it to a file, and send the file's name")
 }
 
@@ -179,7 +178,7 @@ fn receipt(header: &TaskHeader, fate: Fate, answered: Option<&str>) -> Result<St
         (Fate::Done, Some(question)) => Ok(format!("delivered: {task} takes it as the answer to: {question}\n")),
         (Fate::Done, None) => Ok(format!("delivered: {task} reads it at its next turn, unless it ends before\n")),
         (Fate::Open(TaskState::Interrupted), _) => {
-            Ok(format!("kept: {task} was interrupted, and reads it when it goes on: sortie resume {root}\n"))
+            Ok(format!("kept: {task} was interrupted, and reads it when resumed: sortie resume {root}\n"))
         }
         (Fate::Open(TaskState::Ended(status)), _) => Err(ended(
             &TaskHeader { state: TaskState::Ended(status), ..header.clone() },
@@ -187,11 +186,11 @@ fn receipt(header: &TaskHeader, fate: Fate, answered: Option<&str>) -> Result<St
         )),
         (Fate::Open(TaskState::Running), _) => {
             let message = format!(
-                "left for {task}, whose process has not taken it within {} s",
+                "left for {task}, whose process has not read it within {} s",
                 journal_command::PATIENCE.as_secs()
             );
             Err(CommandError::new(ErrorKind::Internal, message)
-                .hint("it reads it once its process does, or when it goes on"))
+                .hint("the task reads it when its process responds, or when resumed"))
         }
     }
 }

@@ -230,8 +230,7 @@ fn advice(header: &TaskHeader, holder: Holder, root: TaskState) -> Option<String
         }
         // A process number from another container belongs to a different process here.
         Holder::OutOfSight { pid } => Some(format!(
-            "process {pid} has it, which cannot be seen from here, as in another container; end it there, or, if it is \
-             gone, `sortie resume {meant} --take-over`"
+            "process {pid} runs it out of sight, perhaps in another container; end it there, or, if it is gone, use `sortie resume {meant} --take-over`"
         )),
         Holder::Nobody | Holder::ThisProcess => None,
     }

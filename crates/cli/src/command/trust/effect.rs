@@ -64,7 +64,7 @@ fn template(path: &str, bytes: &[u8]) -> String {
     match (templates.all(), findings.iter().find(|finding| finding.is_error())) {
         ([template], _) => {
             let name = &template.name;
-            format!("is the template `{name}`, which works untrusted, too, but not in the place of one of yours")
+            format!("is the template `{name}`, which works untrusted too, but does not replace one of yours")
         }
         (_, Some(error)) => format!("is no template: {}; {}", error.message, error.fix),
         (_, None) => "is no template".to_owned(),
@@ -97,13 +97,13 @@ fn agent(path: &str, dialect: Dialect, bytes: &[u8], tools: &[String]) -> (Strin
     let untrusted = Registry::assemble(vec![AgentFile { trusted: false, ..file }], Vec::new(), tools);
     match (&reading.name, &reading.definition) {
         (Some(name), None) => (format!("is broken; it would be the agent `{name}` (sortie agents check {path})"), true),
-        (None, _) => (format!("is no agent (sortie agents check {path})"), true),
+        (None, _) => (format!("is not an agent (sortie agents check {path})"), true),
         (Some(name), Some(_)) if Registry::builtin().get(name).is_ok() => {
             (format!("replaces the built-in agent `{name}`"), false)
         }
         (Some(name), Some(definition)) if untrusted.all().contains(definition) => {
-            (format!("is the agent `{name}`, which works untrusted, too"), true)
+            (format!("is the agent `{name}`, which works untrusted too"), true)
         }
-        (Some(name), Some(_)) => (format!("is the agent `{name}` as it is written; untrusted it is not"), false),
+        (Some(name), Some(_)) => (format!("is the agent `{name}` in full; untrusted, it is restricted"), false),
     }
 }

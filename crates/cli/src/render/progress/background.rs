@@ -53,7 +53,7 @@ pub(super) fn name(task: TaskId, subject: Option<&Subject>) -> String {
 pub(super) fn remark<'a>(fact: &Fact, subject_of: impl Fn(TaskId) -> Option<&'a Subject>) -> Option<String> {
     match fact {
         Fact::ChildReleased { child, .. } => {
-            Some(format!("{} goes on in the background", name(*child, subject_of(*child))))
+            Some(format!("{} continues in the background", name(*child, subject_of(*child))))
         }
         Fact::ChildAdopted { child, .. } => {
             Some(format!("takes over {}, whose parent has failed", name(*child, subject_of(*child))))

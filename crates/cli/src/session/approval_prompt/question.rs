@@ -72,7 +72,7 @@ impl Prompt<'_> {
             }
             Some(_) => format!("t allows {rules}"),
             None if question.by_hand.is_empty() => {
-                format!("t allows {rules}; no rule would allow it for good, as long as another one asks")
+                format!("t allows {rules}; no rule can allow it for good while another one asks")
             }
             None => format!(
                 "t allows {rules}; to allow a command for good, in every project, write {} into your settings by hand",
@@ -128,7 +128,7 @@ pub(super) fn asker(task: TaskId, title: &str, within: Option<Duration>, columns
 
 /// Sentence about a task that went into the background while it asks.
 pub(super) fn hurried(task: TaskId, within: Duration, columns: usize) -> String {
-    let waits = format!("{task} works in the background now, and waits {} for an answer", shown_time(within));
+    let waits = format!("{task} now works in the background, and waits {} for an answer", shown_time(within));
     sentence(&waits, columns)
 }
 

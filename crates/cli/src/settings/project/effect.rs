@@ -70,7 +70,7 @@ pub(crate) fn of_variables(bytes: &[u8]) -> Result<Vec<String>, CommandError> {
 fn said(line: usize, name: &str, key: &Key, value: &Value) -> Power {
     let (kind, shown) = (key.kind, key.kind.render(value));
     let text = if key.is_never_a_projects(value) {
-        format!("line {line}: says {name} = {shown}, which never counts from a project")
+        format!("line {line}: sets {name} = {shown}, which never counts from a project")
     } else if let Value::Hook(hook) = value {
         format!("line {line}: runs {}, with your rights and without walls", hook.in_words())
     } else if let Value::Server(server) = value {
@@ -78,7 +78,7 @@ fn said(line: usize, name: &str, key: &Key, value: &Value) -> Power {
     } else if kind.is_list() {
         format!("line {line}: adds {shown} to {name}")
     } else if matches!(kind, Kind::Url) {
-        format!("line {line}: sets {name} = {shown}: what you ask, and the key of this route, go there")
+        format!("line {line}: sets {name} = {shown}: your requests, and the key of this route, go there")
     } else {
         format!("line {line}: sets {name} = {shown}")
     };

@@ -75,7 +75,7 @@ fn no_destination(route: &str, what: &str) -> CommandError {
     }
     let variables: Vec<&str> =
         PROVIDERS.iter().filter_map(|provider| provider.key_variables.first().copied()).collect();
-    error.hint(format!("a key in {} needs nothing beside it", variables.join(", ")))
+    error.hint(format!("a key in {} needs no other setting", variables.join(", ")))
 }
 
 pub(super) fn no_address_of_wire(route: &str, wire: WireKind) -> CommandError {

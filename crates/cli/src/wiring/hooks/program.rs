@@ -108,7 +108,7 @@ impl HookGround {
         }
         let relative = real.strip_prefix(&self.workspace).ok().and_then(Path::to_str);
         let Some(relative) = relative.filter(|relative| Path::new(relative).starts_with(HOOKS)) else {
-            return Err(format!("was not run: agents could change it where it lies; move it to {HOOKS}, or elsewhere"));
+            return Err(format!("was not run: agents could change it there; move it to {HOOKS}, or elsewhere"));
         };
         if self.is_trusted(&real, relative) {
             return Ok(real);

@@ -388,7 +388,7 @@ async fn a_program_that_agents_can_change_does_not_run() {
         at("workspace/.sortie/hooks/to-evil"),
     ] {
         let said = said_of(&yard, program.clone(), true).await;
-        assert!(said.contains("was not run: agents could change it where it lies"), "{program:?}: {said}");
+        assert!(said.contains("was not run: agents could change it there"), "{program:?}: {said}");
     }
     assert!(!yard.path("workspace/ran").exists() && !yard.path("workspace/good").exists());
     assert_eq!(said_of(&yard, HookProgram::Named("good".to_owned()), false).await, "");

@@ -35,7 +35,7 @@ fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     let began = Instant::now();
     while !holds() {
         assert!(began.elapsed() < PATIENCE, "{what}");
-        // Polls by sleeping: nothing signals the end of another program's process.
+        // Sleeps on purpose: nothing signals the end of another program's process.
         thread::sleep(Duration::from_millis(5));
     }
 }

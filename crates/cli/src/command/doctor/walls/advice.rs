@@ -60,7 +60,7 @@ impl Machine {
             steps.push(step.to_owned());
         }
         if steps.is_empty() {
-            steps.push("whoever confines this program has to allow it `unshare` and `mount`".to_owned());
+            steps.push("the sandbox around this program must allow `unshare` and `mount`".to_owned());
         }
         format!("for namespaces: {}", steps.join("; "))
     }
@@ -79,7 +79,7 @@ impl Machine {
             Some(modules) if !is_on(modules) => {
                 format!("boot the kernel with `lsm=landlock,{modules}`; it must be built with CONFIG_SECURITY_LANDLOCK")
             }
-            Some(_) => "whoever confines this program has to allow it the system calls of Landlock".to_owned(),
+            Some(_) => "the sandbox around this program must allow the system calls of Landlock".to_owned(),
             None => {
                 "the kernel must be built with CONFIG_SECURITY_LANDLOCK and booted with `landlock` in `lsm=`".to_owned()
             }
@@ -113,7 +113,7 @@ mod tests {
             apparmor_restrict_unprivileged_userns: Some(1),
             ..Machine::default()
         };
-        let advice = "for namespaces: whoever confines this program has to allow it `unshare` and `mount`";
+        let advice = "for namespaces: the sandbox around this program must allow `unshare` and `mount`";
         assert_eq!(machine.how_to_have_namespaces(), advice);
         let contained = Machine { is_container: true, ..machine };
         assert!(contained.how_to_have_namespaces().contains("--cap-add SYS_ADMIN"));

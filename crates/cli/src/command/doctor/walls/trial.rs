@@ -66,7 +66,7 @@ fn namespaces(yard: &TrialDirectory<'_>, tier: Tier) -> Verdict {
             }
             [_, _, user] if user == users => Verdict::Stands("mounts and processes of its own"),
             [_, _, _] => Verdict::Stands("mounts, processes and users of its own"),
-            _ => Verdict::Untried(format!("no namespaces are told: {output}")),
+            _ => Verdict::Untried(format!("no namespaces are reported: {output}")),
         }
     })
 }
@@ -78,7 +78,7 @@ fn system_calls(yard: &TrialDirectory<'_>, tier: Tier) -> Verdict {
     on_output(yard, tier, command, |output| {
         let says = |name: &str, value: &str| output.lines().any(|line| line == format!("{name}:\t{value}"));
         if !output.contains("Seccomp:") {
-            return Verdict::Untried("the kernel does not tell".to_owned());
+            return Verdict::Untried("the kernel does not report it".to_owned());
         }
         let confined = says("Seccomp", "2") && says("NoNewPrivs", "1") && says("CapEff", "0000000000000000");
         if confined && !output.contains("unshared") {
@@ -121,7 +121,7 @@ fn protected(yard: &TrialDirectory<'_>, tier: Tier) -> Verdict {
         Ok(_) if fs::read_to_string(&config).is_ok_and(|text| text == AS_IT_WAS) && !settings.exists() => {
             Verdict::Stands(".git/config stays as it is, and .sortie cannot be made")
         }
-        Ok(_) => Verdict::Falls("a command changed what is protected"),
+        Ok(_) => Verdict::Falls("a command changed protected files"),
     }
 }
 
@@ -170,7 +170,7 @@ fn processes(yard: &TrialDirectory<'_>, tier: Tier) -> Verdict {
         }
         // In another namespace the number alone belongs to another process.
         match (seen.any(|process| process == own), output.contains("touched")) {
-            (false, _) => Verdict::Stands("a command sees its own alone"),
+            (false, _) => Verdict::Stands("a command sees only its own"),
             (true, false) => Verdict::Lacks("a command sees the machine's processes, though it cannot touch them"),
             (true, true) => Verdict::Lacks("a command sees the machine's processes, and can send signals to yours"),
         }
@@ -199,7 +199,9 @@ fn environment(yard: &TrialDirectory<'_>, tier: Tier) -> Verdict {
     match finish(yard.start_with(tier, &yard.walls(), &environment, "env")) {
         Err(why) => Verdict::Untried(why),
         Ok(output) if output.contains(CANARY) => Verdict::Falls("a command gets variables that it should not"),
-        Ok(output) if output.contains("PATH=") => Verdict::Stands("no key reaches a command, nor what programs obey"),
+        Ok(output) if output.contains("PATH=") => {
+            Verdict::Stands("no key reaches a command, nor a variable that controls programs")
+        }
         Ok(output) => Verdict::Untried(output),
     }
 }
@@ -219,11 +221,11 @@ fn end(yard: &TrialDirectory<'_>, tier: Tier) -> Verdict {
         let over = Instant::now() + Duration::from_secs(2);
         while is_asleep(&marker) {
             if Instant::now() >= over {
-                return Verdict::Falls("what a command left running goes on");
+                return Verdict::Falls("processes that a command left running continue");
             }
             std::thread::yield_now();
         }
-        Verdict::Stands("all that a command started is gone with it")
+        Verdict::Stands("all processes of a command end with it")
     })
 }
 
