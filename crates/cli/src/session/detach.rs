@@ -1,6 +1,6 @@
 //! `--detach`: leaves a run once its main agent only waits for background sub-agents.
 //!
-//! Nothing continues without this process. The journal has everything, as after a crash, and `sortie resume` continues.
+//! Nothing continues without this process. The journal has everything, as after a crash, for `sortie resume` to use.
 
 use std::io::{self, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
