@@ -12,12 +12,11 @@ use std::process::Stdio;
 
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
+use sortie_workshop::{Verdict, Workspace, cargo, host, process, python};
 
 use self::table::Table;
 use self::tools::Tools;
-use crate::test::{python, strace, suite};
-use crate::workspace::{Workspace, cargo, host};
-use crate::{Verdict, process};
+use crate::test::{strace, suite};
 
 const INSTRUMENTATION: &str = "-Cinstrument-coverage";
 /// Where an instrumented program writes what it ran. Tests that start one in an empty environment pass it on.

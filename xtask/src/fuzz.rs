@@ -9,10 +9,10 @@ use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-
-use crate::Verdict;
-use crate::process::{self, Finished};
-use crate::workspace::{Workspace, cargo, host};
+use sortie_workshop::{
+    Verdict, Workspace, cargo, host,
+    process::{self, Finished},
+};
 
 /// Long enough for some hundred thousand inputs.
 const USUAL_SECONDS: u64 = 60;

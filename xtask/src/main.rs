@@ -1,27 +1,22 @@
 //! What a contributor runs: `cargo xtask test` and the commands below it in the usage.
 //!
-//! It drives cargo and reads the repository as text. It links none of the other crates, so that it builds at once
-//! and still works while one of them does not compile.
+//! It drives cargo and reads the repository as text. It links none of the program's crates, so that it builds at once
+//! and still works while one of them does not compile. `bench`, `crash`, `soak` and `mcp` are programs of their own.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "its output is for the person who runs it")]
 
-mod bench;
 mod conformance;
 mod coverage;
-mod crash;
 mod fuzz;
-mod mcp;
 mod mutants;
-mod package;
-mod process;
-mod soak;
+mod program;
 mod test;
 mod tidy;
-mod workspace;
 
 use std::process::ExitCode;
 
 use anyhow::Result;
+use sortie_workshop::Verdict;
 
 const USAGE: &str = "\
 Usage: cargo xtask <command>
@@ -61,32 +56,7 @@ Usage: cargo xtask <command>
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    match dispatch(&arguments) {
-        Ok(Verdict::Good) => ExitCode::SUCCESS,
-        Ok(Verdict::Bad) => ExitCode::FAILURE,
-        Ok(Verdict::WrongUsage) => {
-            eprint!("{USAGE}");
-            ExitCode::from(2)
-        }
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::FAILURE
-        }
-    }
-}
-
-/// How a command ended. What was bad is already on the screen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Verdict {
-    Good,
-    Bad,
-    WrongUsage,
-}
-
-impl Verdict {
-    fn good_if(condition: bool) -> Self {
-        if condition { Self::Good } else { Self::Bad }
-    }
+    Verdict::exit_code(dispatch(&arguments), USAGE)
 }
 
 fn dispatch(arguments: &[String]) -> Result<Verdict> {
@@ -113,12 +83,12 @@ fn command(name: &str) -> Option<Command> {
         "tidy" => tidy::run,
         "conformance" => conformance::run,
         "coverage" => |words| without_words(words, coverage::run),
-        "crash" => crash::run,
-        "soak" => soak::run,
         "fuzz" => fuzz::run,
-        "mcp" => mcp::run,
         "mutants" => |words| without_words(words, mutants::run),
-        "bench" => bench::run,
+        "bench" => |words| program::run("sortie-bench", &[], words),
+        "crash" => |words| program::run("sortie-torture", &["crash"], words),
+        "soak" => |words| program::run("sortie-torture", &["soak"], words),
+        "mcp" => |words| program::run("sortie-torture", &["mcp"], words),
         _ => return None,
     };
     Some(run)

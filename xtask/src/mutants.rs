@@ -11,13 +11,14 @@ use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use sortie_workshop::{
+    Package, Verdict, Workspace, cargo,
+    process::{self, Finished},
+};
 
 use self::list::{MUTANTS, Mutant, Suite};
-use crate::Verdict;
-use crate::process::{self, Finished};
 use crate::test::build::{self, TestBinary};
 use crate::test::{libtest, suite};
-use crate::workspace::{Package, Workspace, cargo};
 
 /// Far more than any of the tests takes; one that hangs has not said anything.
 const BUDGET: Duration = Duration::from_mins(2);

@@ -5,7 +5,6 @@
 
 pub(crate) mod build;
 pub(crate) mod libtest;
-pub(crate) mod python;
 mod report;
 pub(crate) mod strace;
 pub(crate) mod suite;
@@ -15,11 +14,11 @@ use std::process::Command;
 use std::time::Instant;
 
 use anyhow::{Result, bail};
+use sortie_workshop::{Package, Verdict, Workspace, cargo, process, python};
 
 use self::build::TestBinary;
 use self::report::{Report, Row};
-use crate::workspace::{Package, Workspace, cargo};
-use crate::{Verdict, crash, fuzz, mcp, mutants, process, tidy};
+use crate::{fuzz, mutants, program, tidy};
 
 /// Runs everything, or the suites of the named crates only.
 pub(crate) fn run(names: &[String]) -> Result<Verdict> {
@@ -51,13 +50,13 @@ pub(crate) fn run(names: &[String]) -> Result<Verdict> {
             mutants::all_are_noticed(&workspace)
         })?;
         check(&mut report, "crash", "something was lost, done twice or left behind, see above", || {
-            crash::survives_some(&workspace)
+            Ok(program::run("sortie-torture", &["crash"], &[])? == Verdict::Good)
         })?;
         check(&mut report, "fuzz", "an input broke a reader, see above", || {
             fuzz::finds_nothing(&workspace, fuzz::Effort::SHORT)
         })?;
         check(&mut report, "mcp", "a program by others and ours do not understand each other, see above", || {
-            mcp::all_understand(&workspace)
+            Ok(program::run("sortie-torture", &["mcp"], &[])? == Verdict::Good)
         })?;
     }
     if packages.iter().any(|package| package.has_library()) {

@@ -27,11 +27,10 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result};
+use sortie_workshop::{Verdict, Workspace, process};
 
 use self::file::File;
 use self::finding::{Finding, Weight};
-use crate::workspace::Workspace;
-use crate::{Verdict, process};
 
 /// Rules that look at one file at a time.
 type FileRule = fn(&File) -> Vec<Finding>;

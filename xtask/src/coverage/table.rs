@@ -6,10 +6,10 @@ use std::ops::AddAssign;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
+use sortie_workshop::Workspace;
 
 use super::lcov::Lines;
 use crate::tidy;
-use crate::workspace::Workspace;
 
 /// More than this many of a hundred lines are to be run by tests.
 const TARGET: f64 = 80.0;

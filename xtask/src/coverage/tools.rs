@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
-
-use crate::process;
+use sortie_workshop::process;
 
 pub(super) struct Tools {
     folder: PathBuf,

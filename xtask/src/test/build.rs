@@ -5,8 +5,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result};
 use serde::Deserialize;
-
-use crate::workspace::cargo;
+use sortie_workshop::cargo;
 
 /// A compiled binary that holds tests.
 #[derive(Debug)]

@@ -1,9 +1,7 @@
 //! `strace`, with which a test watches what the program asks the kernel for.
 
 use anyhow::Result;
-
-use crate::package;
-use crate::workspace::Package;
+use sortie_workshop::{Package, install_if_missing};
 
 /// The test that needs it. It is for Linux alone, like the program.
 const TEST: &str = "tests/it/hostile.rs";
@@ -15,5 +13,5 @@ pub(super) fn needed_by(packages: &[&Package]) -> bool {
 
 /// Makes sure that it is there, installing it where that is possible.
 pub(crate) fn prepare() -> Result<()> {
-    package::prepare("strace", "strace", "the tests of the cli")
+    install_if_missing("strace", "strace", "the tests of the cli")
 }

@@ -6,14 +6,16 @@ use std::process::Command;
 use std::time::Duration;
 
 use anyhow::Result;
+use sortie_workshop::{
+    Package, cargo,
+    process::{self, Finished},
+    python,
+};
 
 use super::build::TestBinary;
 use super::libtest::{self, Count};
-use super::python;
 use super::report::Row;
 use crate::conformance;
-use crate::process::{self, Finished};
-use crate::workspace::{Package, cargo};
 
 /// Minutes that a suite may take. A suite that needs more is too slow to be run often; make it faster first.
 const USUAL_BUDGET: u64 = 5;

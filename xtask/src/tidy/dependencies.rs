@@ -2,8 +2,9 @@
 //!
 //! Dependencies point downwards, layer by layer. Tests may use anything.
 
+use sortie_workshop::{Dependency, Package};
+
 use super::finding::Finding;
-use crate::workspace::{Dependency, Package};
 
 /// Each crate's layer, by package name. A new crate gets its line here first.
 const LAYERS: &[(&str, u8)] = &[
@@ -12,6 +13,7 @@ const LAYERS: &[(&str, u8)] = &[
     ("sortie-protocol", 0),
     ("sortie-schema", 0),
     ("sortie-shell-reader", 0),
+    ("sortie-workshop", 0),
     ("sortie-agents", 1),
     ("sortie-contract", 1),
     ("sortie-journal", 1),
@@ -23,7 +25,9 @@ const LAYERS: &[(&str, u8)] = &[
     ("sortie-engine", 3),
     ("sortie-mcp", 4),
     ("sortie", 5),
+    ("sortie-bench", 6),
     ("sortie-testkit", 6),
+    ("sortie-torture", 6),
     ("xtask", 6),
 ];
 
@@ -34,9 +38,15 @@ const EXCEPTIONS: &[(&str, &str)] =
 /// Edges that point downwards and are still wrong: what plays the world around the program knows its nouns alone.
 const FORBIDDEN: &[(&str, &str)] = &[("sortie-testkit", "sortie"), ("sortie-testkit", "sortie-engine")];
 
+/// Programs that judge the others from outside.
+const WORKSHOP: &[&str] = &["sortie-bench", "sortie-torture", "xtask"];
+
+/// The one crate that they link, and nothing else does.
+const SHARED: &str = "sortie-workshop";
+
 /// Foreign crates that are confined to some of ours.
 const CONFINED: &[(&str, &[&str])] = &[
-    ("anyhow", &["sortie", "xtask"]),
+    ("anyhow", &["sortie", "sortie-bench", "sortie-torture", "sortie-workshop", "xtask"]),
     ("clap", &["sortie"]),
     ("granit-parser", &["sortie-agents"]),
     ("html5ever", &["sortie-tools"]),
@@ -80,7 +90,7 @@ fn check_package(package: &Package) -> Vec<Finding> {
         let mend = "give it a layer in xtask/src/tidy/dependencies.rs, and a row in ARCHITECTURE.md";
         return vec![Finding::error(place, format!("`{}` stands in no layer", package.name), mend)];
     };
-    let linked = package.dependencies.iter().filter(|dependency| !dependency.is_for_tests());
+    let linked = package.dependencies.iter().filter(|dependency| !is_for_tests(dependency));
     linked
         .filter_map(|dependency| {
             let (what, mend) = wrong(&package.name, layer, &dependency.name)?;
@@ -95,9 +105,13 @@ fn wrong(from: &str, from_layer: u8, to: &str) -> Option<(String, &'static str)>
         let what = format!("`{from}` links `{to}`, which is for tests");
         return Some((what, "move it to [dev-dependencies]"));
     }
-    if from == "xtask" && layer(to).is_some() {
-        let what = format!("`xtask` links `{to}`, so it no longer builds when that one does not");
+    if (WORKSHOP.contains(&from) || from == SHARED) && to != SHARED && layer(to).is_some() {
+        let what = format!("`{from}` links `{to}`, so it no longer builds when that one does not");
         return Some((what, "run the program instead of linking it"));
+    }
+    if to == SHARED && !WORKSHOP.contains(&from) {
+        let what = format!("`{from}` links `{to}`, which is for the programs that judge it");
+        return Some((what, "leave it to xtask, bench and torture"));
     }
     if let Some(to_layer) = layer(to) {
         let fine = (to_layer < from_layer && !FORBIDDEN.contains(&(from, to))) || EXCEPTIONS.contains(&(from, to));
@@ -118,17 +132,15 @@ fn layer(package: &str) -> Option<u8> {
     LAYERS.iter().find(|(name, _)| *name == package).map(|&(_, layer)| layer)
 }
 
-impl Dependency {
-    fn is_for_tests(&self) -> bool {
-        self.kind.as_deref() == Some("dev")
-    }
+fn is_for_tests(dependency: &Dependency) -> bool {
+    dependency.kind.as_deref() == Some("dev")
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::finding::render;
     use super::*;
-    use crate::workspace::Workspace;
+    use sortie_workshop::Workspace;
 
     fn check_edge(from: &str, kind: Option<&str>, to: &str) -> String {
         render(&check(&workspace(from, kind, to).packages))
@@ -169,8 +181,13 @@ mod tests {
     }
 
     #[test]
-    fn xtask_links_none_of_ours() {
-        assert_ne!(check_edge("xtask", None, "sortie-protocol"), "");
+    fn the_workshop_and_the_program_do_not_link_each_other() {
+        for from in WORKSHOP {
+            assert_ne!(check_edge(from, None, "sortie-protocol"), "");
+            assert_eq!(check_edge(from, None, SHARED), "");
+        }
+        assert_ne!(check_edge(SHARED, None, "sortie-protocol"), "");
+        assert_ne!(check_edge("sortie", None, SHARED), "");
     }
 
     #[test]

@@ -31,7 +31,7 @@ const DOORS: &[Door] = &[
         words: &["env::var", "env::var_os", "env::vars", "env::vars_os", "env::set_var", "env::remove_var"],
         except: &[],
         // What `crash` and `mutant` read is compiled into the builds of `cargo xtask crash` and `mutants` alone.
-        open_to: &["cli", "crash", "mutant", "testkit", "xtask"],
+        open_to: &["cli", "crash", "mutant", "testkit", "torture", "workshop", "xtask"],
         open_to_tests: true,
         what: "the environment is read outside the command line",
         mend: "read it in the cli's settings and pass the value down",
@@ -39,7 +39,7 @@ const DOORS: &[Door] = &[
     Door {
         words: &["std::fs", "fs::", "File::", "OpenOptions"],
         except: &["use std::fs::File;", "use std::fs::Metadata;"],
-        open_to: &["sandbox", "journal", "cli", "testkit", "xtask"],
+        open_to: &["sandbox", "journal", "cli", "testkit", "bench", "torture", "workshop", "xtask"],
         open_to_tests: true,
         what: "files are touched outside the sandbox and the journal",
         mend: "go through sortie-sandbox, which keeps every path inside the workspace",
@@ -48,7 +48,7 @@ const DOORS: &[Door] = &[
         words: &["process::Command"],
         except: &[],
         // `config edit` starts the editor that the user has chosen; nothing of a project reaches it.
-        open_to: &["sandbox", "testkit", "xtask", "cli/src/command/config/edit.rs"],
+        open_to: &["sandbox", "testkit", "bench", "torture", "workshop", "xtask", "cli/src/command/config/edit.rs"],
         open_to_tests: true,
         what: "a process is started outside the sandbox",
         mend: "start it through sortie-sandbox, which confines and ends it",
@@ -66,7 +66,7 @@ const DOORS: &[Door] = &[
     Door {
         words: &["println!", "eprintln!", "print!", "eprint!"],
         except: &[],
-        open_to: &["cli", "xtask", "testkit/src/bin"],
+        open_to: &["cli", "bench", "torture", "workshop", "xtask", "testkit/src/bin"],
         open_to_tests: true,
         what: "a library prints",
         mend: "return the value, or record an event; the cli shows it",

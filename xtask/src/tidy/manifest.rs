@@ -65,7 +65,10 @@ pub(super) fn hides_no_tests(file: &File) -> Vec<Finding> {
     })
 }
 
-/// Plain cargo commands cover every crate but `xtask`.
+/// Crates that `cargo xtask` builds when it needs them.
+const LEFT_OUT: [&str; 4] = ["bench", "torture", "workshop", "xtask"];
+
+/// Plain cargo commands cover every crate of the program and its tests.
 pub(super) fn default_members(files: &[File]) -> Vec<Finding> {
     let Some(root) = files.iter().find(|file| file.path() == "Cargo.toml") else { return Vec::new() };
     let manifest: Table = root.text().parse().unwrap_or_default();
@@ -79,7 +82,7 @@ pub(super) fn default_members(files: &[File]) -> Vec<Finding> {
         .collect();
     files
         .iter()
-        .filter(|file| file.is_member_manifest() && file.owner() != Some("xtask"))
+        .filter(|file| file.is_member_manifest() && !file.owner().is_some_and(|owner| LEFT_OUT.contains(&owner)))
         .filter_map(|file| file.path().strip_suffix("/Cargo.toml"))
         .filter(|folder| !listed.contains(folder))
         .map(|folder| {

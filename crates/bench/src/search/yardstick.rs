@@ -1,0 +1,68 @@
+//! `rg` from the package registry, installed below the target folder for this purpose alone.
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use sortie_workshop::{cargo, process};
+
+use super::{MAX_LINES, Mode, Query};
+
+const VERSION: &str = "15.2.0";
+
+pub(super) struct Ripgrep {
+    program: PathBuf,
+}
+
+impl Ripgrep {
+    /// Finds the one that an earlier run installed, or installs it.
+    pub(super) fn install(target: &Path) -> Result<Self> {
+        let root = target.join("yardstick");
+        let program = root.join("bin/rg");
+        if !has_version(&program) {
+            eprintln!("==> ripgrep {VERSION}, the yardstick");
+            let mut install = cargo();
+            install.args(["install", "--quiet", "--locked", "ripgrep", "--version", VERSION, "--root"]).arg(&root);
+            if !process::succeeds(install.arg("--target-dir").arg(root.join("build")))? {
+                bail!("ripgrep {VERSION} could not be installed");
+            }
+        }
+        Ok(Self { program })
+    }
+
+    /// One search under Grep's rules: hidden files too, ignore files of the tree and no others, not into `.git`. Takes
+    /// at most one line more than Grep shows, by which Grep, too, learns that more follow. Returns how many there were.
+    pub(super) fn search(&self, tree: &Path, query: &Query, mode: Mode) -> Result<(Duration, usize)> {
+        let mut command = Command::new(&self.program);
+        command
+            .args(["--no-config", "--color", "never", "--no-heading", "--hidden", "--glob", "!.git"])
+            .args(["--no-require-git", "--no-ignore-global", "--no-ignore-parent", "--no-ignore-exclude"])
+            .arg(match mode {
+                Mode::Files => "--files-with-matches",
+                Mode::Content => "--line-number",
+            })
+            .args(query.ignore_case.then_some("--ignore-case"))
+            .args(["--regexp", query.pattern, "./"])
+            .current_dir(tree)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped());
+        let clock = Instant::now();
+        let mut child = command.spawn().context("cannot run rg")?;
+        let output = BufReader::new(child.stdout.take().context("rg has no output")?);
+        // The pipe closes with its reader, and that ends `rg`.
+        let n_lines = output.split(b'\n').take(MAX_LINES + 1).count();
+        let status = child.wait()?;
+        let elapsed = clock.elapsed();
+        match status.code() {
+            Some(0 | 1) => Ok((elapsed, n_lines)),
+            _ => bail!("rg failed ({status})"),
+        }
+    }
+}
+
+fn has_version(program: &Path) -> bool {
+    let output = Command::new(program).arg("--version").output();
+    output.is_ok_and(|output| output.stdout.starts_with(format!("ripgrep {VERSION}").as_bytes()))
+}
