@@ -12,11 +12,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Result;
-use sortie_workshop::{Verdict, Workspace, cargo, process, python};
+use sortie_workshop::{Verdict, Workspace, cargo, libtest, process, python};
 
 use self::page::Page;
 use self::statement::Statements;
-use crate::test::libtest;
 
 /// The test binary, and the folder that it is made from.
 pub(crate) const TARGET: &str = "conformance";

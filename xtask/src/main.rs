@@ -1,14 +1,13 @@
 //! What a contributor runs: `cargo xtask test` and the commands below it in the usage.
 //!
 //! It drives cargo and reads the repository as text. It links none of the program's crates, so that it builds at once
-//! and still works while one of them does not compile. `bench`, `crash`, `soak` and `mcp` are programs of their own.
+//! and still works while one of them does not compile. Benchmarks and trials are programs of
+//! their own.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "its output is for the person who runs it")]
 
 mod conformance;
 mod coverage;
-mod fuzz;
-mod mutants;
 mod program;
 mod test;
 mod tidy;
@@ -21,9 +20,11 @@ use sortie_workshop::Verdict;
 const USAGE: &str = "\
 Usage: cargo xtask <command>
 
+  quick             Format, tidy, clippy and the suites of all crates but the cli, with fewer made-up cases: two minutes.
   test [SUITE...]   Format, tidy, clippy, every crate's tests within its time budget, examples, doc tests, guards
                     taken out, 200 kills, some seconds of fuzzing, and programs by others (`mcp`).
                     With names (`journal`, `cli`), the tests of these crates only.
+      --write       Put the table of times into docs/test-times.md; `quick --write` does so, too.
   tidy              The rules that no compiler checks: walls between crates and rooms, sizes, names, doors.
       --write       Put the tables of rooms into ARCHITECTURE.md, and lower the numbers in left.toml.
   conformance       Every statement of the five documents: passed, or what it waits for.
@@ -76,19 +77,17 @@ type Command = fn(&[String]) -> Result<Verdict>;
 /// What runs under a name.
 fn command(name: &str) -> Option<Command> {
     let run: Command = match name {
-        "test" => |names| {
-            let flagged = names.iter().any(|name| name.starts_with('-'));
-            if flagged { Ok(Verdict::WrongUsage) } else { test::run(names) }
-        },
+        "quick" => test::quick,
+        "test" => test::run,
         "tidy" => tidy::run,
         "conformance" => conformance::run,
         "coverage" => |words| without_words(words, coverage::run),
-        "fuzz" => fuzz::run,
-        "mutants" => |words| without_words(words, mutants::run),
-        "bench" => |words| program::run("sortie-bench", &[], words),
-        "crash" => |words| program::run("sortie-torture", &["crash"], words),
-        "soak" => |words| program::run("sortie-torture", &["soak"], words),
-        "mcp" => |words| program::run("sortie-torture", &["mcp"], words),
+        "bench" => program::bench,
+        "crash" => |words| program::trial("crash", words),
+        "fuzz" => |words| program::trial("fuzz", words),
+        "mcp" => |words| program::trial("mcp", words),
+        "mutants" => |words| program::trial("mutants", words),
+        "soak" => |words| program::trial("soak", words),
         _ => return None,
     };
     Some(run)

@@ -1,69 +1,90 @@
-//! `cargo xtask test`: everything that must hold, each step timed, and a summary of where the time went.
+//! `cargo xtask test`, everything that must hold, and `cargo xtask quick`, the part of it that takes two minutes.
 //!
-//! It installs what the tests need, builds all of them once, and then runs them crate by crate, so that building is
-//! not charged to a suite. A failing step does not hide the next one: all steps run.
+//! Each step is timed. Tests are built before the first of them runs, so that no suite is charged for building. All
+//! steps run, also after one that failed.
 
-pub(crate) mod build;
-pub(crate) mod libtest;
 mod report;
-pub(crate) mod strace;
-pub(crate) mod suite;
+mod suite;
 
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Instant;
 
 use anyhow::{Result, bail};
-use sortie_workshop::{Package, Verdict, Workspace, cargo, process, python};
+use sortie_workshop::page::{self, Marks};
+use sortie_workshop::{
+    Package, TestBinary, Verdict, Workspace, build_tests, cargo, install_if_missing, process, python,
+};
 
-use self::build::TestBinary;
 use self::report::{Report, Row};
-use crate::{fuzz, mutants, program, tidy};
+use self::suite::Extent;
+use crate::{program, tidy};
 
-/// Runs everything, or the suites of the named crates only.
-pub(crate) fn run(names: &[String]) -> Result<Verdict> {
+/// The page that says where the time goes, and its two tables.
+const TIMES: &str = "docs/test-times.md";
+const TEST_TIMES: Marks =
+    Marks { begin: "<!-- test: written by `cargo xtask test --write` -->", end: "<!-- end of test -->" };
+const QUICK_TIMES: Marks =
+    Marks { begin: "<!-- quick: written by `cargo xtask quick --write` -->", end: "<!-- end of quick -->" };
+
+/// The crate whose tests start the program, thousands of times.
+const SLOW: &str = "cli";
+
+/// The test of the cli that needs `strace`. It is for Linux alone, like the program.
+const TRACED: &str = "tests/it/hostile.rs";
+
+/// `[SUITE...]`: everything, or the suites of these crates only. `[--write]`: everything, and the table of its times.
+pub(crate) fn run(words: &[String]) -> Result<Verdict> {
+    let write = words == ["--write"];
+    let names = if write { &[] } else { words };
+    if names.iter().any(|name| name.starts_with('-')) {
+        return Ok(Verdict::WrongUsage);
+    }
     let workspace = Workspace::load()?;
     let packages = select(&workspace, names)?;
     let everything = names.is_empty();
     let mut report = Report::default();
     if everything {
-        check(&mut report, "format", "run `cargo fmt --all`", || {
-            process::succeeds(cargo().args(["fmt", "--all", "--check"]))
-        })?;
-        check(&mut report, "tidy", "mend what it says above", || Ok(tidy::run(&[])? == Verdict::Good))?;
-        check(&mut report, "clippy", "mend what it says above", || process::succeeds(&mut clippy()))?;
+        checks(&mut report)?;
     }
-    let python = prepare_python(&mut report, &workspace, &packages);
-    prepare_strace(&mut report, &packages);
-    if let Some(binaries) = build_tests(&mut report, &packages, everything)? {
-        for package in &packages {
-            announce(package.folder());
-            let binaries = binaries.iter().filter(|binary| binary.package == package.id);
-            report.push(suite::run(package, binaries, python.as_deref())?);
-        }
-    }
+    suites(&mut report, &workspace, &packages, if everything { Extent::Everything } else { Extent::Named })?;
     if everything {
-        check(&mut report, "examples", "they must compile", || {
+        report.check("examples", "they must compile", || {
             process::succeeds(cargo().args(["build", "--quiet", "--workspace", "--examples"]))
         })?;
-        check(&mut report, "mutants", "a guard can be taken out and nobody notices, see above", || {
-            mutants::all_are_noticed(&workspace)
-        })?;
-        check(&mut report, "crash", "something was lost, done twice or left behind, see above", || {
-            Ok(program::run("sortie-torture", &["crash"], &[])? == Verdict::Good)
-        })?;
-        check(&mut report, "fuzz", "an input broke a reader, see above", || {
-            fuzz::finds_nothing(&workspace, fuzz::Effort::SHORT)
-        })?;
-        check(&mut report, "mcp", "a program by others and ours do not understand each other, see above", || {
-            Ok(program::run("sortie-torture", &["mcp"], &[])? == Verdict::Good)
-        })?;
+        trial(&mut report, "mutants", &[], "a guard can be taken out and nobody notices")?;
+        trial(&mut report, "crash", &[], "something was lost, done twice or left behind")?;
+        trial(&mut report, "fuzz", &["--fixed"], "an input broke a reader")?;
+        trial(&mut report, "mcp", &[], "a program by others and ours do not understand each other")?;
     }
     if packages.iter().any(|package| package.has_library()) {
         announce("doc tests");
         report.push(suite::run_doc_tests(&packages)?);
     }
+    finish(&workspace, &report, write.then_some(TEST_TIMES))
+}
+
+/// `[--write]`: puts the table of its times into the documentation.
+pub(crate) fn quick(words: &[String]) -> Result<Verdict> {
+    let write = words == ["--write"];
+    if !write && !words.is_empty() {
+        return Ok(Verdict::WrongUsage);
+    }
+    let workspace = Workspace::load()?;
+    let mut packages = select(&workspace, &[])?;
+    packages.retain(|package| package.folder() != SLOW);
+    let mut report = Report::default();
+    checks(&mut report)?;
+    suites(&mut report, &workspace, &packages, Extent::Quick)?;
+    finish(&workspace, &report, write.then_some(QUICK_TIMES))
+}
+
+/// Prints the report, and writes its table between these marks.
+fn finish(workspace: &Workspace, report: &Report, marks: Option<Marks>) -> Result<Verdict> {
     print!("{report}");
+    if let Some(marks) = marks.filter(|_| report.is_good()) {
+        page::write(&workspace.root.join(TIMES), marks, &report.markdown())?;
+    }
     Ok(Verdict::good_if(report.is_good()))
 }
 
@@ -82,59 +103,64 @@ fn select<'a>(workspace: &'a Workspace, names: &[String]) -> Result<Vec<&'a Pack
     Ok(packages)
 }
 
-/// The interpreter for tests in Python, if one of these crates has any and it can be had.
-fn prepare_python(report: &mut Report, workspace: &Workspace, packages: &[&Package]) -> Option<PathBuf> {
-    if !python::needed_by(packages) {
-        return None;
-    }
-    announce("python");
-    let began = Instant::now();
-    let (interpreter, failure) = match python::prepare(workspace) {
-        Ok(interpreter) => (Some(interpreter), None),
-        Err(error) => (None, Some(format!("{error:#}"))),
-    };
-    report.push(Row::step("python", began.elapsed(), failure));
-    interpreter
+/// Checks that read the sources and run no tests.
+fn checks(report: &mut Report) -> Result<()> {
+    report.check("format", "run `cargo fmt --all`", || process::succeeds(cargo().args(["fmt", "--all", "--check"])))?;
+    report.check("tidy", "mend what it says above", || Ok(tidy::run(&[])? == Verdict::Good))?;
+    report.check("clippy", "mend what it says above", || process::succeeds(&mut clippy()))
 }
 
-/// Sees to it that the test which watches the program from outside can do so.
-fn prepare_strace(report: &mut Report, packages: &[&Package]) {
-    if strace::needed_by(packages) {
-        announce("strace");
-        let began = Instant::now();
-        let failure = strace::prepare().err().map(|error| format!("{error:#}"));
-        report.push(Row::step("strace", began.elapsed(), failure));
+/// Installs what the tests of these crates need, builds them, and runs them crate by crate.
+fn suites(report: &mut Report, workspace: &Workspace, packages: &[&Package], extent: Extent) -> Result<()> {
+    let python = prepare_python(report, workspace, packages);
+    if cfg!(target_os = "linux") && packages.iter().any(|package| package.directory().join(TRACED).exists()) {
+        report.attempt("strace", prepare_strace);
     }
+    let Some(binaries) = build(report, packages, extent)? else { return Ok(()) };
+    for package in packages {
+        announce(package.folder());
+        let binaries = binaries.iter().filter(|binary| binary.package == package.id);
+        report.push(suite::run(package, binaries, python.as_deref(), extent)?);
+    }
+    Ok(())
+}
+
+/// The interpreter for tests in Python, if one of these crates has any and the interpreter can be installed.
+fn prepare_python(report: &mut Report, workspace: &Workspace, packages: &[&Package]) -> Option<PathBuf> {
+    python::needed_by(packages).then(|| report.attempt("python", || python::prepare(workspace))).flatten()
+}
+
+/// Installs `strace` where that is possible.
+pub(crate) fn prepare_strace() -> Result<()> {
+    install_if_missing("strace", "strace", "the tests of the cli")
 }
 
 /// Builds all tests before the first of them runs. `None`, and a line in the report, when they do not compile.
-fn build_tests(report: &mut Report, packages: &[&Package], everything: bool) -> Result<Option<Vec<TestBinary>>> {
+fn build(report: &mut Report, packages: &[&Package], extent: Extent) -> Result<Option<Vec<TestBinary>>> {
     announce("build");
-    let selection: Vec<&str> = if everything {
+    let selection: Vec<&str> = if extent == Extent::Everything {
         vec!["--workspace"]
     } else {
         packages.iter().flat_map(|package| ["--package", &package.name]).collect()
     };
     let began = Instant::now();
-    let binaries = build::tests(&selection)?;
+    let binaries = build_tests(&selection)?;
     let failure = binaries.is_none().then(|| "the tests do not compile".to_owned());
     report.push(Row::step("build", began.elapsed(), failure));
     Ok(binaries)
 }
 
+/// Clippy over the selection of all builds, so that each crate is checked with the features that it is built with.
 fn clippy() -> Command {
     let mut command = cargo();
     command.args(["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"]);
     command
 }
 
-/// Runs a step that is not a suite of tests.
-fn check(report: &mut Report, name: &str, mend: &str, step: impl FnOnce() -> Result<bool>) -> Result<()> {
-    announce(name);
-    let began = Instant::now();
-    let good = step()?;
-    report.push(Row::step(name, began.elapsed(), (!good).then(|| mend.to_owned())));
-    Ok(())
+/// Runs a trial, in its own program.
+fn trial(report: &mut Report, name: &str, flags: &[&str], failure: &str) -> Result<()> {
+    let flags: Vec<String> = flags.iter().map(|&flag| flag.to_owned()).collect();
+    report.check(name, &format!("{failure}, see above"), || Ok(program::trial(name, &flags)? == Verdict::Good))
 }
 
 fn announce(step: &str) {

@@ -22,7 +22,6 @@ mod text;
 mod token;
 mod unfinished;
 
-use std::collections::HashSet;
 use std::path::Path;
 use std::process::Command;
 
@@ -64,11 +63,6 @@ const TREE_RULES: &[TreeRule] = &[
     text::changelog,
     golden::not_blank,
 ];
-
-/// The numbers of the lines of a Rust file that are only there for tests.
-pub(crate) fn test_lines(path: &str, text: String) -> HashSet<usize> {
-    File::new(path, text).lines().filter(|line| line.test).map(|line| line.number).collect()
-}
 
 /// Checks everything and prints what is wrong. Warnings alone are good enough.
 ///

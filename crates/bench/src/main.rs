@@ -14,7 +14,6 @@ mod live;
 mod matching;
 mod mcp;
 mod options;
-mod page;
 mod parallel;
 mod program;
 mod resume;
@@ -32,11 +31,15 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
-use sortie_workshop::{Verdict, Workspace, cargo, process};
+use sortie_workshop::{Verdict, Workspace, cargo, page, process};
 use tempfile::TempDir;
 
 use self::figure::{Figure, table};
 use self::options::{Options, Part};
+
+/// Where the table of figures stands in the documentation.
+const FIGURES: page::Marks =
+    page::Marks { begin: "<!-- figures: written by `cargo xtask bench --write` -->", end: "<!-- end of figures -->" };
 
 /// What the measurements share: the binaries, and a folder that is theirs.
 struct Bench {
@@ -80,7 +83,7 @@ fn run(flags: &[String]) -> Result<Verdict> {
     let table = table(&figures);
     println!("{table}");
     if options.write {
-        page::write(&bench.workspace.root.join("docs/benchmarks.md"), &table)?;
+        page::write(&bench.workspace.root.join("docs/benchmarks.md"), FIGURES, &table)?;
     }
     let missed: Vec<&Figure> = figures.iter().filter(|figure| figure.is_missed()).collect();
     for figure in &missed {

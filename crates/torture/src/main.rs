@@ -1,12 +1,14 @@
-//! Trials that the program must survive: kills at any instant (`crash`), an hour of random load (`soak`), and MCP
-//! programs by other people (`mcp`). `cargo xtask` starts it.
+//! Trials of the program: guards taken out (`mutants`), kills at any instant (`crash`), an hour of random load (`soak`),
+//! arbitrary bytes (`fuzz`), and MCP programs by other people (`mcp`).
 //!
-//! The program is run as a user runs it, and none of its crates is linked here.
+//! `cargo xtask` starts it. The program is run as a user runs it, and none of its crates is linked here.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "its output is for the person who runs it")]
 
 mod crash;
+mod fuzz;
 mod mcp;
+mod mutants;
 mod soak;
 
 use std::process::ExitCode;
@@ -16,14 +18,17 @@ use sortie_workshop::Verdict;
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    Verdict::exit_code(dispatch(&words), "`cargo xtask help` lists the options of `crash`, `soak` and `mcp`\n")
+    Verdict::exit_code(dispatch(&words), "`cargo xtask help` lists the trials and their options\n")
 }
 
 fn dispatch(words: &[String]) -> Result<Verdict> {
-    match words.split_first() {
-        Some((name, flags)) if name == "crash" => crash::run(flags),
-        Some((name, flags)) if name == "soak" => soak::run(flags),
-        Some((name, flags)) if name == "mcp" => mcp::run(flags),
+    let Some((name, flags)) = words.split_first() else { return Ok(Verdict::WrongUsage) };
+    match name.as_str() {
+        "crash" => crash::run(flags),
+        "fuzz" => fuzz::run(flags),
+        "mcp" => mcp::run(flags),
+        "mutants" => mutants::run(flags),
+        "soak" => soak::run(flags),
         _ => Ok(Verdict::WrongUsage),
     }
 }

@@ -58,7 +58,7 @@ pub(crate) fn run(flags: &[String]) -> Result<Verdict> {
 }
 
 /// Whether everybody understands everybody. What is wrong is on the screen.
-pub(crate) fn all_understand(workspace: &Workspace) -> Result<bool> {
+fn all_understand(workspace: &Workspace) -> Result<bool> {
     let exceptions = Exceptions::read(&workspace.root)?;
     let Some(programs) = Programs::build(workspace)? else { return Ok(false) };
     let foreign = Foreign::prepare(workspace)?;

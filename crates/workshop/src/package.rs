@@ -1,10 +1,12 @@
 //! Programs of the machine that tests and benchmarks need: installed from their packages where they are missing.
 
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
 use crate::process;
+use crate::workspace::cargo;
 
 /// Makes sure that a program is there, installing its package where that is possible. `user` says who needs it.
 pub fn install_if_missing(program: &str, package: &str, user: &str) -> Result<()> {
@@ -29,6 +31,24 @@ pub fn install_if_missing(program: &str, package: &str, user: &str) -> Result<()
         bail!("{user} need {program}, and apt-get could not install the package {package}; install it by hand");
     }
     Ok(())
+}
+
+/// Installs a program from the package registry below the target folder, unless an earlier run did. `program` is its
+/// name there.
+pub fn install_crate(target: &Path, name: &str, version: &str, program: &str) -> Result<PathBuf> {
+    let root = target.join("tools").join(format!("{name}-{version}"));
+    let installed = root.join("bin").join(program);
+    if !installed.exists() {
+        eprintln!("==> installing {name} {version}");
+        let mut install = cargo();
+        install.args(["install", "--quiet", "--locked", name, "--version", version, "--root"]).arg(&root);
+        if !process::succeeds(install.arg("--target-dir").arg(root.join("build")))? {
+            bail!("{name} {version} could not be installed");
+        }
+        // Many times the size of the program.
+        std::fs::remove_dir_all(root.join("build")).ok();
+    }
+    Ok(installed)
 }
 
 fn is_installed(program: &str) -> bool {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::claim;
 use super::statement::Statement;
-use crate::test::libtest;
+use sortie_workshop::libtest;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Standing<'a> {

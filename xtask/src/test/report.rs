@@ -1,9 +1,10 @@
 //! The summary: where the time went, what failed, and the closing line.
 
-use std::fmt;
-use std::time::Duration;
+use std::fmt::{self, Write as _};
+use std::time::{Duration, Instant};
 
-use super::libtest::Count;
+use anyhow::Result;
+use sortie_workshop::libtest::Count;
 
 /// One step or suite.
 #[derive(Debug)]
@@ -28,6 +29,18 @@ impl Row {
         Self { name: name.to_owned(), budget: None, elapsed, count: Count::default(), failures }
     }
 
+    fn tests(&self) -> String {
+        self.budget.map_or_else(String::new, |_| (self.count.passed + self.count.failed).to_string())
+    }
+
+    fn seconds(&self) -> String {
+        format!("{:.1}", self.elapsed.as_secs_f64())
+    }
+
+    fn budget(&self) -> String {
+        self.budget.map_or_else(String::new, |budget| budget.as_secs().to_string())
+    }
+
     /// Failed tests; a failure that is not a test's counts as one, so that a bad run never closes with `0 failed`.
     fn failed(&self) -> u64 {
         self.count.failed.max(self.failures.len() as u64)
@@ -44,6 +57,41 @@ impl Report {
         self.rows.push(row);
     }
 
+    /// Runs a step that is not a suite of tests. `mend` says what to do when it is not good.
+    pub(super) fn check(&mut self, name: &str, mend: &str, step: impl FnOnce() -> Result<bool>) -> Result<()> {
+        super::announce(name);
+        let began = Instant::now();
+        let good = step()?;
+        self.push(Row::step(name, began.elapsed(), (!good).then(|| mend.to_owned())));
+        Ok(())
+    }
+
+    /// Runs a step of the set-up. Its error is a row of the report, and other steps follow.
+    pub(super) fn attempt<T>(&mut self, name: &str, step: impl FnOnce() -> Result<T>) -> Option<T> {
+        super::announce(name);
+        let began = Instant::now();
+        let result = step();
+        let failure = result.as_ref().err().map(|error| format!("{error:#}"));
+        self.push(Row::step(name, began.elapsed(), failure));
+        result.ok()
+    }
+
+    /// The table for the documentation.
+    pub(super) fn markdown(&self) -> String {
+        let mut table = "| Step | Tests | Seconds | Budget |\n| --- | ---: | ---: | ---: |\n".to_owned();
+        for row in &self.rows {
+            writeln!(table, "| {} | {} | {} | {} |", row.name, row.tests(), row.seconds(), row.budget()).ok();
+        }
+        let tests: u64 = self.rows.iter().map(|row| row.count.passed).sum();
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        writeln!(table, "| all, on {processors} processors | {tests} | {:.1} | |", self.total().as_secs_f64()).ok();
+        table
+    }
+
+    fn total(&self) -> Duration {
+        self.rows.iter().map(|row| row.elapsed).sum()
+    }
+
     pub(super) fn is_good(&self) -> bool {
         self.rows.iter().all(|row| row.failed() == 0)
     }
@@ -51,16 +99,12 @@ impl Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let seconds = |time: Duration| format!("{:.1}", time.as_secs_f64());
         writeln!(f, "\n{:<12} {:>7} {:>9} {:>7}", "suite", "tests", "seconds", "budget")?;
         for row in &self.rows {
-            let tests = row.budget.map_or_else(String::new, |_| (row.count.passed + row.count.failed).to_string());
-            let budget = row.budget.map_or_else(String::new, |budget| budget.as_secs().to_string());
             let mark = if row.failed() == 0 { "" } else { "  FAILED" };
-            writeln!(f, "{:<12} {tests:>7} {:>9} {budget:>7}{mark}", row.name, seconds(row.elapsed))?;
+            writeln!(f, "{:<12} {:>7} {:>9} {:>7}{mark}", row.name, row.tests(), row.seconds(), row.budget())?;
         }
-        let total: Duration = self.rows.iter().map(|row| row.elapsed).sum();
-        writeln!(f, "{:<12} {:>7} {:>9}\n", "all", "", seconds(total))?;
+        writeln!(f, "{:<12} {:>7} {:>9.1}\n", "all", "", self.total().as_secs_f64())?;
         for failure in self.rows.iter().flat_map(|row| &row.failures) {
             writeln!(f, "failed: {failure}")?;
         }

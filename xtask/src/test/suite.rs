@@ -2,18 +2,13 @@
 
 use std::collections::HashSet;
 use std::path::Path;
-use std::process::Command;
 use std::time::Duration;
 
 use anyhow::Result;
-use sortie_workshop::{
-    Package, cargo,
-    process::{self, Finished},
-    python,
-};
+use sortie_workshop::libtest::{self, Count};
+use sortie_workshop::process::{self, Finished};
+use sortie_workshop::{Package, TestBinary, cargo};
 
-use super::build::TestBinary;
-use super::libtest::{self, Count};
 use super::report::Row;
 use crate::conformance;
 
@@ -25,17 +20,38 @@ const BUDGETS: &[(&str, u64)] = &[("cli", 20), ("policy", 10), ("shell-reader", 
 /// Building is part of this one: rustdoc compiles as it goes.
 const DOC_BUDGET: u64 = 10;
 
+/// How much of the tests is run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Extent {
+    /// All tests of all crates.
+    Everything,
+    /// All tests of some crates.
+    Named,
+    /// A hundredth of the cases where tests make a million, for a first answer.
+    Quick,
+}
+
+/// Cases of the tests that make their own, in a quick run.
+const QUICK_CASES: &str = "10000";
+/// Read by the tests that make their own cases.
+const CASES: &str = "SORTIE_CASES";
+
 /// Runs all binaries of one crate, one after the other.
 pub(super) fn run<'a>(
     package: &Package,
     binaries: impl Iterator<Item = &'a TestBinary>,
     python: Option<&Path>,
+    extent: Extent,
 ) -> Result<Row> {
     let budget = budget(package.folder());
     let mut row = Row::suite(package.folder(), budget);
     let mut integration_tests = 0;
     for binary in binaries {
-        let finished = process::within(command(package, &binary.path, python), budget.saturating_sub(row.elapsed))?;
+        let mut command = binary.command(package, python);
+        if extent == Extent::Quick {
+            command.env(CASES, QUICK_CASES);
+        }
+        let finished = process::within(command, budget.saturating_sub(row.elapsed))?;
         let verdict = judge(&finished, &format!("{} ({})", package.folder(), binary.target), || list(package, binary));
         if binary.target == "it" {
             integration_tests = verdict.count.passed + verdict.count.failed;
@@ -81,28 +97,9 @@ fn budget(folder: &str) -> Duration {
     Duration::from_mins(minutes)
 }
 
-/// From which property tests make their cases.
-const PROPERTY_SEED: &str = "1";
-
-/// Starts a test binary as cargo would.
-pub(crate) fn command(package: &Package, program: &Path, python: Option<&Path>) -> Command {
-    let mut command = Command::new(program);
-    command
-        .current_dir(package.directory())
-        .env("CARGO_MANIFEST_DIR", package.directory())
-        .env("CARGO_PKG_NAME", &package.name)
-        .env("CARGO_PKG_VERSION", &package.version)
-        // The same cases every time: a change is judged by what it changed. `cargo test` tries others.
-        .env("PROPTEST_RNG_SEED", PROPERTY_SEED);
-    if let Some(python) = python {
-        command.env(python::VARIABLE, python);
-    }
-    command
-}
-
 /// All tests of a binary, so that those which did not end can be named.
 fn list(package: &Package, binary: &TestBinary) -> Vec<String> {
-    let output = process::stdout_of(command(package, &binary.path, None).arg("--list")).unwrap_or_default();
+    let output = process::stdout_of(binary.command(package, None).arg("--list")).unwrap_or_default();
     libtest::listed(&output).map(str::to_owned).collect()
 }
 

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use sortie_workshop::{cargo, process};
+use sortie_workshop::install_crate;
 
 use super::{MAX_LINES, Mode, Query};
 
@@ -19,16 +19,7 @@ pub(super) struct Ripgrep {
 impl Ripgrep {
     /// Finds the one that an earlier run installed, or installs it.
     pub(super) fn install(target: &Path) -> Result<Self> {
-        let root = target.join("yardstick");
-        let program = root.join("bin/rg");
-        if !has_version(&program) {
-            eprintln!("==> ripgrep {VERSION}, the yardstick");
-            let mut install = cargo();
-            install.args(["install", "--quiet", "--locked", "ripgrep", "--version", VERSION, "--root"]).arg(&root);
-            if !process::succeeds(install.arg("--target-dir").arg(root.join("build")))? {
-                bail!("ripgrep {VERSION} could not be installed");
-            }
-        }
+        let program = install_crate(target, "ripgrep", VERSION, "rg")?;
         Ok(Self { program })
     }
 
@@ -60,9 +51,4 @@ impl Ripgrep {
             _ => bail!("rg failed ({status})"),
         }
     }
-}
-
-fn has_version(program: &Path) -> bool {
-    let output = Command::new(program).arg("--version").output();
-    output.is_ok_and(|output| output.stdout.starts_with(format!("ripgrep {VERSION}").as_bytes()))
 }

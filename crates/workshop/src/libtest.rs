@@ -5,10 +5,10 @@ use std::ops::AddAssign;
 
 /// How many tests ended in which way.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Count {
-    pub(crate) passed: u64,
-    pub(crate) failed: u64,
-    pub(crate) ignored: u64,
+pub struct Count {
+    pub passed: u64,
+    pub failed: u64,
+    pub ignored: u64,
 }
 
 impl AddAssign for Count {
@@ -29,7 +29,7 @@ impl Sum for Count {
 }
 
 /// The sum of all closing lines; `None` when the runner did not get as far as to write one.
-pub(crate) fn totals(output: &str) -> Option<Count> {
+pub fn totals(output: &str) -> Option<Count> {
     let mut lines = output.lines().filter_map(closing_line).peekable();
     lines.peek()?;
     Some(lines.sum())
@@ -44,7 +44,7 @@ fn closing_line(line: &str) -> Option<Count> {
 }
 
 /// Names of the tests that ended with `verdict`: `ok` or `FAILED`.
-pub(crate) fn tests_that_were<'a>(verdict: &'a str, output: &'a str) -> impl Iterator<Item = &'a str> {
+pub fn tests_that_were<'a>(verdict: &'a str, output: &'a str) -> impl Iterator<Item = &'a str> {
     output.lines().filter_map(move |line| {
         let (name, found) = line.strip_prefix("test ")?.rsplit_once(" ... ")?;
         (found == verdict).then_some(name)
@@ -52,7 +52,7 @@ pub(crate) fn tests_that_were<'a>(verdict: &'a str, output: &'a str) -> impl Ite
 }
 
 /// Names in the output of `--list`.
-pub(crate) fn listed(output: &str) -> impl Iterator<Item = &str> {
+pub fn listed(output: &str) -> impl Iterator<Item = &str> {
     output.lines().filter_map(|line| line.strip_suffix(": test"))
 }
 

@@ -11,14 +11,10 @@ use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use sortie_workshop::{
-    Package, Verdict, Workspace, cargo,
-    process::{self, Finished},
-};
+use sortie_workshop::process::{self, Finished};
+use sortie_workshop::{Package, TestBinary, Verdict, Workspace, built, cargo, libtest};
 
 use self::list::{MUTANTS, Mutant, Suite};
-use crate::test::build::{self, TestBinary};
-use crate::test::{libtest, suite};
 
 /// Far more than any of the tests takes; one that hangs has not said anything.
 const BUDGET: Duration = Duration::from_mins(2);
@@ -27,12 +23,12 @@ const BUDGET: Duration = Duration::from_mins(2);
 /// warn of it.
 const VARIABLE: &str = "MUTANT_OF_SORTIE";
 
-pub(crate) fn run() -> Result<Verdict> {
-    Ok(Verdict::good_if(all_are_noticed(&Workspace::load()?)?))
+pub(crate) fn run(flags: &[String]) -> Result<Verdict> {
+    if flags.is_empty() { Ok(Verdict::good_if(all_are_noticed(&Workspace::load()?)?)) } else { Ok(Verdict::WrongUsage) }
 }
 
 /// Whether every guard is on the list and the test of each notices when it is out. What is wrong is on the screen.
-pub(crate) fn all_are_noticed(workspace: &Workspace) -> Result<bool> {
+fn all_are_noticed(workspace: &Workspace) -> Result<bool> {
     let strays = strays(&workspace.root)?;
     for stray in &strays {
         println!("{stray}");
@@ -74,7 +70,7 @@ fn build(workspace: &Workspace) -> Result<Option<Vec<TestBinary>>> {
             .env("RUSTFLAGS", format!("{flags} --cfg sortie_mutants").trim())
             // Nobody looks into it with a debugger, and it is a third of the size without.
             .env("CARGO_PROFILE_DEV_DEBUG", "0");
-        match build::built(&mut command)? {
+        match built(&mut command)? {
             Some(built) => binaries.extend(built),
             None => return Ok(None),
         }
@@ -106,7 +102,7 @@ fn command_of(workspace: &Workspace, binaries: &[TestBinary], suite: Suite) -> R
         workspace.packages.iter().find(|package| package.name == name).with_context(|| format!("no crate {name}"))?;
     let is_it = |binary: &&TestBinary| binary.package == package.id && binary.target == target;
     let binary = binaries.iter().find(is_it).with_context(|| format!("cargo built no {target} of {name}"))?;
-    Ok(suite::command(package, &binary.path, None))
+    Ok(binary.command(package, None))
 }
 
 /// Whether the one test ran and failed, and nothing else happened.
@@ -181,7 +177,7 @@ mod tests {
 
     #[test]
     fn the_list_the_code_and_the_page_agree() {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         assert_eq!(strays(&root).unwrap(), [""; 0]);
         let page = std::fs::read_to_string(root.join("docs/security.md")).unwrap();
         let told: Vec<&str> =

@@ -9,10 +9,8 @@ use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use sortie_workshop::{
-    Verdict, Workspace, cargo, host,
-    process::{self, Finished},
-};
+use sortie_workshop::process::{self, Finished};
+use sortie_workshop::{Verdict, Workspace, cargo, host};
 
 /// Long enough for some hundred thousand inputs.
 const USUAL_SECONDS: u64 = 60;
@@ -24,15 +22,11 @@ const GRACE: Duration = Duration::from_mins(1);
 
 /// How long to look, and from where.
 #[derive(Clone, Copy)]
-pub(crate) enum Effort {
+enum Effort {
     /// Other inputs each time, and those that earlier runs have found.
     Seconds(u64),
     /// From the seeds alone, as many inputs as this, always the same ones.
     Same(u64),
-}
-
-impl Effort {
-    pub(crate) const SHORT: Self = Self::Same(SHORT_RUNS);
 }
 
 /// Coverage counters for libFuzzer. They need no sanitizer, and so no nightly compiler.
@@ -64,21 +58,24 @@ const TARGETS: [Target; 2] = [
     Target { name: "command_line", seeds: &["crates/policy/tests/corpus/lines"], max_bytes: 12_000 },
 ];
 
-/// `[--seconds N]`, for each target.
+/// `[--seconds N]`, for each target; `--fixed`: a fixed number of inputs, as in a run of all tests.
 pub(crate) fn run(flags: &[String]) -> Result<Verdict> {
-    let seconds = match flags {
-        [] => Some(USUAL_SECONDS),
-        [flag, number] if flag == "--seconds" => number.parse().ok().filter(|&seconds| seconds > 0),
+    let effort = match flags {
+        [] => Some(Effort::Seconds(USUAL_SECONDS)),
+        [flag] if flag == "--fixed" => Some(Effort::Same(SHORT_RUNS)),
+        [flag, number] if flag == "--seconds" => {
+            number.parse().ok().filter(|&seconds| seconds > 0).map(Effort::Seconds)
+        }
         _ => None,
     };
-    match seconds {
-        Some(seconds) => Ok(Verdict::good_if(finds_nothing(&Workspace::load()?, Effort::Seconds(seconds))?)),
+    match effort {
+        Some(effort) => Ok(Verdict::good_if(finds_nothing(&Workspace::load()?, effort)?)),
         None => Ok(Verdict::WrongUsage),
     }
 }
 
 /// Fuzzes every target this much. `false`, with the reason on the screen, when an input broke something.
-pub(crate) fn finds_nothing(workspace: &Workspace, effort: Effort) -> Result<bool> {
+fn finds_nothing(workspace: &Workspace, effort: Effort) -> Result<bool> {
     let programs = build(workspace)?;
     let mut good = true;
     for target in &TARGETS {

@@ -1,29 +1,52 @@
 //! Building every test before any of them runs, and learning from cargo where the binaries are.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use crate::python;
+use crate::workspace::{Package, cargo};
 use anyhow::{Context, Result};
 use serde::Deserialize;
-use sortie_workshop::cargo;
 
 /// A compiled binary that holds tests.
 #[derive(Debug)]
-pub(crate) struct TestBinary {
+pub struct TestBinary {
     /// Id of its package.
-    pub(crate) package: String,
+    pub package: String,
     /// The target's name: `it` for integration tests, the crate's for unit tests.
-    pub(crate) target: String,
-    pub(crate) path: PathBuf,
+    pub target: String,
+    pub path: PathBuf,
+}
+
+/// Seed of the cases that property tests make.
+const PROPERTY_SEED: &str = "1";
+
+impl TestBinary {
+    /// The command that starts it as cargo would, with the interpreter for tests in Python.
+    #[must_use]
+    pub fn command(&self, package: &Package, python: Option<&Path>) -> Command {
+        let mut command = Command::new(&self.path);
+        command
+            .current_dir(package.directory())
+            .env("CARGO_MANIFEST_DIR", package.directory())
+            .env("CARGO_PKG_NAME", &package.name)
+            .env("CARGO_PKG_VERSION", &package.version)
+            // Every run makes these cases: a change is judged by what it changed. `cargo test` makes others.
+            .env("PROPTEST_RNG_SEED", PROPERTY_SEED);
+        if let Some(python) = python {
+            command.env(python::VARIABLE, python);
+        }
+        command
+    }
 }
 
 /// Builds the tests of the selected packages; `None` when they do not compile.
-pub(super) fn tests(selection: &[&str]) -> Result<Option<Vec<TestBinary>>> {
+pub fn build_tests(selection: &[&str]) -> Result<Option<Vec<TestBinary>>> {
     built(cargo().args(["test", "--tests"]).args(selection))
 }
 
 /// Has a `cargo test` build and not run; `None` when that does not compile.
-pub(crate) fn built(command: &mut Command) -> Result<Option<Vec<TestBinary>>> {
+pub fn built(command: &mut Command) -> Result<Option<Vec<TestBinary>>> {
     let output = command
         .args(["--no-run", "--message-format", "json-render-diagnostics"])
         .stderr(Stdio::inherit())
