@@ -52,7 +52,7 @@ pub(super) fn measure(bench: &Bench) -> Result<Vec<Figure>> {
         Figure::new("— with the search and the reads delegated", delegated.context, Unit::Count),
         Figure::new("— saved", saved(inline.context, delegated.context), Unit::Percent)
             .at_least(80.0)
-            .peers("55 % (claimed by document 003)"),
+            .peers("55 % (claimed by the contract `typed`)"),
         Figure::new("Tokens sent by all requests of that run, inline", inline.sent, Unit::Count),
         Figure::new("— a prefix cache can serve", inline.cacheable(), Unit::Percent).at_least(90.0),
         Figure::new("— delegated", delegated.sent, Unit::Count),

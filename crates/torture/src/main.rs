@@ -1,5 +1,5 @@
-//! Trials of the program: guards taken out (`mutants`), kills at any instant (`crash`), an hour of random load (`soak`),
-//! arbitrary bytes (`fuzz`), and MCP programs by other people (`mcp`).
+//! Trials of the program: guards taken out (`mutants`), kills at any instant (`crash`), an hour of random load
+//! (`soak`), arbitrary bytes (`fuzz`), and MCP programs by other people (`mcp`).
 //!
 //! `cargo xtask` starts it. The program is run as a user runs it, and none of its crates is linked here.
 

@@ -142,7 +142,7 @@ mod tests {
 
     fn statements() -> Statements {
         let text = r#"
-            documents = [{ id = "S2", title = "Document 002" }]
+            documents = [{ id = "S2", title = "The second contract" }]
             [statements]
             S2-01 = { level = "M", says = "it works" }
             S2-02 = { level = "F", says = "it will work", waits_for = "shell" }
@@ -160,10 +160,10 @@ mod tests {
         expect![[r#"
             | document | statements | passed | by another command | wait | informative |
             |---|--:|--:|--:|--:|--:|
-            | Document 002 | 4 | 1 | 1 | 1 | 1 |
+            | The second contract | 4 | 1 | 1 | 1 | 1 |
             | **all** | **4** | **1** | **1** | **1** | **1** |
 
-            ## Document 002
+            ## The second contract
 
             | id | level | statement | |
             |---|---|---|---|

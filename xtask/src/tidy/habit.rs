@@ -67,17 +67,21 @@ pub(super) fn twin_types(files: &[&File]) -> Vec<Finding> {
     findings
 }
 
-/// Doc comments whose first word leans on what the reader has not read.
+/// Doc comments whose first word is no noun and no verb, or leans on the item above.
 pub(super) fn leaning_docs(files: &[&File]) -> Vec<Finding> {
-    const STARTS: [&str; 3] = ["The same", "Of ", "Whoever"];
+    const STARTS: [&str; 10] = ["What", "Whether", "How", "Where", "Who", "Whoever", "Whose", "Why", "Which", "Of"];
     let doc = |line: &str| {
         let line = line.trim_start();
         line.strip_prefix("///").or_else(|| line.strip_prefix("//!")).map(|text| text.trim_start().to_owned())
     };
     each_line(files, |before, line| {
         let text = doc(line).filter(|_| doc(before).is_none_or(|before| before.is_empty()))?;
-        let start = STARTS.iter().find(|start| text.starts_with(**start))?;
-        let what = format!("a doc comment begins with `{}`", start.trim_end());
+        let first = text.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+        let start = if text.starts_with("The same") { "The same" } else { first };
+        if start == first && !STARTS.contains(&first) {
+            return None;
+        }
+        let what = format!("a doc comment begins with `{start}`");
         Some((what, "begin with a noun or a verb, and name who does it"))
     })
 }
@@ -143,6 +147,11 @@ mod tests {
         let found = "error: crates/a/src/a.rs:1: a doc comment begins with `Of`\n    mend: begin with a noun or a verb, and name who does it";
         assert_eq!(check(leaning_docs, "/// Of these, the first.\nfn f() {}\n"), [found]);
         assert_eq!(check(leaning_docs, "//! The same again.\n//!\n//! Whoever reads this.\n").len(), 2);
+        assert_eq!(check(leaning_docs, "/// How it ends.\n///\n/// Where's the end?\n").len(), 2);
+        assert_eq!(
+            check(leaning_docs, "/// Whichever comes.\n///\n/// Whatever it is.\n/// Often.\n"),
+            [] as [&str; 0]
+        );
         assert_eq!(check(leaning_docs, "/// The first\n/// Of these.\n// Of course.\nfn f() {}\n"), [] as [&str; 0]);
     }
 

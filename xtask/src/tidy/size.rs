@@ -28,6 +28,18 @@ pub(super) fn fits(file: &File) -> Vec<Finding> {
     }
 }
 
+/// Lines of Rust that `xtask` may have, with its tests. It is compiled before anything else is checked.
+const XTASK: usize = 5000;
+
+/// `xtask` keeps only what checks the repository.
+pub(super) fn xtask_stays_small(files: &[File]) -> Vec<Finding> {
+    let own = files.iter().filter(|file| file.owner() == Some("xtask") && file.is_rust());
+    let lines: usize = own.map(|file| file.text().lines().count()).sum();
+    let what = format!("{lines} lines of Rust, more than {XTASK}");
+    let mend = "move programs that only start from here to crates/bench or crates/torture, or simplify";
+    (lines > XTASK).then(|| Finding::error("xtask", what, mend)).into_iter().collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::finding::{Weight, render};
@@ -44,6 +56,16 @@ mod tests {
         let found = check("crates/a/src/a.rs", &"fn a() {}\n".repeat(801));
         assert_eq!(found[0].weight, Weight::Error);
         assert_eq!(render(&found), "crates/a/src/a.rs: 801 lines, more than 800\n");
+    }
+
+    #[test]
+    fn xtask_has_its_own_limit() {
+        let files = |lines: usize| {
+            let part = |name: &str, lines: usize| File::new(name, "// a\n".repeat(lines));
+            [part("xtask/src/a.rs", lines), part("xtask/src/b.rs", 1), part("crates/a/src/a.rs", 9)]
+        };
+        assert_eq!(xtask_stays_small(&files(4999)), []);
+        assert_eq!(render(&xtask_stays_small(&files(5000))), "xtask: 5001 lines of Rust, more than 5000\n");
     }
 
     #[test]

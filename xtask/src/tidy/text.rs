@@ -54,6 +54,22 @@ pub(super) fn no_registry_hosts(file: &File) -> Vec<Finding> {
     )
 }
 
+/// The contracts have names; their numbers mean nothing to a reader.
+pub(super) fn no_document_numbers(file: &File) -> Vec<Finding> {
+    // In two halves, so that this file does not find itself.
+    let marks = [concat!("document", " 00"), concat!("documents", " 00")];
+    let numbered = |line: &str| {
+        let line = line.to_lowercase();
+        marks.iter().any(|mark| line.contains(mark))
+    };
+    each_line(
+        file,
+        numbered,
+        "a contract is called by a number",
+        "call it `envelope`, `result`, `delegate`, `typed` or `child`",
+    )
+}
+
 pub(super) fn lock_names_one_registry(file: &File) -> Vec<Finding> {
     if file.name() != "Cargo.lock" {
         return Vec::new();
@@ -102,6 +118,13 @@ mod tests {
             let file = File::new(".cargo/config.toml", format!("x = \"{mark}\"\n"));
             assert_eq!(render(&no_registry_hosts(&file)), ".cargo/config.toml:1: a package registry is named\n");
         }
+    }
+
+    #[test]
+    fn a_contract_without_its_name_is_found() {
+        let text = concat!("the contract `typed`\nsee Document", " 003\n");
+        let found = render(&no_document_numbers(&File::new("docs/a.md", text)));
+        assert_eq!(found, "docs/a.md:2: a contract is called by a number\n");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The library entry of document 001: the agents, one of them at work, and observers. Names carry its statements' ids.
+//! The library entry of the contract `result`: the agents, one of them at work, observers. Names carry statement ids.
 
 use serde_json::json;
 use sortie_engine::{EngineSettings, Parameters, SubagentError, Subagents};
