@@ -20,33 +20,36 @@ use sortie_workshop::Verdict;
 const USAGE: &str = "\
 Usage: cargo xtask <command>
 
-  quick             Format, tidy, clippy and the suites of all crates but the cli, with fewer made-up cases: two minutes.
+  quick             Format, tidy, clippy, and the suites of all crates but the cli, with fewer made-up cases and without
+                    the longest loops: two minutes on two cores, when warm.
+      --write       Put the table of times into docs/test-times.md.
   test [SUITE...]   Format, tidy, clippy, every crate's tests within its time budget, examples, doc tests, guards
-                    taken out, 200 kills, some seconds of fuzzing, and programs by others (`mcp`).
+                    taken out, 200 kills, a fixed number of fuzzed inputs, and programs by others (`mcp`).
                     With names (`journal`, `cli`), the tests of these crates only.
-      --write       Put the table of times into docs/test-times.md; `quick --write` does so, too.
-  tidy              The rules that no compiler checks: walls between crates and rooms, sizes, names, doors.
+      --write       Put the table of times into docs/test-times.md.
+  tidy              Check the rules that no compiler checks: walls between crates and rooms, sizes, names, doors.
       --write       Put the tables of rooms into ARCHITECTURE.md, and lower the numbers in left.toml.
-  conformance       Every statement of the five documents: passed, or what it waits for.
+  conformance       List every statement of the five contracts: passed, or what it waits for.
       --write       Put the table into docs/conformance.md.
-  coverage          Which lines of the workspace its tests run, by crate, from instrumented runs (minutes).
-  mutants           Whether a test notices each guard that is taken out, in a build of its own.
-  crash             Whether everything is right after the program was killed: 200 times at random instants, and at each
-                    named point with each tool; in a build of its own.
+  coverage          Measure the lines that the tests run, in instrumented runs (minutes).
+  mutants           Take out one guard after the other; a test must fail each time. A build of its own.
+  crash             Kill the program 200 times at random instants, and at each named point with each tool, and check
+                    that nothing is lost; a build of its own.
       --cycles N    Kill N times at random instants.
       --seed N      Other agents, other instants (default 1).
       --round N     This round alone.
       --no-points   Random instants alone.
       --point NAME  One named point alone: TOOL/POINT/PASSING.
-  soak              Whether a program that lives for an hour under random load stays as it was, and loses nothing.
+  soak              Keep one program under random load for an hour, and check that it neither grows nor loses anything.
       --minutes N   For about N minutes.
       --seed N      Another load (default 1).
-  fuzz              Whether any bytes break what reads agent files, for a minute.
+  fuzz              Feed arbitrary bytes to the readers of agent files and command lines, for a minute.
       --seconds N   For N seconds.
-  mcp               Whether programs by others that speak the Model Context Protocol understand ours, and ours theirs:
+      --fixed       The fixed number of inputs that `test` tries.
+  mcp               Let other people's programs that speak the Model Context Protocol use ours, and ours theirs:
                     the official conformance suite, Inspector, the Python SDK, reference servers.
       --write       Put the list of what does not apply into docs/mcp.md.
-  bench             What the release build reaches, beside its targets.
+  bench             Measure the release build against its targets.
       --check       Exit with an error when a target is missed.
       --write       Put the table into docs/benchmarks.md.
       --cold        Measure a build from nothing as well (minutes).

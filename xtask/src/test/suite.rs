@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::path::Path;
+use std::process::Command;
 use std::time::Duration;
 
 use anyhow::Result;
@@ -27,7 +28,7 @@ pub(super) enum Extent {
     Everything,
     /// All tests of some crates.
     Named,
-    /// A hundredth of the cases where tests make a million, for a first answer.
+    /// A first answer: without [`LONG`], and with [`QUICK_CASES`].
     Quick,
 }
 
@@ -35,6 +36,22 @@ pub(super) enum Extent {
 const QUICK_CASES: &str = "10000";
 /// Read by the tests that make their own cases.
 const CASES: &str = "SORTIE_CASES";
+/// Tests that a quick run leaves out: they repeat a run for each step that it can be killed at, or a thousand times.
+const LONG: &[(&str, &[&str])] = &[("engine", &["every_event::", "endurance::"])];
+/// Threads for each processor in a quick run: most tests wait for something most of the time.
+const QUICK_THREADS: usize = 4;
+
+impl Extent {
+    fn apply(self, command: &mut Command, folder: &str) {
+        if self != Self::Quick {
+            return;
+        }
+        let threads = QUICK_THREADS * std::thread::available_parallelism().map_or(1, usize::from);
+        command.env(CASES, QUICK_CASES).env("RUST_TEST_THREADS", threads.to_string());
+        let long = LONG.iter().filter(|(name, _)| *name == folder).flat_map(|(_, tests)| *tests);
+        long.for_each(|tests| _ = command.args(["--skip", tests]));
+    }
+}
 
 /// Runs all binaries of one crate, one after the other.
 pub(super) fn run<'a>(
@@ -48,9 +65,7 @@ pub(super) fn run<'a>(
     let mut integration_tests = 0;
     for binary in binaries {
         let mut command = binary.command(package, python);
-        if extent == Extent::Quick {
-            command.env(CASES, QUICK_CASES);
-        }
+        extent.apply(&mut command, package.folder());
         let finished = process::within(command, budget.saturating_sub(row.elapsed))?;
         let verdict = judge(&finished, &format!("{} ({})", package.folder(), binary.target), || list(package, binary));
         if binary.target == "it" {
