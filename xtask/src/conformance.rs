@@ -1,7 +1,7 @@
-//! `cargo xtask conformance`: every statement of the five documents beside the tests that check it.
+//! `cargo xtask conformance`: every statement of the five contracts beside the tests that check it.
 //!
-//! The statements are a list in the command line's tests, the tests name the statements that they check. A statement
-//! that no test checks says what it waits for, or the run fails: none is absent without a word.
+//! The statements are a list among the cli's tests, and each test names the statements that it checks. A statement that
+//! no test checks says what it waits for; otherwise the run fails.
 
 mod claim;
 mod page;
@@ -58,7 +58,7 @@ pub(crate) fn run(flags: &[String]) -> Result<Verdict> {
     Ok(Verdict::good_if(findings.is_empty() && finished.status.success()))
 }
 
-/// What is wrong with the table after a run of the test binary that wrote this.
+/// Checks the table after a run of the test binary that wrote this output.
 pub(crate) fn findings(root: &Path, output: &str) -> Result<Vec<String>> {
     let statements = Statements::read(&root.join(LIST))?;
     Page::of(&statements, output).findings(&root.join(PAGE))

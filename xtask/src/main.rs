@@ -1,8 +1,7 @@
-//! What a contributor runs: `cargo xtask test` and the commands below it in the usage.
+//! The commands of a contributor: `cargo xtask quick`, `cargo xtask test` and the others in the usage.
 //!
-//! It drives cargo and reads the repository as text. It links none of the program's crates, so that it builds at once
-//! and still works while one of them does not compile. Benchmarks and trials are programs of
-//! their own.
+//! They drive cargo and read the repository as text. None of the program's crates is linked here, so that this builds
+//! at once and still works while one of them does not compile. Benchmarks and trials are programs of their own.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "its output is for the person who runs it")]
 
@@ -77,7 +76,7 @@ fn dispatch(arguments: &[String]) -> Result<Verdict> {
 /// A command, given the words after its name.
 type Command = fn(&[String]) -> Result<Verdict>;
 
-/// What runs under a name.
+/// Finds the command of a name.
 fn command(name: &str) -> Option<Command> {
     let run: Command = match name {
         "quick" => test::quick,

@@ -1,4 +1,4 @@
-//! What one delegation costs beyond doing the same reads inline.
+//! The cost of one delegation beyond doing its reads inline.
 
 use anyhow::Result;
 

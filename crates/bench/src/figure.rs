@@ -10,9 +10,9 @@ pub(super) struct Figure {
     value: f64,
     spread: Option<(f64, f64)>,
     unit: Unit,
-    /// What the value must not be above.
+    /// Upper limit of the value.
     at_most: Option<f64>,
-    /// What must not be below.
+    /// Lower limit of the value.
     at_least: Option<f64>,
     peers: String,
 }
@@ -47,7 +47,7 @@ impl Figure {
         Self { at_least: Some(target), ..self }
     }
 
-    /// What other programs need for the same work.
+    /// Adds the figures of other programs for the same work.
     pub(super) fn peers(self, peers: impl Into<String>) -> Self {
         Self { peers: peers.into(), ..self }
     }

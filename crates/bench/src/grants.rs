@@ -1,4 +1,4 @@
-//! What a grant costs: one decision with many rules, secrets looked for in a text, a file read through the sandbox.
+//! The cost of a grant: one decision with many rules, a text searched for secrets, a file read through the sandbox.
 
 use std::path::Path;
 use std::process::Command;
@@ -15,7 +15,7 @@ use super::sample::Sample;
 /// More often would only say the same: each run of an example repeats itself many times.
 const MAX_RUNS: usize = 5;
 
-/// What `decision_rate` says of itself.
+/// Output of `decision_rate`.
 #[derive(Debug, Deserialize)]
 struct Decisions {
     rules: u32,
@@ -23,7 +23,7 @@ struct Decisions {
     redaction_ms_per_mb: f64,
 }
 
-/// What `read_rate` says of itself.
+/// Output of `read_rate`.
 #[derive(Debug, Deserialize)]
 struct Reads {
     ratio: f64,

@@ -14,12 +14,12 @@ use super::{Bench, program, remove};
 
 /// Repetitions: each run of the example is long, and repeats itself.
 const RUNS: usize = 3;
-/// Of each of the 64 tasks.
+/// Appends to each of the 64 tasks.
 const APPENDS: u32 = 2000;
 const EVENTS: u32 = 1_000_000;
 const TASKS: u32 = 100_000;
 
-/// What `journal_load` says of its appends.
+/// Output of `journal_load` about its appends.
 #[derive(Debug, Deserialize)]
 struct Appends {
     events_per_second: f64,
@@ -28,7 +28,7 @@ struct Appends {
     sqlite_rows_per_second: f64,
 }
 
-/// What it says of reading back.
+/// Its output about reading back.
 #[derive(Debug, Deserialize)]
 struct Replay {
     events: f64,
@@ -36,7 +36,7 @@ struct Replay {
     peak_kilobytes: f64,
 }
 
-/// What it says of listing.
+/// Its output about listing.
 #[derive(Debug, Deserialize)]
 struct List {
     #[serde(rename = "all_ms")]
@@ -110,7 +110,7 @@ fn list(bench: &Bench, load: &Path) -> Result<Vec<Figure>> {
     ])
 }
 
-/// How long the program takes to list all tasks, and to list the newest.
+/// Measures the program listing all tasks, and listing the newest.
 fn list_by_program(bench: &Bench, load: &Path) -> Result<(Sample, Sample)> {
     let home = bench.path("list-home");
     remove(&home)?;

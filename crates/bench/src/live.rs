@@ -13,7 +13,7 @@ use super::{Bench, program, remove};
 /// Repetitions: these runs are long, and their medians steady.
 const RUNS: usize = 3;
 
-/// What `many_children` says of itself.
+/// Output of `many_children`.
 #[derive(Debug, Deserialize)]
 struct Report {
     seconds: f64,

@@ -37,11 +37,11 @@ use tempfile::TempDir;
 use self::figure::{Figure, table};
 use self::options::{Options, Part};
 
-/// Where the table of figures stands in the documentation.
+/// Marks of the table of figures in the documentation.
 const FIGURES: page::Marks =
     page::Marks { begin: "<!-- figures: written by `cargo xtask bench --write` -->", end: "<!-- end of figures -->" };
 
-/// What the measurements share: the binaries, and a folder that is theirs.
+/// Shared by all measurements: the binaries, and a folder of their own.
 struct Bench {
     workspace: Workspace,
     sortie: PathBuf,

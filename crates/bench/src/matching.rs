@@ -15,7 +15,7 @@ use super::{Bench, program};
 const FILES: usize = 1000;
 const TEXT: &str = "Review the error handling of the billing service and find missing tests";
 
-/// What `match_rate` says of itself.
+/// Output of `match_rate`.
 #[derive(Debug, Deserialize)]
 struct Report {
     definitions: u32,

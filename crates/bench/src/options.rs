@@ -1,4 +1,4 @@
-//! What was asked of `cargo xtask bench`.
+//! Options of `cargo xtask bench`.
 
 use std::fmt;
 
@@ -49,7 +49,7 @@ const PARTS: [Part; 14] = [
 ];
 
 impl Part {
-    /// Whether it runs `sortie` itself.
+    /// True if it runs `sortie` itself.
     pub(super) fn needs_program(self) -> bool {
         !matches!(self, Self::Live | Self::Search | Self::Grants | Self::Tokens)
     }

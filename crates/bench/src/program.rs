@@ -8,7 +8,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use anyhow::{Context, Result, bail};
 use wait4::Wait4;
 
-/// What one run took.
+/// Resources that one run took.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ran {
     /// Since 1970, as the server counts.

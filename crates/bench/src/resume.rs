@@ -92,7 +92,7 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
-/// What `many_children` says at the end of a tree that was stopped.
+/// Last output of `many_children` about a tree that was stopped.
 #[derive(Debug, Deserialize)]
 struct Stopped {
     /// Since 1970.

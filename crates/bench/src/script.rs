@@ -1,4 +1,4 @@
-//! What the scripted server says: the same three reads, done by the main agent or by children.
+//! Replies of the scripted server: three reads, done by the main agent or by children.
 
 use serde_json::{Value, json};
 

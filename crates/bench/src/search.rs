@@ -24,7 +24,7 @@ use super::sample::Sample;
 
 /// Grep's own limit when none is given.
 const MAX_LINES: usize = 250;
-/// How much slower than `rg` Grep may be.
+/// Largest ratio of Grep's time to that of `rg`.
 const TARGET: f64 = 1.2;
 
 struct Query {
@@ -47,7 +47,7 @@ enum Mode {
     Content,
 }
 
-/// What `grep_rate` says of itself.
+/// Output of `grep_rate`.
 #[derive(Debug, Deserialize)]
 struct Report {
     milliseconds: f64,
@@ -126,7 +126,7 @@ fn grep(grep_rate: &Path, tree: &Path, query: &Query, mode: Mode) -> Result<(Dur
     Ok((elapsed, serde_json::from_str(&text).context("grep_rate wrote something unexpected")?))
 }
 
-/// Whether both found as much: times of different work say nothing.
+/// Checks that both found equally much: times of different work cannot be compared.
 fn check(query: &Query, found: &str, n_lines: usize) -> Result<()> {
     let count = found.trim_start_matches("first ").split(' ').next().and_then(|count| count.parse::<usize>().ok());
     if count != Some(n_lines.min(MAX_LINES)) {

@@ -18,7 +18,7 @@ pub(super) struct Server {
     child: Child,
     base_url: String,
     log: PathBuf,
-    /// How much of the log has been taken, in bytes.
+    /// Bytes of the log that have been taken.
     taken: Cell<u64>,
 }
 
@@ -35,10 +35,10 @@ struct Line {
     /// Microseconds since 1970.
     unix_us: u64,
     connection: u64,
-    /// Of answers.
+    /// Status of an answer.
     #[serde(default)]
     status: u16,
-    /// Of requests: how many replies of the model they hold.
+    /// Replies of the model that a request holds.
     #[serde(default)]
     turn: u64,
 }
@@ -72,7 +72,7 @@ impl Server {
         &self.base_url
     }
 
-    /// What the log has gained since the last time. Waits until every request in it is answered.
+    /// Takes the new part of the log. Waits until every request in it is answered.
     pub(super) fn take(&self) -> Result<Traffic> {
         const PATIENCE: Duration = Duration::from_secs(5);
         let began = Instant::now();
@@ -90,7 +90,7 @@ impl Server {
         }
     }
 
-    /// How many requests have arrived since the log was taken last.
+    /// Counts the requests that have arrived since the log was taken last.
     pub(super) fn n_requests(&self) -> Result<usize> {
         // A line that is half written is not there yet.
         Ok(self.unread()?.lines().filter(|line| line.contains(r#""event":"request""#) && line.ends_with('}')).count())

@@ -12,12 +12,12 @@ use super::sample::Sample;
 
 /// More often would only say the same: each run of the example repeats itself many times.
 const MAX_RUNS: usize = 5;
-/// How many times as many commands as bubblewrap.
+/// Least ratio of our commands to those of bubblewrap.
 const TARGET: f64 = 2.0;
 /// Within how many milliseconds 99 of 100 commands are over, eight at a time.
 const P99_TARGET: f64 = 30.0;
 
-/// What `shell_rate` says of one kind of walls, so many commands at a time.
+/// Output of `shell_rate` about one kind of walls, with this many commands at a time.
 #[derive(Debug, Clone, Copy, Deserialize)]
 struct Rate {
     who: Who,
@@ -67,7 +67,7 @@ impl Runs {
         ]
     }
 
-    /// How many times as many commands ours are, in each run.
+    /// Compares our number of commands with the other's, in each run.
     fn ratio(&self, what: &str, parallel: usize, other: Who) -> Figure {
         let ours = self.sample(Who::Ours, parallel, |rate| rate.per_second);
         let others = self.sample(other, parallel, |rate| rate.per_second);

@@ -1,4 +1,4 @@
-//! What the first build costs: crates, time, bytes.
+//! The cost of the first build: crates, time, bytes.
 
 use std::collections::HashSet;
 use std::time::Instant;

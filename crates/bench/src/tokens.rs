@@ -1,4 +1,4 @@
-//! What delegation saves: the same exploration done by the main agent itself and by a sub-agent, in tokens.
+//! The savings of delegation: one exploration done by the main agent itself and by a sub-agent, in tokens.
 
 use std::process::Command;
 
@@ -9,7 +9,7 @@ use sortie_workshop::process;
 use super::Bench;
 use super::figure::{Figure, Unit};
 
-/// What `token_use` says of each way of working.
+/// Output of `token_use` about each way of working.
 #[derive(Debug, Deserialize)]
 struct Report {
     inline: TokenUse,

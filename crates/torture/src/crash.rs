@@ -37,7 +37,7 @@ pub(crate) fn run(flags: &[String]) -> Result<Verdict> {
     Ok(Verdict::good_if(survives(&Workspace::load()?, &options)?))
 }
 
-/// Whether every run was right after every kill. What was not is on the screen, with the command that repeats it.
+/// True if every run was right after every kill. Otherwise the fault and the command that repeats it are on the screen.
 fn survives(workspace: &Workspace, options: &Options) -> Result<bool> {
     let strays = points::strays(&workspace.root)?;
     for stray in &strays {

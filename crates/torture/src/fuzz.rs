@@ -14,13 +14,13 @@ use sortie_workshop::{Verdict, Workspace, cargo, host};
 
 /// Long enough for some hundred thousand inputs.
 const USUAL_SECONDS: u64 = 60;
-/// What a run of all tests tries: the same inputs every time, so that a change is judged by what it changed. What
-/// nobody has thought of yet is found by a run on its own, and its finds join the corpus.
+/// Inputs within a run of all tests: the same ones every time, so that a change is judged by what it changed. A run on
+/// its own finds new ones, and its finds join the corpus.
 const SHORT_RUNS: u64 = 120_000;
 /// The seeds are tried before the clock counts, and the last input may take a while.
 const GRACE: Duration = Duration::from_mins(1);
 
-/// How long to look, and from where.
+/// Effort of a run, and the inputs that it begins with.
 #[derive(Clone, Copy)]
 enum Effort {
     /// Other inputs each time, and those that earlier runs have found.
@@ -128,7 +128,7 @@ impl Target {
         Ok(seeds.join(","))
     }
 
-    /// Whether a run found nothing, which it can only say if it did run, and with counters.
+    /// True if a run found nothing. That takes a run with inputs and with coverage counters.
     fn judge(&self, finished: &Finished, crashes: &Path) -> Result<bool> {
         let name = self.name;
         if finished.overran || !finished.status.success() {
@@ -164,7 +164,7 @@ fn build(workspace: &Workspace) -> Result<PathBuf> {
     Ok(target.join(host).join("release"))
 }
 
-/// How many inputs the fuzzer says that it has tried.
+/// Number of inputs that the fuzzer reports as tried.
 fn executed(output: &str) -> Option<u64> {
     let number = output.lines().find_map(|line| line.strip_prefix("stat::number_of_executed_units:"))?;
     number.trim().parse().ok()

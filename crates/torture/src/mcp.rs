@@ -29,15 +29,15 @@ struct Stage {
     programs: Programs,
     foreign: Foreign,
     python: PathBuf,
-    /// Where our own programs in Python lie.
+    /// Folder of our own programs in Python.
     scripts: PathBuf,
 }
 
-/// What one part found, each in one line.
+/// Findings of one part, each in one line.
 type Findings = Vec<String>;
 type Part = fn(&Stage) -> Result<Findings>;
 
-/// What is tried besides the suite.
+/// Parts besides the suite.
 const PARTS: [(&str, Part); 3] = [
     ("Inspector", inspector::findings),
     ("Python SDK", python_sdk::findings),
@@ -57,7 +57,7 @@ pub(crate) fn run(flags: &[String]) -> Result<Verdict> {
     }
 }
 
-/// Whether everybody understands everybody. What is wrong is on the screen.
+/// True if all programs understand each other. Otherwise the findings are on the screen.
 fn all_understand(workspace: &Workspace) -> Result<bool> {
     let exceptions = Exceptions::read(&workspace.root)?;
     let Some(programs) = Programs::build(workspace)? else { return Ok(false) };
@@ -74,7 +74,7 @@ fn all_understand(workspace: &Workspace) -> Result<bool> {
     Ok(good)
 }
 
-/// Whether there is nothing to tell.
+/// Prints the findings of a part. True if there are none.
 fn tell(part: &str, began: Instant, findings: &[String]) -> bool {
     for finding in findings {
         println!("{part}: {finding}");

@@ -27,7 +27,7 @@ pub(crate) fn run(flags: &[String]) -> Result<Verdict> {
     if flags.is_empty() { Ok(Verdict::good_if(all_are_noticed(&Workspace::load()?)?)) } else { Ok(Verdict::WrongUsage) }
 }
 
-/// Whether every guard is on the list and the test of each notices when it is out. What is wrong is on the screen.
+/// True if every guard is on the list and a test notices each that is out. Otherwise the findings are on the screen.
 fn all_are_noticed(workspace: &Workspace) -> Result<bool> {
     let strays = strays(&workspace.root)?;
     for stray in &strays {
@@ -78,7 +78,7 @@ fn build(workspace: &Workspace) -> Result<Option<Vec<TestBinary>>> {
     Ok(Some(binaries))
 }
 
-/// Whether every test is green while nothing is out.
+/// True if every test passes while no guard is out.
 fn all_are_green(workspace: &Workspace, binaries: &[TestBinary]) -> Result<bool> {
     for suite in Suite::ALL {
         let tests: BTreeSet<&str> =
@@ -105,7 +105,7 @@ fn command_of(workspace: &Workspace, binaries: &[TestBinary], suite: Suite) -> R
     Ok(binary.command(package, None))
 }
 
-/// Whether the one test ran and failed, and nothing else happened.
+/// True if the one test ran and failed, and nothing else happened.
 fn is_red(finished: &Finished, mutant: &Mutant) -> bool {
     let failed: Vec<&str> = libtest::tests_that_were("FAILED", &finished.output).collect();
     !finished.overran && failed == [mutant.test]

@@ -30,7 +30,7 @@ use crate::crash::programs::Programs;
 use crate::crash::random::Random;
 
 const SAMPLED_EVERY: Duration = Duration::from_secs(2);
-/// How long the host may take, against what it was asked for.
+/// Time limit of the host, as a multiple of the time that it was asked for.
 const PATIENCE: u32 = 3;
 
 pub(crate) fn run(flags: &[String]) -> Result<Verdict> {

@@ -3,7 +3,7 @@
 use std::iter::Sum;
 use std::ops::AddAssign;
 
-/// How many tests ended in which way.
+/// Counts of tests by how they ended.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Count {
     pub passed: u64,

@@ -9,15 +9,15 @@ use anyhow::{Context, Result, bail};
 use crate::process;
 use crate::workspace::{Package, Workspace};
 
-/// How the tests find the interpreter.
+/// Environment variable that names the interpreter to the tests.
 pub const VARIABLE: &str = "SORTIE_TEST_PYTHON";
 
-/// Where a crate has its programs in Python.
+/// Folder of a crate's programs in Python.
 const FOLDER: &str = "tests/python";
-/// What all of them need.
+/// Packages that all of them need.
 const REQUIREMENTS: &str = "crates/testkit/tests/python/requirements.txt";
 
-/// Whether one of these crates has tests in Python.
+/// True if one of these crates has tests in Python.
 pub fn needed_by(packages: &[&Package]) -> bool {
     packages.iter().any(|package| package.directory().join(FOLDER).exists())
 }

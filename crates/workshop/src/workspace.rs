@@ -52,7 +52,7 @@ impl Package {
         self.manifest_path.parent().unwrap_or(&self.manifest_path)
     }
 
-    /// What people call the crate: the name of its folder.
+    /// The crate's everyday name, which is the name of its folder.
     pub fn folder(&self) -> &str {
         self.directory().file_name().and_then(|name| name.to_str()).unwrap_or(&self.name)
     }

@@ -1,4 +1,4 @@
-//! Which statements a test checks: those whose ids its name carries.
+//! The statements that a test checks: its name carries their ids.
 
 /// The ids in a test's name: `s2::a_result_s2_35_s2_43` checks S2-35 and S2-43.
 pub(super) fn ids(test: &str) -> Vec<String> {

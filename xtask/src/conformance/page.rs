@@ -1,4 +1,4 @@
-//! The table: on the screen, in the documentation, and what is wrong with it.
+//! The table: on the screen, in the documentation, and the findings about it.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -105,7 +105,7 @@ impl<'a> Page<'a> {
         std::fs::write(path, self.markdown()).with_context(|| format!("cannot write {}", path.display()))
     }
 
-    /// All that must not be, each in one line.
+    /// Findings, each in one line.
     pub(super) fn findings(&self, committed: &Path) -> Result<Vec<String>> {
         let rows = self.documents.iter().flat_map(|section| &section.rows);
         let bad = rows.filter(|(_, _, standing)| !standing.is_good());
@@ -121,7 +121,7 @@ impl<'a> Page<'a> {
 }
 
 impl Section<'_> {
-    /// How many statements there are, and how many of each good standing.
+    /// Counts the statements, and those of each good standing.
     fn counts(&self) -> [usize; 5] {
         let count = |wanted: fn(&Standing<'_>) -> bool| self.rows.iter().filter(|(_, _, it)| wanted(it)).count();
         [

@@ -1,4 +1,4 @@
-//! How a statement stands after a run of the tests.
+//! The standing of a statement after a run of the tests.
 
 use std::fmt;
 
@@ -16,7 +16,7 @@ pub(super) enum Standing<'a> {
     CheckedBy(&'a str),
     /// It cannot be checked before this exists.
     WaitsFor(&'a str),
-    /// It is said to wait, but this test checks it already.
+    /// The list says that it waits, but this test checks it already.
     WaitsNoLonger(&'a str),
     /// There is nothing to check.
     Informative,

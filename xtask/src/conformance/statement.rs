@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
-/// What a statement may wait for. Nothing else is a reason for having no test.
+/// Capabilities that a statement may wait for. Nothing else is a reason for having no test.
 const CAPABILITIES: [&str; 9] =
     ["permissions", "shell", "background", "resume", "limits", "mcp", "screen", "fleet", "real model"];
 /// Commands that check what no test of ours can see. They are named on the page as the ones to run; nothing is said to

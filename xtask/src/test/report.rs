@@ -14,7 +14,7 @@ pub(super) struct Row {
     budget: Option<Duration>,
     pub(super) elapsed: Duration,
     pub(super) count: Count,
-    /// What failed, each in one line. Empty when all is well.
+    /// Failures, each in one line. Empty when all is well.
     pub(super) failures: Vec<String>,
 }
 

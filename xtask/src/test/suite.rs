@@ -21,7 +21,7 @@ const BUDGETS: &[(&str, u64)] = &[("cli", 20), ("policy", 10), ("shell-reader", 
 /// Building is part of this one: rustdoc compiles as it goes.
 const DOC_BUDGET: u64 = 10;
 
-/// How much of the tests is run.
+/// Extent of a run of the tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Extent {
     /// All tests of all crates.
@@ -123,7 +123,7 @@ struct Judgement {
     failures: Vec<String>,
 }
 
-/// What a finished run amounts to. `list` is asked only when the runner did not get to its end.
+/// Judges a finished run. Calls `list` only if the runner did not get to its end.
 fn judge(finished: &Finished, who: &str, list: impl FnOnce() -> Vec<String>) -> Judgement {
     let output = &finished.output;
     let mut failures: Vec<String> =

@@ -57,7 +57,7 @@ fn parents(path: &str) -> Option<Vec<String>> {
     Some(vec![format!("{directory}.rs")])
 }
 
-/// Whether `other` stands beside `file` and names it in a `#[path]`.
+/// True if `other` lies beside `file` and names it in a `#[path]`.
 fn names_path(other: &File, file: &File) -> bool {
     let directory = |path: &str| path.rsplit_once('/').map(|(directory, _)| directory.to_owned());
     directory(other.path()) == directory(file.path())

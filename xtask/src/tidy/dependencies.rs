@@ -99,7 +99,7 @@ fn check_package(package: &Package) -> Vec<Finding> {
         .collect()
 }
 
-/// What is wrong with an edge, and how to mend it.
+/// Judges an edge: the fault and its mending, if there is one.
 fn wrong(from: &str, from_layer: u8, to: &str) -> Option<(String, &'static str)> {
     if to == "sortie-testkit" {
         let what = format!("`{from}` links `{to}`, which is for tests");

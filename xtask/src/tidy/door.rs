@@ -12,7 +12,7 @@ struct Door {
     except: &'static [&'static str],
     /// Folders of crates, or longer path prefixes below `crates/`, that may.
     open_to: &'static [&'static str],
-    /// Whether tests, benches and examples of any crate may.
+    /// True if tests, benches and examples of any crate may use the door.
     open_to_tests: bool,
     what: &'static str,
     mend: &'static str,
@@ -73,7 +73,7 @@ const DOORS: &[Door] = &[
     },
 ];
 
-/// What the root of a crate says that has no door to files. Clippy then knows what this table can only guess by words.
+/// Line in the root of each crate without a door to files. Clippy then knows what this table can only guess by words.
 const WALL: &str = "#![cfg_attr(not(test), deny(clippy::disallowed_methods))]";
 
 pub(super) fn closed(file: &File) -> Vec<Finding> {

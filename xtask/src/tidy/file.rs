@@ -52,7 +52,7 @@ impl File {
         &self.code
     }
 
-    /// Whether it is code of ours, not a sample that a test reads.
+    /// True for code of ours, false for a sample that a test reads.
     pub(super) fn is_rust(&self) -> bool {
         is_rust(&self.path)
     }
@@ -71,7 +71,7 @@ impl File {
         }
     }
 
-    /// Whether it is the manifest of a member, not of the workspace.
+    /// True for the manifest of a member, false for the workspace's.
     pub(super) fn is_member_manifest(&self) -> bool {
         self.owner().is_some() && self.name() == "Cargo.toml"
     }
@@ -90,7 +90,7 @@ fn is_rust(path: &str) -> bool {
     Path::new(path).extension().is_some_and(|extension| extension == "rs") && !sample
 }
 
-/// Whether `word` stands in `code` on its own, not as a part of a longer name.
+/// True if `word` stands in `code` on its own, not as a part of a longer name.
 pub(super) fn has_word(code: &str, word: &str) -> bool {
     let part_of_name = |c: char| c.is_alphanumeric() || c == '_';
     code.match_indices(word).any(|(at, _)| {

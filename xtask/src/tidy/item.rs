@@ -1,8 +1,8 @@
-//! What Rust code declares: types, inherent impls and functions, found by their first word.
+//! Declarations in Rust code: types, inherent impls and functions, found by their first word.
 
 use super::token::{Token, closing, is_name, text};
 
-/// Who may use an item: the words in the brackets behind `pub`, none for all the world; `None` for a private item.
+/// Visibility of an item: the words in the brackets behind `pub`, none for plain `pub`; `None` for a private item.
 pub(super) fn publicity<'a>(tokens: &[Token<'a>], item: usize) -> Option<Vec<&'a str>> {
     let mut before = item;
     while before > 0
@@ -24,7 +24,7 @@ pub(super) fn publicity<'a>(tokens: &[Token<'a>], item: usize) -> Option<Vec<&'a
 pub(super) struct Type<'a> {
     pub(super) name: &'a str,
     pub(super) line: usize,
-    /// Whether the whole crate may name it.
+    /// True if the whole crate may name it.
     pub(super) everywhere: bool,
     pub(super) alias: bool,
 }
@@ -86,7 +86,7 @@ pub(super) fn inherent_impls<'a>(tokens: &[Token<'a>]) -> Vec<Impl<'a>> {
 #[derive(Debug)]
 pub(super) struct Function<'t, 'a> {
     pub(super) name: &'a str,
-    /// Whether it may be called from outside its module.
+    /// True if code outside its module may call it.
     pub(super) public: bool,
     pub(super) parameters: Vec<&'t [Token<'a>]>,
 }

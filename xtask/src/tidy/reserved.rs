@@ -5,11 +5,11 @@ use super::finding::Finding;
 use super::item::inherent_impls;
 use super::token::{Token, closing, is_name, text, tokens};
 
-/// Who hands a call to a tool.
+/// The only places that hand a call to a tool.
 const RUNS_TOOLS: &[&str] = &["engine/src/gate"];
-/// Who makes a task that can run.
+/// The only places that make a task.
 const BUILDS_TASKS: &[&str] = &["engine/src/tasks/start"];
-/// Who says how a task ended.
+/// The only places that make an outcome.
 const BUILDS_OUTCOMES: &[&str] = &["engine/src/conversation/outcome", "protocol"];
 
 struct Act {
@@ -102,7 +102,7 @@ impl Form {
     }
 }
 
-/// Whether the name at `at` begins an expression that builds the type, not a declaration and not a pattern.
+/// True if the name at `at` begins an expression that builds the type; false for a declaration and for a pattern.
 fn builds(tokens: &[Token<'_>], at: usize) -> bool {
     if text(tokens, at + 1) != "{" {
         return false;

@@ -70,7 +70,7 @@ const PLANS: &[Plan] = &[
     },
 ];
 
-/// What one crate is to look like.
+/// Plan of one crate.
 #[derive(Debug, Clone, Copy)]
 struct Plan {
     /// The crate's folder below `crates/`.
@@ -93,7 +93,7 @@ pub(super) fn map_from_sources(files: &[File]) -> Option<String> {
     map::rewritten(&houses(PLANS, files), map::page(files)?)
 }
 
-/// Whether this crate is in the table.
+/// True if this crate is in the table.
 pub(super) fn has_rooms(folder: &str) -> bool {
     PLANS.iter().any(|plan| plan.folder == folder)
 }
@@ -141,7 +141,7 @@ fn is_among(name: &str, words: &str) -> bool {
 }
 
 impl House<'_> {
-    /// How high a room or a front file lies; `None` for what is neither.
+    /// Height of a room or a front file; `None` for anything else.
     fn rank(&self, name: &str) -> Option<usize> {
         let room = self.plan.rooms.split_whitespace().position(|room| room == name);
         let front = ["lib", "main"].contains(&name) || is_among(name, self.plan.front);
@@ -162,7 +162,7 @@ impl<'a> Placed<'a> {
         top.strip_suffix(".rs").unwrap_or(top)
     }
 
-    /// Whether nothing of it is part of the program.
+    /// True if none of it is part of the program.
     fn is_all_tests(&self) -> bool {
         self.path.contains("/tests/") || self.path.ends_with("tests.rs")
     }

@@ -1,4 +1,4 @@
-//! What must not be left lying in code: unfinished places, tests that do not run, silenced lints, sleeping tests.
+//! Unfinished work in code: open places, tests that do not run, silenced lints, sleeping tests.
 
 use super::file::{CodeLine, File, has_word};
 use super::finding::Finding;

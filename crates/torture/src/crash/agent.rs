@@ -1,4 +1,4 @@
-//! What one agent of a run does: turns of calls, and how it ends.
+//! The work of one agent of a run: turns of calls, and its ending.
 
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ pub(super) struct Agent {
     pub(super) prompt: String,
     pub(super) turns: Vec<Turn>,
     pub(super) last: Last,
-    /// Whether it answers questions.
+    /// True if it answers questions.
     pub(super) answers: bool,
     /// Model calls that the one who delegates to it gives it.
     pub(super) max_turns: Option<u64>,
@@ -27,7 +27,7 @@ pub(super) struct Turn {
     pub(super) delay_ms: u64,
 }
 
-/// How an agent ends.
+/// Ending of an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Last {
     /// It is asked once more after its turns, and reports.

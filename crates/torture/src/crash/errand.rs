@@ -1,4 +1,4 @@
-//! What other processes do with the tasks of a run: while it runs, or after it was killed.
+//! Acts of other processes on the tasks of a run, during the run or after it was killed.
 
 use std::fs::{self, File};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,7 +12,7 @@ use super::live::{Live, PATIENCE};
 use super::random::Random;
 use super::world::World;
 
-/// How often it is looked whether a task is there.
+/// Time between two looks for a task.
 const PERIOD: Duration = Duration::from_millis(2);
 /// One in so many is killed itself, within this time.
 const KILLED_ONE_IN: u64 = 5;
@@ -29,13 +29,13 @@ pub(super) enum Deed {
 #[derive(Debug)]
 pub(super) struct Errand {
     deed: Deed,
-    /// Which of the sub-agents is meant that are there then.
+    /// Index of the sub-agent among those that exist at that time.
     worker: usize,
     /// Tells it from all others.
     number: u64,
-    /// How long after the start of the run.
+    /// Delay after the start of the run.
     after: Duration,
-    /// Whether the first of them is waited for.
+    /// True if the errand waits until there is a sub-agent.
     waits: bool,
     /// After which it is killed.
     life: Duration,

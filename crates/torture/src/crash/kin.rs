@@ -1,6 +1,6 @@
-//! What an agent does with those around it: whom it starts, writes to, asks, waits for and stops.
+//! An agent's dealings with agents around it: it starts, writes to, asks, waits for and stops them.
 //!
-//! A script knows no ids: others are the first, the second, … that the agent has been told of.
+//! A script knows no ids: other agents are the first, the second, … that the agent has been told of.
 
 use serde_json::json;
 

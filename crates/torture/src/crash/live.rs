@@ -11,10 +11,10 @@ use anyhow::{Context, Result, bail};
 
 /// Far more than any run takes; one that hangs is a finding.
 pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
-/// How often a process is looked at that may end before it is killed.
+/// Time between two looks at a process that may end before it is killed.
 const PERIOD: Duration = Duration::from_millis(1);
 
-/// How a process of the program ended.
+/// Ending of a process of the program.
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) status: ExitStatus,

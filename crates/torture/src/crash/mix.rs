@@ -1,4 +1,4 @@
-//! What the agents of one round do, drawn from a seed: all tools, in all the ways in which agents work together.
+//! The work of the agents of one round, drawn from a seed: all tools, in all the ways in which agents work together.
 
 use super::agent::{Agent, Last};
 use super::random::Random;

@@ -1,4 +1,4 @@
-//! What was asked of `cargo xtask crash`.
+//! Options of `cargo xtask crash`.
 
 use super::points::Crash;
 
@@ -9,7 +9,7 @@ pub(super) struct Options {
     pub(super) seed: u64,
     /// This round alone.
     pub(super) round: Option<u64>,
-    /// Whether the named points are tried as well.
+    /// True if the named points are tried as well.
     pub(super) points: bool,
     /// This crash alone.
     pub(super) point: Option<Crash>,

@@ -65,7 +65,7 @@ pub(super) struct Crash {
     passing: u64,
 }
 
-/// What became of a run that was to be killed.
+/// Result of a run that was to be killed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Came {
     /// It was killed, went on and ended well.

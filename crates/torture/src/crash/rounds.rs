@@ -20,7 +20,7 @@ const AGENTS: std::ops::Range<u64> = 8..65;
 /// The longest time that a process of a round is let live: a while, and more for more agents.
 const LIFE_MS: u64 = 150;
 const LIFE_MS_PER_AGENT: u64 = 6;
-/// What other processes do while one of a round lives.
+/// Most acts of other processes while one process of a round lives.
 const MAX_ERRANDS: u64 = 2;
 /// Starts that may be in vain before a round is given up.
 const MAX_STARTS: u32 = 20;
@@ -103,7 +103,7 @@ fn kill_some(world: &mut World, mut start: Start, random: &mut Random, n_agents:
     Ok(())
 }
 
-/// Of two that go on with a task at the same time the second is refused, unless it was the first.
+/// Checks that the second of two simultaneous restarts was refused, unless it came first.
 fn refused_or_first(ended: &Ended) -> Result<()> {
     let refused = ["wait for it, or stop it first", "no task of this project was interrupted", "has been taken over"];
     if ended.was_killed() || ended.status.success() || refused.iter().any(|words| ended.stderr.contains(words)) {

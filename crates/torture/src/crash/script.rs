@@ -1,7 +1,7 @@
-//! What the scripted server says to the agents of a run, and the files that they work on.
+//! Replies of the scripted server to the agents of a run, and the files that they work on.
 //!
 //! By agreement with the checker: the id of a call is in everything that the call leaves behind, a command appends it
-//! to `effects.log`, no two calls write the same file or the same line, and no two replies say the same.
+//! to `effects.log`, no two calls write the same file or the same line, and all replies differ.
 
 use serde_json::{Value, json};
 
@@ -21,9 +21,9 @@ pub(super) struct Script {
     pub(super) flags: &'static [&'static str],
     /// Sub-agents at work at the same time.
     pub(super) max_concurrent: Option<u64>,
-    /// Whether sub-agents have a limit on tokens, so that each call holds something back. It is never reached.
+    /// True if sub-agents have a limit on tokens, so that each call holds something back. The limit is never reached.
     pub(super) has_limit: bool,
-    /// What another process does with a sub-agent, as soon as one is there.
+    /// Act of another process on a sub-agent, as soon as there is one.
     pub(super) errand: Option<Deed>,
     n_workers: u64,
 }
@@ -81,7 +81,7 @@ impl Script {
     }
 }
 
-/// What the worker of a number is asked to do, by which its requests are known.
+/// Prompt of the worker of a number; its requests are known by it.
 fn prompt_of(number: u64) -> String {
     format!("You are worker {number:03}, and nobody else.")
 }
@@ -96,7 +96,7 @@ fn answer(name: &str) -> Value {
     json!({ "tool": "SendMessage", "arguments": { "to": "<last task>", "message": format!("An answer: {id}.") }, "id": id })
 }
 
-/// What a follow-up has the main agent do: the first of its sub-agents gets one, too.
+/// Turn of the main agent after a follow-up: its first sub-agent gets one, too.
 fn once_more(name: &str) -> Value {
     let id = format!("{name}-more-<turn>");
     let arguments = json!({

@@ -1,4 +1,4 @@
-//! Where the program is tried: a folder with a workspace, a home, a journal and a server of its own.
+//! The site of a trial: a folder with a workspace, a home, a journal and a server of its own.
 
 use std::fs;
 use std::path::PathBuf;
@@ -21,7 +21,7 @@ pub(crate) struct Site {
     checker: PathBuf,
 }
 
-/// What the checker says.
+/// Verdict of the checker.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Verdict {
     pub(crate) breaches: Vec<String>,
@@ -29,7 +29,7 @@ pub(crate) struct Verdict {
     pub(super) root: Root,
 }
 
-/// How far the task without a parent has come.
+/// Progress of the task without a parent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Root {

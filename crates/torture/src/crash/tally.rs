@@ -1,4 +1,4 @@
-//! How much was tried, and how much of it was checked.
+//! Totals of what was tried and checked.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,7 +6,7 @@ use std::ops::AddAssign;
 
 use serde::Deserialize;
 
-/// What a checker counted in one run, by its own names.
+/// Counts of the checker in one run, by its own names.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Deserialize)]
 pub(crate) struct Count(BTreeMap<String, u64>);
 
@@ -19,10 +19,10 @@ pub(super) struct Tally {
     pub(super) crashes: u64,
     /// Times that two processes went on with one task at once.
     pub(super) races: u64,
-    /// What other processes have done with tasks of a run.
+    /// Acts of other processes on tasks of a run.
     pub(super) errands: u64,
     pub(super) checks: u64,
-    /// Of runs that had come to their end.
+    /// Sum over the runs that had ended.
     pub(super) count: Count,
 }
 

@@ -25,12 +25,12 @@ const KEPT: &[(&str, &[u8], u32)] = &[
     ("kept/not-text.bin", b"\xff\xfe\0\r\n\x80", 0o444),
     ("kept/empty", b"", 0o664),
 ];
-/// Of the files that are worked on, so that it is seen whether they keep it.
+/// Mode of the files that agents work on, to see that it is kept.
 const WORKED_ON: u32 = 0o640;
 
-/// What the main agent is asked.
+/// Prompt of the main agent.
 pub(super) const PROMPT: &str = "Have all of it done.";
-/// What it is asked when it has reported.
+/// Its prompt after it has reported.
 pub(super) const FOLLOW_UP: &str = "Have a little more of it done.";
 /// Sub-agents at work at the same time, where a script does not say otherwise.
 const MAX_CONCURRENT: u64 = 64;
@@ -46,7 +46,7 @@ pub(super) struct World {
     n_started: u32,
 }
 
-/// What to start.
+/// Ways to start the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Start {
     Run,
@@ -60,11 +60,11 @@ pub(super) struct Life<'a> {
     pub(super) start: Start,
     /// The point and the passing at which it kills itself.
     pub(super) crash: Option<&'a str>,
-    /// Whether it is left when nothing but sub-agents in the background works.
+    /// True if the process is left as soon as only background sub-agents work.
     pub(super) detach: bool,
     /// After which it is killed.
     pub(super) time: Duration,
-    /// What other processes do meanwhile.
+    /// Acts of other processes meanwhile.
     pub(super) errands: &'a [Errand],
 }
 

@@ -1,7 +1,6 @@
-//! Which checks of the conformance suite do not hold, and why: a list in the crate's tests, and the same list in the
-//! documentation.
+//! Checks of the conformance suite that fail, with reasons: a list in the crate's tests, repeated in the documentation.
 //!
-//! Both ways it has to be right: what does not hold and is not listed is a finding, and so is what is listed and holds.
+//! The list must be exact: an unlisted failure is a finding, and so is a listed check that passes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -39,7 +38,7 @@ impl Exceptions {
         toml::from_str(&text).with_context(|| format!("{LIST} is not what it should be"))
     }
 
-    /// What the runs of the suite against one server say that the list does not, and the other way round.
+    /// Differences between the runs of the suite against one server and the list, both ways.
     pub(super) fn findings(&self, who: Who, results: &[SuiteResult]) -> Vec<String> {
         let mut findings = Vec::new();
         let mut needed = BTreeSet::new();
@@ -60,7 +59,7 @@ impl Exceptions {
         findings
     }
 
-    /// Whether the list has all that does not hold here.
+    /// True if the list has every failure of these results.
     pub(super) fn cover(&self, who: Who, results: &[SuiteResult]) -> bool {
         let mut broken = results.iter().flat_map(|result| result.broken.keys().map(|check| (&result.scenario, check)));
         broken.all(|(scenario, check)| self.excuse(who, scenario, check).is_some())

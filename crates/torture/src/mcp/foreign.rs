@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use sortie_workshop::{Workspace, process};
 
 const FOLDER: &str = "crates/mcp/tests/npm";
-/// What is copied from there. Modules that are preloaded lie beside the packages that they import.
+/// Files that are copied from there. Preloaded modules lie beside the packages that they import.
 const FILES: [&str; 4] = ["package.json", "package-lock.json", "port.mjs", "token.mjs"];
 
 pub(super) struct Foreign {

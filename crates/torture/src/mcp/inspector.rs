@@ -16,7 +16,7 @@ use super::{Findings, Stage};
 const PROGRAM: &str = "inspector/clients/cli/build/index.js";
 const BUDGET: Duration = Duration::from_mins(1);
 
-/// How it reaches the server.
+/// Transport to the server.
 #[derive(Debug, Clone, Copy)]
 enum Way {
     Streams,
@@ -64,7 +64,7 @@ pub(super) fn findings(stage: &Stage) -> Result<Findings> {
 }
 
 impl Call {
-    /// What is wrong with the answer.
+    /// Checks the answer: the fault, if there is one.
     fn missing(&self, stage: &Stage, server: &Served, way: Way, era: &str) -> Result<Option<String>> {
         let mut command = stage.foreign.command(PROGRAM);
         command.env("HOME", server.path("home")).args(["--format", "json", "--quiet", "--protocol-era", era]);

@@ -1,4 +1,4 @@
-//! Where `sortie mcp` is tried: our programs as they are built, and a folder with a workspace, a home and a scripted
+//! The place of `sortie mcp` in a trial: our programs as built, and a folder with a workspace, a home and a scripted
 //! model.
 
 use std::path::{Path, PathBuf};
@@ -11,17 +11,17 @@ use tempfile::TempDir;
 
 use crate::crash::server::Server;
 
-/// What the model is asked, and what it says in the end.
+/// Prompt of the model, and its final reply.
 pub(super) const WORK: &str = "Read the notes.";
 pub(super) const REPORT: &str = "The notes say little.";
-/// What has no end.
+/// Prompt of a task that never ends.
 const ENDLESS: &str = "Wait for nothing.";
 
 pub(super) struct Programs {
     pub(super) sortie: PathBuf,
     pub(super) fixture: PathBuf,
     model: PathBuf,
-    /// Where they lie, as long as they are needed.
+    /// Folder of the programs; it is removed with this value.
     _folder: TempDir,
 }
 

@@ -17,7 +17,7 @@ const EVERYTHING: &str = "server-everything/dist/index.js";
 const FILESYSTEM: &str = "server-filesystem/dist/index.js";
 const BUDGET: Duration = Duration::from_mins(1);
 const PROMPT: &str = "Ask the servers.";
-/// What each server is made to answer.
+/// Answers that each server is made to give.
 const FROM_STREAMS: &str = "Echo: through a pipe";
 const FROM_HTTP: &str = "Echo: through a socket";
 const FROM_FILES: &str = "Only this server reads here.";

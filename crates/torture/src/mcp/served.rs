@@ -16,9 +16,9 @@ use super::{Findings, Stage};
 /// Until it says where it listens, and until it has ended when it was told to.
 const PATIENCE: Duration = Duration::from_secs(30);
 const PERIOD: Duration = Duration::from_millis(10);
-/// Of the fixture. `sortie mcp` makes its own.
+/// Token of the fixture. `sortie mcp` makes its own.
 const TOKEN: &str = "the-token-of-the-fixture-which-nobody-else-has";
-/// What a program that ends by a request to terminate returns.
+/// Exit code of a program that ends by a request to terminate.
 const TERMINATED: i32 = 143;
 
 pub(super) struct Served {

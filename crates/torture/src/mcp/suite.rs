@@ -15,7 +15,7 @@ use super::{Findings, Stage};
 
 const SUITE: &str = "conformance/dist/index.js";
 
-/// What is run, and what it is called in findings. The last has each scenario at the newest revision that it knows, and
+/// Runs of the suite, and their names in findings. The last has each scenario at the newest revision that it knows, and
 /// the scenarios of extensions, which belong to no revision.
 const RUNS: [(&str, &[&str]); 5] = [
     ("2025-03-26", &["--spec-version", "2025-03-26"]),
@@ -36,7 +36,7 @@ pub(super) enum Who {
     Sortie,
 }
 
-/// What one scenario of one run found.
+/// Result of one scenario of one run.
 #[derive(Debug)]
 pub(super) struct Result {
     pub(super) revision: String,
@@ -118,7 +118,7 @@ fn summary(output: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// What the suite wrote of a scenario. Its folder has the name of the scenario between a word and the time.
+/// Reads the suite's failures of a scenario. Its folder has the name of the scenario between a word and the time.
 fn broken(folder: &Path, scenario: &str) -> Outcome<BTreeMap<String, String>> {
     const TIME: &str = "-2026-01-01T00-00-00-000Z";
     for entry in std::fs::read_dir(folder)? {

@@ -9,7 +9,7 @@ pub(super) struct Mutant {
     pub(super) test: &'static str,
 }
 
-/// Where a test is.
+/// Suite of a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Suite {
     /// The built program against a hostile model.

@@ -1,4 +1,4 @@
-//! What somebody at another terminal does all the time: stop, write to and release tasks that run.
+//! A person at another terminal, who stops, writes to and releases running tasks all the time.
 
 use std::fmt;
 use std::fs::File;
@@ -17,7 +17,7 @@ use crate::crash::random::Random;
 /// The longest pause between two commands.
 const PAUSE_MS: u64 = 1000;
 
-/// How many of each were given, and how many of them came too late.
+/// Counts of the commands given, and of those that came too late.
 #[derive(Debug, Default)]
 pub(super) struct Commands {
     sent: Tried,

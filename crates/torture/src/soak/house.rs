@@ -1,4 +1,4 @@
-//! Where a soak takes place: one workspace, one journal and one server for all processes of the program.
+//! The house of a soak: one workspace, one journal and one server for all processes of the program.
 
 use std::fs;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! What was asked of `cargo xtask soak`.
+//! Options of `cargo xtask soak`.
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Options {

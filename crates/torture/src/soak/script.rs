@@ -1,15 +1,14 @@
-//! What the scripted server says to all agents of a soak: few rules for many agents, each of which bears a name of its
-//! own.
+//! Replies of the scripted server to all agents of a soak: few rules for many agents, each with a name of its own.
 //!
 //! By agreement with the checker the id of a call is in everything that the call leaves behind, and no two calls have
-//! the same. `<me>` is the name of the agent that asks, which its prompt begins with, and `<turn>` how often it has
-//! been answered.
+//! the same id. `<me>` is the name of the asking agent, with which its prompt begins, and `<turn>` the number of its
+//! answers so far.
 
 use serde_json::{Value, json};
 
 use crate::crash::random::Random;
 
-/// What the main agent is asked that lives from the beginning to the end.
+/// Prompt of the main agent that lives from the beginning to the end.
 pub(super) const HOST: &str = "host keeps the house open.";
 
 /// Different leads, and different workers.
@@ -21,15 +20,15 @@ const LAUNCHED: &str = "running in the background";
 /// With which mail tells of a question.
 const ASKED: &str = "It waits for your answer";
 
-/// How long the host thinks before it starts others, and how long about until it does so again. Its conversation grows
-/// by each round, and its memory with that, so there are not too many of them.
+/// Delay before the host starts other agents, and about the delay until it does so again. Its conversation and its
+/// memory grow by each round, so there are not too many of them.
 const HOST_DELAY_MS: u64 = 8000;
 const HOST_ROUND_MS: u64 = 10_000;
 /// Turns of a lead, and how long each of its replies takes at most; the same for a worker.
 const LEAD: (u64, u64) = (6, 800);
 const WORKER: (u64, u64) = (3, 600);
 
-/// What a lead is asked that nobody else is: a prompt for its kind.
+/// Prompt of a lead, unique to it and fitting its kind.
 pub(super) fn lead(name: &str, random: &mut Random) -> String {
     prompt(name, "leads", random.below(KINDS))
 }
@@ -117,7 +116,7 @@ fn worker_call(random: &mut Random) -> (&'static str, Value) {
     }
 }
 
-/// What needs nobody else.
+/// A call that needs no other agent.
 fn own_call(random: &mut Random) -> (&'static str, Value) {
     match random.below(8) {
         0 => ("Read", json!({ "file_path": "notes/common.txt" })),

@@ -1,13 +1,12 @@
-//! Whether what was sampled stays flat: a straight line through its floor, once it is warm.
+//! A test that samples stay flat: a straight line through their floor, once the process is warm.
 //!
-//! Of each stretch of time the lowest value counts. What a burst of work takes for a while is given back; a leak is
-//! not.
+//! In each stretch of time the lowest value counts. A burst of work gives back its memory; a leak does not.
 
 use std::fmt::{self, Write};
 
 use super::vitals::Vitals;
 
-/// What is looked at: its name, its value, and by how much it may grow from the end of the warm-up to the end.
+/// A series: its name, its value, and its largest growth from the end of the warm-up to the end.
 type Series = (&'static str, fn(&Vitals) -> f64, Option<f64>);
 
 const SERIES: &[Series] = &[
@@ -35,7 +34,7 @@ impl Trend {
         self.samples.push((seconds, vitals));
     }
 
-    /// What has grown by more than it may.
+    /// Series that have grown by more than they may.
     pub(super) fn breaches(&self) -> Vec<String> {
         if self.samples.len() < 2 * STRETCHES {
             return vec!["there are too few samples to say anything".to_owned()];
@@ -67,7 +66,7 @@ impl Trend {
     }
 }
 
-/// Of the straight line with the least squares.
+/// Slope of the line with the least squares.
 fn slope(points: &[(f64, f64)]) -> f64 {
     let count = points.len() as f64;
     let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / count;

@@ -17,12 +17,12 @@ const LIFE_MS: u64 = 3000;
 const PAUSE_MS: u64 = 1500;
 /// Starts that may be in vain before a visit is given up.
 const MAX_STARTS: u64 = 20;
-/// What is said where nothing is left to go on with.
+/// Message when nothing is left to resume.
 const NOTHING_LEFT: &str = "no task of this project was interrupted";
-/// What is said where a process has a part of what is to be gone on with.
+/// Message when another process holds a part of what is to be resumed.
 const HELD: &str = "wait for it, or stop it first";
 
-/// What became of them.
+/// Counts of the visits and their endings.
 #[derive(Debug, Default)]
 pub(super) struct Visits {
     pub(super) begun: u64,

@@ -1,4 +1,4 @@
-//! What a living process takes, read from `/proc` while it runs.
+//! Resources of a living process, read from `/proc` while it runs.
 
 use std::fs;
 use std::path::Path;
@@ -8,19 +8,19 @@ use anyhow::{Context, Result};
 /// Everything that is looked at, at one moment.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Vitals {
-    /// Of its own: the program's code, as far as it has come into memory, is not counted.
+    /// Private memory: without the program's code, as far as it has come into memory.
     pub(super) memory_mb: f64,
     pub(super) descriptors: f64,
     pub(super) threads: f64,
     /// Processes below it, however deep.
     pub(super) processes: f64,
     pub(super) journal_mb: f64,
-    /// What SQLite has not put into the journal's own file yet.
+    /// Size of the write-ahead log that SQLite has not put into the journal's file yet.
     pub(super) wal_mb: f64,
 }
 
 impl Vitals {
-    /// Of a process and its journal; an error once it has ended.
+    /// Samples a process and its journal; an error once the process has ended.
     pub(super) fn of(process: u32, journal: &Path) -> Result<Self> {
         let status = fs::read_to_string(format!("/proc/{process}/status"))?;
         Ok(Self {
@@ -40,7 +40,7 @@ fn number(status: &str, name: &str) -> Option<f64> {
     line.split_whitespace().next()?.parse().ok()
 }
 
-/// How many processes descend from one. One that ends meanwhile may be missed.
+/// Counts the descendants of a process. One that ends meanwhile may be missed.
 fn n_below(process: u32) -> usize {
     let mut ahead = vec![process.to_string()];
     let mut count = 0;

@@ -10,7 +10,7 @@ use super::{House, Placed};
 
 const MOST_FILES: usize = 2;
 
-/// Where a type is declared.
+/// Place of a type's declaration.
 #[derive(Clone, Copy)]
 struct Home<'h> {
     placed: &'h Placed<'h>,
@@ -62,7 +62,7 @@ fn is_test(file: &File, line: usize) -> bool {
     file.lines().nth(line - 1).is_some_and(|line| line.test)
 }
 
-/// How much of two paths is the same from the left.
+/// Length of the common beginning of two paths.
 fn common(one: &str, other: &str) -> usize {
     one.bytes().zip(other.bytes()).take_while(|(one, other)| one == other).count()
 }

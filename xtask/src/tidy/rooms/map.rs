@@ -86,7 +86,7 @@ fn at(index: usize, what: impl Into<String>, mend: &str) -> Finding {
     Finding::error(format!("{PAGE}:{}", index + 1), what, mend)
 }
 
-/// Where the table of a crate stands.
+/// Place of a crate's table.
 struct Table {
     heading: usize,
     /// All lines that begin with a bar; none, where the table is still to be written.

@@ -6,7 +6,7 @@ use super::super::token::{Token, is_name, text};
 pub(super) struct Path<'a> {
     /// From the root of the crate on; `*` for everything there.
     pub(super) words: Vec<&'a str>,
-    /// What it is called where it is imported.
+    /// Its name in the importing module.
     pub(super) name: &'a str,
     pub(super) line: usize,
 }
@@ -41,7 +41,7 @@ pub(super) fn paths<'a>(tokens: &[Token<'a>], module: &[&'a str]) -> Vec<Path<'a
     found
 }
 
-/// What the `use` declarations of a crate's root bring into it.
+/// Imports of a crate's root.
 pub(super) fn imports<'a>(tokens: &[Token<'a>]) -> Vec<Path<'a>> {
     let mut found = Vec::new();
     for (at, _) in tokens.iter().enumerate().filter(|(_, token)| token.text == "use") {

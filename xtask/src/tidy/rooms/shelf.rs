@@ -1,4 +1,4 @@
-//! Where files lie: each in a room, and in each room as many as a reader takes in at a glance.
+//! Places of files: each in a room, and no more files in a room than a reader takes in at a glance.
 
 use std::collections::BTreeSet;
 

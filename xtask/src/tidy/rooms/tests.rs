@@ -41,7 +41,7 @@ fn check(plans: &'static [Plan], files: &[(&str, String)]) -> Vec<String> {
     check_plans(plans, &files).iter().map(ToString::to_string).collect()
 }
 
-/// What is found when one file has another text, or is there at all.
+/// Findings when one file has this text, or is added with it.
 fn with(path: &'static str, text: &str) -> Vec<String> {
     let mut files = sound();
     files.retain(|(other, _)| *other != path);
