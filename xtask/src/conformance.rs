@@ -17,7 +17,7 @@ use sortie_workshop::{Verdict, Workspace, cargo, libtest, process, python};
 use self::page::Page;
 use self::statement::Statements;
 
-/// The test binary, and the folder that it is made from.
+/// Name of the test binary and of its folder.
 pub(crate) const TARGET: &str = "conformance";
 
 const LIST: &str = "crates/cli/tests/conformance/statements.toml";

@@ -1,7 +1,7 @@
 //! `cargo xtask test`, everything that must hold, and `cargo xtask quick`, the part of it that takes two minutes.
 //!
 //! Each step is timed. Tests are built before the first of them runs, so that no suite is charged for building. All
-//! steps run, also after one that failed.
+//! steps run, even after one has failed.
 
 mod report;
 mod suite;

@@ -125,7 +125,7 @@ fn read_files(root: &Path) -> Result<Vec<File>> {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
             Err(error) => return Err(error).with_context(|| format!("cannot read {path}")),
         };
-        // What is not UTF-8 is a picture or the like, and holds nothing that a rule could judge.
+        // Files that are not UTF-8 are pictures or the like, and hold nothing for a rule to judge.
         if let Ok(text) = String::from_utf8(bytes) {
             files.push(File::new(path, text));
         }

@@ -1,4 +1,4 @@
-//! One line of the result: what was measured, how much it is, what it should be, and what others need for it.
+//! One line of the result: the quantity, its value, its target, and the values of other programs.
 
 use std::fmt::{self, Write};
 

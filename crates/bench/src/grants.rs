@@ -12,7 +12,7 @@ use super::Bench;
 use super::figure::{Figure, Unit};
 use super::sample::Sample;
 
-/// More often would only say the same: each run of an example repeats itself many times.
+/// More runs would add nothing: each run of an example repeats itself many times.
 const MAX_RUNS: usize = 5;
 
 /// Output of `decision_rate`.

@@ -1,8 +1,7 @@
-//! `cargo xtask bench`: what the release build reaches, measured from outside, beside its targets.
+//! `cargo xtask bench`: the release build measured from outside, beside its targets.
 //!
-//! The program is run as a user runs it, against `scripted-server`; its time, processor time and memory are what the
-//! kernel says of the process. Parts of it are run through examples. Figures that compare two ways of working come from
-//! interleaved runs.
+//! The program is run as a user runs it, against `scripted-server`; the kernel reports its time, processor time and
+//! memory. Some parts are run through examples. Figures that compare two ways of working come from interleaved runs.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "its output is for the person who runs it")]
 
@@ -112,7 +111,7 @@ impl Bench {
         })
     }
 
-    /// Builds an example and says where it is.
+    /// Builds an example and returns its path.
     fn example(&self, package: &str, name: &str) -> Result<PathBuf> {
         build(&["--package", package, "--example", name])?;
         Ok(self.workspace.target.join("release/examples").join(name))

@@ -1,4 +1,4 @@
-//! `sortie mcp` as a host sees it: how soon it answers, and what a Task call takes beside its model.
+//! `sortie mcp` as a host sees it: the time to its first answer, and the time of a Task call beyond its model.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
@@ -81,7 +81,7 @@ impl Host {
         Ok(())
     }
 
-    /// The result of a request. What the server says meanwhile without being asked is passed over.
+    /// Returns the result of a request. Messages that the server sends unasked are skipped.
     fn ask(&mut self, method: &str, params: &Value) -> Result<Value> {
         self.n_asked += 1;
         let request = json!({ "jsonrpc": "2.0", "id": self.n_asked, "method": method, "params": params });

@@ -77,7 +77,7 @@ impl fmt::Display for Part {
 }
 
 impl Options {
-    /// `None` for flags that nobody knows.
+    /// Reads the options; `None` for an unknown flag.
     pub(super) fn parse(flags: &[String]) -> Option<Self> {
         let mut options = Self { parts: PARTS.to_vec(), runs: 20, check: false, write: false, cold: false };
         let mut flags = flags.iter();

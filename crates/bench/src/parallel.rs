@@ -1,4 +1,4 @@
-//! Twenty children at once over HTTP: how close to the ideal, at what cost of processor time and memory.
+//! Twenty children at once over HTTP: their distance from the ideal, and their processor time and memory.
 
 use anyhow::Result;
 

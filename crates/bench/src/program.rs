@@ -16,8 +16,8 @@ pub(super) struct Ran {
     pub(super) elapsed: Duration,
     /// In user and system mode together.
     pub(super) cpu: Duration,
-    /// The most memory that was resident at once, in bytes. Never reported below that of `xtask` itself, because the
-    /// kernel counts what a process was before it became another program.
+    /// The most memory that was resident at once, in bytes. Never below that of the benchmark itself, because the
+    /// kernel counts the process before it became another program.
     pub(super) peak_rss: u64,
 }
 
@@ -42,7 +42,7 @@ impl Sortie<'_> {
         self.measured(&["task", "--description", "Think", "--prompt", prompt])
     }
 
-    /// Goes on with what was interrupted, to its end, which must be a good one.
+    /// Resumes the interrupted task to its end, which must be a good one.
     pub(super) fn resume(&self) -> Result<Ran> {
         self.measured(&["resume"])
     }
@@ -70,8 +70,8 @@ impl Sortie<'_> {
     }
 }
 
-/// Runs a program to its end and asks the kernel what it took. Its standard error goes to a file, for the case of
-/// failure.
+/// Runs a program to its end and asks the kernel for its use of resources. Its standard error goes to a file, in case
+/// it fails.
 pub(super) fn measured(mut command: Command, stderr: &Path) -> Result<Ran> {
     let name = command.get_program().display().to_string();
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(File::create(stderr)?);

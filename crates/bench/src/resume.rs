@@ -21,7 +21,7 @@ const TURNS: usize = 50;
 const TASKS: u32 = 10_000;
 /// Repetitions of the stop: these runs are long.
 const RUNS: usize = 3;
-/// Far more than a run needs to come to the request at which it is killed.
+/// Far more than a run needs to reach the request at which it is killed.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 pub(super) fn measure(bench: &Bench) -> Result<Vec<Figure>> {

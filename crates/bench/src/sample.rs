@@ -1,8 +1,8 @@
-//! Repeated measurements of one quantity, and what is reported of them.
+//! Repeated measurements of one quantity, and their summary.
 
 use std::time::Duration;
 
-/// At least one value of the same kind.
+/// At least one value of one kind.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Sample {
     values: Vec<f64>,

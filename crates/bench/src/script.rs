@@ -11,11 +11,11 @@ pub(super) const DELEGATED: &str = "Have the three files read.";
 
 pub(super) const LONG: &str = "Read the first file, again and again.";
 
-/// Prompts of a main agent that waits for sub-agents in the background, and of one that has another wait.
+/// Prompts of a main agent that waits for background sub-agents, and of one whose sub-agent waits.
 pub(super) const WAKEFUL: &str = "Start one after the other, and wait for each.";
 pub(super) const RELAYED: &str = "Have somebody wait.";
 
-/// A prompt of a sub-agent that thinks once, and what it says then.
+/// A prompt of a sub-agent that thinks once, and its reply.
 pub(super) const ERRAND: &str = "Think for a moment.";
 pub(super) const THOUGHT: &str = "It was a good thought.";
 
@@ -49,7 +49,7 @@ pub(super) fn reads(children: usize, delay_ms: u32) -> Value {
     json!({ "rules": rules })
 }
 
-/// So many turns of one read each, and then an answer, or none ever. No two calls are the same: that would be a circle.
+/// This many turns of one read each, and then an answer, or none ever. All calls differ: equal ones would be a circle.
 pub(super) fn long(turns: usize, answers: bool) -> Value {
     let read = |turn: usize| call("Read", &json!({ "file_path": FILES[0], "limit": 100 + turn }));
     let mut rules: Vec<Value> = (0..turns).map(|turn| rule(LONG, turn, 0, &[read(turn)])).collect();
@@ -66,8 +66,8 @@ pub(super) fn errand() -> Value {
     json!({ "rules": [rule(ERRAND, 0, 0, &[json!({ "text": THOUGHT })])] })
 }
 
-/// A sub-agent in the background, then a turn that ends while it works, and so on, so many times. Its only reply takes
-/// `delay_ms`, and nobody else does anything meanwhile. No two are asked or tell the same: that would be a circle.
+/// A background sub-agent, then a turn that ends while it works, and so on, this many times. Its only reply takes
+/// `delay_ms`, and no other agent works meanwhile. All prompts and reports differ: equal ones would be a circle.
 pub(super) fn wake_ups(times: usize, delay_ms: u32) -> Value {
     let waiting = [json!({ "text": "I wait." })];
     let mut rules: Vec<Value> = (0..times)

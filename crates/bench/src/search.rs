@@ -1,8 +1,8 @@
-//! Grep beside `rg`, on the same tree, with the same patterns, rules and limits.
+//! Grep beside `rg`, on one tree, with equal patterns, rules and limits.
 //!
-//! Both answer with the first so many lines: Grep with the first in the order of paths, `rg` with those that it finds
-//! first, which leaves it free to use all cores. Each `rg` is a process of its own, so its start is part of its time;
-//! Grep is timed inside its process and, for comparison, from outside.
+//! Both answer with this many lines: Grep with the first in the order of paths, `rg` with the first that it finds,
+//! which leaves it free to use all cores. Each `rg` is a process of its own, so its start is part of its time; Grep is
+//! timed inside its process and, for comparison, from outside.
 
 mod tree;
 mod yardstick;
@@ -111,7 +111,7 @@ impl Searches {
     }
 }
 
-/// One search with Grep: the time of the whole process, and what it says of itself.
+/// Runs one search with Grep; returns the time of the whole process, and its output.
 fn grep(grep_rate: &Path, tree: &Path, query: &Query, mode: Mode) -> Result<(Duration, Report)> {
     let output_mode = match mode {
         Mode::Files => "files_with_matches",

@@ -1,4 +1,4 @@
-//! The scripted server as a process of its own, and what its log says of the requests that it saw.
+//! The scripted server as a process of its own, and the requests in its log.
 
 use std::cell::Cell;
 use std::fs::File;

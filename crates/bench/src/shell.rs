@@ -10,7 +10,7 @@ use super::Bench;
 use super::figure::{Figure, Unit};
 use super::sample::Sample;
 
-/// More often would only say the same: each run of the example repeats itself many times.
+/// More runs would add nothing: each run of the example repeats itself many times.
 const MAX_RUNS: usize = 5;
 /// Least ratio of our commands to those of bubblewrap.
 const TARGET: f64 = 2.0;
@@ -83,7 +83,7 @@ impl Runs {
         Figure::of(what, &ours, Unit::Milliseconds).peers(format!("{theirs} (bubblewrap)"))
     }
 
-    /// One value of each run; a run without it has none, and what is made of none misses its target.
+    /// One value of each run. A run without the value adds none, and a sample without values misses its target.
     fn sample(&self, who: Who, parallel: usize, value: fn(&Rate) -> f64) -> Sample {
         let is_it = |rate: &&Rate| rate.who == who && rate.parallel == parallel;
         self.0.iter().filter_map(|run| run.iter().find(is_it)).map(value).collect()

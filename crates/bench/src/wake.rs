@@ -1,4 +1,4 @@
-//! From the end of a sub-agent in the background to the next model request of the one who waits for it.
+//! The time from the end of a background sub-agent to the next model request of the agent that waits for it.
 
 use anyhow::{Result, bail};
 

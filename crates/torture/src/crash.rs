@@ -1,8 +1,8 @@
-//! `cargo xtask crash`: kills the program, again and again, and has a checker look at what a restart makes of it.
+//! `cargo xtask crash`: kills the program again and again, and a checker judges the state after each restart.
 //!
-//! Three ways: at random instants of seeded rounds with many agents; at every named point of the code, for every tool,
-//! at each passing; and two restarts at once. One extra build has the points, in a folder of its own below the usual
-//! one. Nothing of the program is linked here: what it left behind is judged by `crash-checker`.
+//! There are three kinds of kills: at random instants of seeded rounds with many agents; at every named point of the
+//! code, for every tool, at each passing; and two restarts at once. One extra build has the points, in a folder of its
+//! own below the usual one. Nothing of the program is linked here: `crash-checker` judges what it left behind.
 
 mod agent;
 mod errand;

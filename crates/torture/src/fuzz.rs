@@ -1,8 +1,8 @@
-//! `cargo xtask fuzz`: coverage-guided fuzzing of what reads other people's texts, on the ordinary toolchain.
+//! `cargo xtask fuzz`: coverage-guided fuzzing of the readers of other people's texts, on the ordinary toolchain.
 //!
-//! The seeds of a target are the files of the tests' corpus. A run on its own keeps what it finds in the target folder
-//! and tries it first the next time, so that a crash stays a failure until it is mended; the run within all tests is
-//! always the same.
+//! The seeds of a target are the files of the tests' corpus. A run on its own keeps its finds in the target folder and
+//! tries them first the next time, so that a crash stays a failure until it is mended; the run within all tests never
+//! varies.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -23,9 +23,9 @@ const GRACE: Duration = Duration::from_mins(1);
 /// Effort of a run, and the inputs that it begins with.
 #[derive(Clone, Copy)]
 enum Effort {
-    /// Other inputs each time, and those that earlier runs have found.
+    /// For this long: new inputs each time, and the finds of earlier runs.
     Seconds(u64),
-    /// From the seeds alone, as many inputs as this, always the same ones.
+    /// This many inputs, made from the seeds alone, equal in every run.
     Same(u64),
 }
 
@@ -44,7 +44,7 @@ const INSTRUMENTATION: [&str; 7] = [
 struct Target {
     /// The name of its program, its dictionary and its folder.
     name: &'static str,
-    /// Folders of texts to start from. What breaks it belongs there, too.
+    /// Folders of texts to start from. Inputs that break the target belong there, too.
     seeds: &'static [&'static str],
     max_bytes: usize,
 }

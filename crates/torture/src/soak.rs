@@ -1,9 +1,9 @@
-//! `cargo xtask soak`: one process that lives for an hour under random load, and whether it stays as it was.
+//! `cargo xtask soak`: one process that lives for an hour under random load, and must neither grow nor lose anything.
 //!
-//! A main agent (the host) goes on having sub-agents work, in the background and not, in several levels, with tools and
-//! questions. Beside it processes come and go, some of them killed, and somebody stops, writes to and releases tasks,
-//! all in one journal. Memory, descriptors, threads and processes of the host are sampled; in the end `crash-checker`
-//! looks at everything.
+//! A main agent (the host) keeps starting sub-agents, in the foreground and the background, in several levels, with
+//! tools and questions. Meanwhile other processes come and go, some of them killed, and a person stops, writes to and
+//! releases tasks, all in one journal. Memory, descriptors, threads and processes of the host are sampled; in the end
+//! `crash-checker` looks at everything.
 
 mod commands;
 mod house;
@@ -54,7 +54,7 @@ pub(crate) fn run(flags: &[String]) -> Result<Verdict> {
     Ok(Verdict::Bad)
 }
 
-/// Lets all of them live, and says what is wrong with how they did.
+/// Runs all of them, and returns the faults.
 fn soak(house: &House, options: Options) -> Result<Vec<String>> {
     let over = AtomicBool::new(false);
     let host = house.start(&["run", script::HOST, "--agent", "host"])?;

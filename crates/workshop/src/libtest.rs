@@ -1,4 +1,4 @@
-//! Reading what Rust's test runner prints. Only what it says itself is counted.
+//! A reader of the output of Rust's test runner. Only the runner's own lines count.
 
 use std::iter::Sum;
 use std::ops::AddAssign;

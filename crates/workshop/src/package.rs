@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use crate::process;
 use crate::workspace::cargo;
 
-/// Makes sure that a program is there, installing its package where that is possible. `user` says who needs it.
+/// Installs the package of a program unless the program is there. `user` names who needs it, for the error.
 pub fn install_if_missing(program: &str, package: &str, user: &str) -> Result<()> {
     if is_installed(program) {
         return Ok(());

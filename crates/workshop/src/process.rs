@@ -26,7 +26,7 @@ pub fn succeeds(command: &mut Command) -> Result<bool> {
     Ok(status.success())
 }
 
-/// Runs a program and returns its standard output; what it says on standard error stays on the screen.
+/// Runs a program and returns its standard output; its standard error stays on the screen.
 pub fn stdout_of(command: &mut Command) -> Result<String> {
     let name = command.get_program().display().to_string();
     let output = command.stderr(Stdio::inherit()).output().with_context(|| format!("cannot run {name}"))?;

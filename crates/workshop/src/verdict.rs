@@ -21,8 +21,7 @@ impl Verdict {
         if condition { Self::Good } else { Self::Bad }
     }
 
-    /// The exit code of a command. Prints the error of one that could not do its work, and `usage` for one that was
-    /// called wrongly.
+    /// The exit code of a command. Prints the error of a failed command, and `usage` for a wrong call.
     pub fn exit_code(result: Result<Self>, usage: &str) -> ExitCode {
         match result {
             Ok(Self::Good) => ExitCode::SUCCESS,

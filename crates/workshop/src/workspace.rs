@@ -31,7 +31,7 @@ pub struct Package {
 #[derive(Debug, Deserialize)]
 pub struct Dependency {
     pub name: String,
-    /// Absent for what the crate itself links.
+    /// Absent for ordinary dependencies.
     pub kind: Option<String>,
 }
 

@@ -50,7 +50,7 @@ const COUNTS_HEAD: &str = "\
 ";
 
 impl<'a> Page<'a> {
-    /// `output` is what the test binary wrote.
+    /// Makes the page of a run; `output` is the text that the test binary wrote.
     pub(super) fn of(statements: &'a Statements, output: &'a str) -> Self {
         let tests = Tests::of(output);
         let documents = statements.documents.iter().map(|document| Section {

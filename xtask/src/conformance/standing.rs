@@ -20,7 +20,7 @@ pub(super) enum Standing<'a> {
     WaitsNoLonger(&'a str),
     /// There is nothing to check.
     Informative,
-    /// Nobody checks it, and nobody says why.
+    /// No test checks it, and the list gives no reason.
     Missing,
 }
 

@@ -1,4 +1,4 @@
-//! The list of statements as it is written down.
+//! The list of statements, read from its file.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,8 +9,8 @@ use serde::Deserialize;
 /// Capabilities that a statement may wait for. Nothing else is a reason for having no test.
 const CAPABILITIES: [&str; 9] =
     ["permissions", "shell", "background", "resume", "limits", "mcp", "screen", "fleet", "real model"];
-/// Commands that check what no test of ours can see. They are named on the page as the ones to run; nothing is said to
-/// have passed because of them.
+/// Commands that check statements out of reach of our tests. The page names them as the ones to run; no statement
+/// counts as passed because of them.
 const OTHER_CHECKS: [&str; 1] = ["cargo xtask coverage"];
 /// Must, may, put off, outlook, guidance, information.
 const LEVELS: [&str; 6] = ["M", "O", "D", "F", "G", INFORMATION];
@@ -85,7 +85,7 @@ impl Statement {
     }
 }
 
-/// Only what is on the list counts as a reason.
+/// Refuses a reason that is not on the list.
 fn known(reason: Option<&str>, list: &[&str]) -> Result<()> {
     match reason {
         Some(reason) if !list.contains(&reason) => bail!("`{reason}` is none of {}", list.join(", ")),

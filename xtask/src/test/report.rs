@@ -1,4 +1,4 @@
-//! The summary: where the time went, what failed, and the closing line.
+//! The summary: times, failures and the closing line.
 
 use std::fmt::{self, Write as _};
 use std::time::{Duration, Instant};

@@ -131,7 +131,7 @@ fn judge(finished: &Finished, who: &str, list: impl FnOnce() -> Vec<String>) -> 
     let totals = libtest::totals(output).filter(|_| !finished.overran);
     let count = totals.unwrap_or_else(|| Count {
         passed: libtest::tests_that_were("ok", output).count() as u64,
-        // The run itself is what failed, beside the tests that did.
+        // The run itself failed, in addition to its tests.
         failed: failures.len() as u64 + 1,
         ignored: 0,
     });
@@ -151,7 +151,7 @@ fn judge(finished: &Finished, who: &str, list: impl FnOnce() -> Vec<String>) -> 
     Judgement { count, failures }
 }
 
-/// A suite that tests nothing is a failure too, or nobody would notice.
+/// Refuses a suite that tests nothing: nobody would notice.
 fn emptiness(package: &Package, count: Count, integration_tests: u64) -> Option<String> {
     let folder = package.folder();
     if package.directory().join("tests/it/main.rs").exists() && integration_tests == 0 {

@@ -1,4 +1,4 @@
-//! Files that cargo would pass over without a word: modules that nobody declares, and second test binaries.
+//! Files that cargo would ignore silently: modules that no file declares, and second test binaries.
 
 use super::file::{File, has_word};
 use super::finding::Finding;

@@ -35,7 +35,8 @@ const LAYERS: &[(&str, u8)] = &[
 const EXCEPTIONS: &[(&str, &str)] =
     &[("sortie-agents", "sortie-policy"), ("sortie-llm", "sortie-offline"), ("sortie-shell-reader", "sortie-mutant")];
 
-/// Edges that point downwards and are still wrong: what plays the world around the program knows its nouns alone.
+/// Edges that point downwards and are still wrong: the test kit plays the world around the program and knows its nouns
+/// alone.
 const FORBIDDEN: &[(&str, &str)] = &[("sortie-testkit", "sortie"), ("sortie-testkit", "sortie-engine")];
 
 /// Programs that judge the others from outside.

@@ -1,5 +1,5 @@
-//! Doors: what only some crates may do. A change that needs a door opened somewhere else changes this table, and so
-//! says in review that a wall has moved.
+//! Doors: acts that only some crates may do. A change that needs another door changes this table, so that its review
+//! shows that a wall has moved.
 
 use super::file::{CodeLine, File, has_word};
 use super::finding::Finding;
@@ -8,7 +8,7 @@ use super::reserved;
 struct Door {
     /// Names in code that go through the door.
     words: &'static [&'static str],
-    /// Imports that do not: types of what another has already opened.
+    /// Imports that are fine: types of a file that another crate has already opened.
     except: &'static [&'static str],
     /// Folders of crates, or longer path prefixes below `crates/`, that may.
     open_to: &'static [&'static str],
@@ -30,7 +30,8 @@ const DOORS: &[Door] = &[
     Door {
         words: &["env::var", "env::var_os", "env::vars", "env::vars_os", "env::set_var", "env::remove_var"],
         except: &[],
-        // What `crash` and `mutant` read is compiled into the builds of `cargo xtask crash` and `mutants` alone.
+        // The variables that `crash` and `mutant` read are compiled into the builds of `cargo xtask crash` and
+        // `mutants` alone.
         open_to: &["cli", "crash", "mutant", "testkit", "torture", "workshop", "xtask"],
         open_to_tests: true,
         what: "the environment is read outside the command line",
@@ -91,7 +92,7 @@ pub(super) fn closed(file: &File) -> Vec<Finding> {
 
 const PAGE: &str = "xtask/src/tidy/door.rs";
 
-/// Every place that a door is open to is there, or the door would stand open to what comes to lie there.
+/// Checks that every place with an open door exists. Otherwise the door would stand open to the next file of that name.
 pub(super) fn lead_somewhere(files: &[File]) -> Vec<Finding> {
     let places = DOORS.iter().flat_map(|door| door.open_to).copied().chain(reserved::places());
     let lost = places.filter(|place| {

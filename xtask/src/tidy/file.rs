@@ -1,5 +1,5 @@
-//! A file of the repository, and what the rules ask about it: whose it is, which of its lines are tests, and for
-//! Rust its code without comments and literals, so that a rule never trips over prose.
+//! A file of the repository, and answers for the rules: its owner, its test lines, and for Rust its code without
+//! comments and literals, so that no rule trips over prose.
 
 use std::path::Path;
 

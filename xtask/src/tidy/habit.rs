@@ -1,6 +1,7 @@
-//! Habits of writing that tidy counts: what readers stumble over, and what satisfies a lint by its letter alone.
+//! Habits of writing that tidy counts: stumbling blocks for readers, and code that satisfies a lint by its letter
+//! alone.
 //!
-//! Each rule sees the Rust files of one crate. How many findings a crate may still have is said in `left.toml`.
+//! Each rule sees the Rust files of one crate. `left.toml` holds the number of findings that a crate may still have.
 
 use std::collections::BTreeMap;
 
@@ -47,7 +48,7 @@ fn each_parameter(files: &[&File], rule: fn(&super::item::Function<'_, '_>, &[To
     findings
 }
 
-/// Two types of one crate that are called the same, though either could be meant.
+/// Two types of one crate with one name, though either could be meant.
 pub(super) fn twin_types(files: &[&File]) -> Vec<Finding> {
     let mut known: BTreeMap<String, String> = BTreeMap::new();
     let mut findings = Vec::new();

@@ -7,14 +7,14 @@ use super::file::File;
 use super::finding::Finding;
 use super::{habit, rooms};
 
-/// The numbers, by rule and crate. What is not there is zero.
+/// The numbers, by rule and crate. A missing number is zero.
 pub(super) const PAGE: &str = "xtask/src/tidy/left.toml";
 
 const OPENING: &str = "\
 # How often each crate may still break a rule. No number rises; `cargo xtask tidy --write` lowers them.
 ";
 
-/// So many places are told of a crate that breaks a rule too often.
+/// Most places that are listed of a crate that breaks a rule too often.
 const TOLD: usize = 20;
 
 struct Rule {

@@ -123,7 +123,7 @@ struct Placed<'a> {
     path: &'a str,
 }
 
-/// The rank of what lies above all rooms.
+/// The rank above all rooms.
 const TOP: usize = usize::MAX;
 
 fn houses<'a>(plans: &'static [Plan], files: &'a [File]) -> Vec<House<'a>> {

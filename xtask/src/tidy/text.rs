@@ -12,7 +12,7 @@ const MACHINE_ROOTS: [&str; 5] = [
     concat!("C:\\Us", "ers\\"),
 ];
 
-/// The home of nobody in particular, for examples and tests.
+/// A home for examples and tests.
 const ANYBODY: &str = concat!("/ho", "me/user/");
 
 const REGISTRY_MARKS: [&str; 8] = [

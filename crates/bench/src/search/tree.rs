@@ -25,7 +25,7 @@ struct Metadata {
 
 #[derive(Debug, Deserialize)]
 struct Package {
-    /// Absent for what belongs to the workspace.
+    /// Absent for crates of the workspace.
     source: Option<String>,
     manifest_path: PathBuf,
 }

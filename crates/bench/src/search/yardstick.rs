@@ -17,7 +17,7 @@ pub(super) struct Ripgrep {
 }
 
 impl Ripgrep {
-    /// Finds the one that an earlier run installed, or installs it.
+    /// Installs `rg`, unless an earlier run did.
     pub(super) fn install(target: &Path) -> Result<Self> {
         let program = install_crate(target, "ripgrep", VERSION, "rg")?;
         Ok(Self { program })

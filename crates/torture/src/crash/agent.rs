@@ -15,7 +15,7 @@ pub(super) struct Agent {
     pub(super) last: Last,
     /// True if it answers questions.
     pub(super) answers: bool,
-    /// Model calls that the one who delegates to it gives it.
+    /// Model calls that its parent allows it.
     pub(super) max_turns: Option<u64>,
     n_edited: usize,
 }
@@ -50,7 +50,7 @@ impl Agent {
         (notes_of(&self.name), lines.join("\n"))
     }
 
-    /// Ends a turn: what follows is done after the outputs of what came before. The next reply takes so long.
+    /// Ends a turn: later calls come after the outputs of earlier ones. The next reply is delayed this long.
     pub(super) fn then(&mut self, delay_ms: u64) {
         self.turns.push(Turn { delay_ms, ..Turn::default() });
     }
@@ -118,7 +118,7 @@ impl Agent {
         self.call("Bash", |id| json!({ "command": format!("{before}echo {id} >> effects.log{after}") }));
     }
 
-    /// A command that nobody waits for, and that would go on for long.
+    /// A long command in the background.
     pub(super) fn background(&mut self) {
         self.call(
             "Bash",

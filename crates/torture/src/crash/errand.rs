@@ -18,7 +18,7 @@ const PERIOD: Duration = Duration::from_millis(2);
 const KILLED_ONE_IN: u64 = 5;
 const KILLED_WITHIN_MS: u64 = 80;
 
-/// A word about a task of somebody else's process.
+/// An act on a task of another process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Deed {
     Send,
@@ -37,7 +37,7 @@ pub(super) struct Errand {
     after: Duration,
     /// True if the errand waits until there is a sub-agent.
     waits: bool,
-    /// After which it is killed.
+    /// Time after which it is killed.
     life: Duration,
 }
 
@@ -52,12 +52,12 @@ impl Errand {
         Self { deed, worker, number, after, waits: false, life }
     }
 
-    /// One that is done as soon as a sub-agent is there.
+    /// An errand that is done as soon as there is a sub-agent.
     pub(super) fn at_once(deed: Deed, number: u64) -> Self {
         Self { deed, worker: 0, number, after: Duration::ZERO, waits: true, life: PATIENCE }
     }
 
-    /// Does it, unless there is nobody to do it with. Returns what its sender was told of a message.
+    /// Does it, unless there is no sub-agent. Returns the receipt of a message.
     pub(super) fn run(&self, world: &World, is_over: &AtomicBool) -> Result<Option<Value>> {
         thread::sleep(self.after);
         let task = loop {

@@ -29,7 +29,7 @@ impl Agent {
         self.call("Task", |_| arguments);
     }
 
-    /// Has one that has ended go on, and waits for it or not.
+    /// Resumes a sub-agent that has ended, in the foreground or the background.
     pub(super) fn go_on_with(&mut self, number: u64, in_background: bool) {
         self.call("Task", |id| {
             json!({

@@ -39,7 +39,7 @@ impl Live {
         self.child.id()
     }
 
-    /// Kills it after this time, unless it ends before. One that is given all the time there is has to.
+    /// Kills it after this time, unless it ends before. A process with unlimited time must end by itself.
     pub(crate) fn kill_after(mut self, time: Duration) -> Result<Ended> {
         while self.began.elapsed() < time {
             if let Some(status) = self.child.try_wait()? {

@@ -4,7 +4,7 @@ use super::agent::{Agent, Last};
 use super::random::Random;
 use super::script::Script;
 
-/// A round: a main agent that hands out work to all others, some of whom hand on a part of theirs.
+/// A round: a main agent that gives work to all others, some of which give a part of theirs to helpers.
 pub(super) fn script(random: &mut Random, n_agents: u64) -> Script {
     let mut script = Script::default();
     script.max_concurrent = random.one_in(4).then_some(3);
@@ -39,7 +39,7 @@ fn hand_over(from: &mut Agent, to: &Agent, waits: bool) {
     if waits { from.delegate(to) } else { from.launch(to) }
 }
 
-/// A worker with two helpers, who may fail before they have reported, or have no turn left for more.
+/// A worker with two helpers. It may fail before they have reported, or have no turn left.
 fn hand_on(worker: &mut Agent, random: &mut Random, script: &mut Script) {
     for _ in 0..2 {
         let mut helper = script.worker();
@@ -90,7 +90,7 @@ fn work(agent: &mut Agent, random: &mut Random) {
     }
 }
 
-/// One of those that an agent has started may have a question. Not two: their answers would be one.
+/// At most one sub-agent of an agent asks a question: the answers to two could not be told apart.
 fn consult(agent: &mut Agent, parent: &mut Agent, random: &mut Random) {
     if !parent.answers && random.one_in(3) {
         parent.answers = true;
@@ -98,7 +98,7 @@ fn consult(agent: &mut Agent, parent: &mut Agent, random: &mut Random) {
     }
 }
 
-/// A turn in which an agent has an eye on those that it has started.
+/// A turn in which an agent checks on its sub-agents.
 fn see_to(agent: &mut Agent, random: &mut Random, n_started: u64) {
     const CALLS: &[fn(&mut Agent, u64)] = &[
         Agent::wait_for,

@@ -22,7 +22,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// `None` for flags that nobody knows.
+    /// Reads the options; `None` for an unknown flag.
     pub(super) fn parse(flags: &[String]) -> Option<Self> {
         let mut options = Self::default();
         let mut flags = flags.iter();

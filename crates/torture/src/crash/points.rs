@@ -68,11 +68,11 @@ pub(super) struct Crash {
 /// Result of a run that was to be killed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Came {
-    /// It was killed, went on and ended well.
+    /// It was killed, resumed and ended well.
     Through,
     /// The point was not passed so often.
     NotThere,
-    /// Something is wrong, and it has been said.
+    /// Something is wrong, and the screen says so.
     ToGrief,
 }
 

@@ -23,7 +23,7 @@ impl Programs {
             .args(["--bin", "scripted-server", "--bin", "crash-checker", "--target-dir"])
             .arg(&target)
             .env("RUSTFLAGS", format!("{flags} --cfg sortie_crash").trim())
-            // Nobody looks into it with a debugger, and it is a third of the size without.
+            // Nobody debugs it, and it is a third of the size without.
             .env("CARGO_PROFILE_DEV_DEBUG", "0");
         let folder = target.join("debug");
         let programs = Self {

@@ -1,4 +1,4 @@
-//! Numbers that look random and are the same for the same seed on every machine (`SplitMix64`).
+//! Numbers that look random and depend on the seed alone, on every machine (`SplitMix64`).
 
 #[derive(Debug, Clone)]
 pub(crate) struct Random(u64);

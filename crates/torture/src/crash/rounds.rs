@@ -31,7 +31,7 @@ pub(super) fn all_survive(programs: &Programs, options: &Options, total: &Mutex<
     let rounds = rounds.take_while(|_| options.round.is_some() || locked(total).kills < options.cycles);
     all_good(rounds, |round| {
         let mut tally = Tally { rounds: 1, ..Tally::default() };
-        let good = survives(programs, (options.seed, round), &mut tally);
+        let good = survives(programs, options.seed, round, &mut tally);
         let mut total = locked(total);
         *total += tally;
         if total.rounds.is_multiple_of(20) {
@@ -41,7 +41,7 @@ pub(super) fn all_survive(programs: &Programs, options: &Options, total: &Mutex<
     })
 }
 
-fn survives(programs: &Programs, (seed, round): (u64, u64), tally: &mut Tally) -> Result<bool> {
+fn survives(programs: &Programs, seed: u64, round: u64, tally: &mut Tally) -> Result<bool> {
     let mut random = Random::new(seed, round);
     let n_agents = AGENTS.start + random.below(AGENTS.end - AGENTS.start).min(random.below(AGENTS.end - AGENTS.start));
     let script = mix::script(&mut random, n_agents);
@@ -61,7 +61,7 @@ fn survives(programs: &Programs, (seed, round): (u64, u64), tally: &mut Tally) -
     Ok(true)
 }
 
-/// A run, killed a few times, to its end; and in some rounds what it has to do once more after that.
+/// Plays a run, killed a few times, to its end; in some rounds a follow-up comes after that.
 fn play(world: &mut World, random: &mut Random, n_agents: u64, tally: &mut Tally) -> Result<()> {
     kill_some(world, Start::Run, random, n_agents, tally)?;
     go_on(world, tally)?;
@@ -89,7 +89,7 @@ fn kill_some(world: &mut World, mut start: Start, random: &mut Random, n_agents:
         };
         tally.errands += errands.len() as u64;
         tally.kills += u64::from(ended.was_killed());
-        // Half of the time what was killed has no time to go away before it is taken over.
+        // Half of the time a killed process has no time to disappear before its task is taken over.
         if look || !ended.was_killed() {
             start = match checked(world, tally)? {
                 Root::Absent => Start::Run,
@@ -134,7 +134,7 @@ fn checked(world: &World, tally: &mut Tally) -> Result<Root> {
     if verdict.breaches.is_empty() { Ok(verdict.root) } else { bail!("{}", verdict.breaches.join("\n")) }
 }
 
-/// Says what is wrong, where it can be looked at, and how to see it again.
+/// Prints the faults, the place to look at them, and the command that repeats them.
 pub(super) fn complain(world: World, breaches: &[String], replay: &str) {
     let folder = world.keep();
     println!("\n{}", breaches.join("\n"));

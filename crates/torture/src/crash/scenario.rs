@@ -5,13 +5,13 @@ use super::agent::{Agent, Last};
 use super::errand::Deed;
 use super::script::Script;
 
-/// Its name, and what the main agent does.
+/// Name of a scenario, and the work of its main agent.
 type Scenario = (&'static str, fn(&mut Script, &mut Agent));
 
 /// Time enough for another to do something meanwhile.
 const A_WHILE_MS: u64 = 100;
 
-/// One task and its tools, and one that is waited for.
+/// One task with its tools, and one sub-agent in the foreground.
 const ALONE: &[Scenario] = &[
     ("Read", |_, main| main.read()),
     ("Grep", |_, main| main.grep()),
@@ -55,7 +55,7 @@ const ALONE: &[Scenario] = &[
     }),
 ];
 
-/// Several that work beside each other. What they do themselves is tried above, so they do little.
+/// Several agents at once. Their tools are tried above, so they do little themselves.
 const TOGETHER: &[Scenario] = &[
     ("Note", |_, main| main.post_note()),
     ("background", |script, main| one_worker(script, |worker| main.launch(worker))),
@@ -127,7 +127,7 @@ pub(super) fn script(name: &str) -> Option<Script> {
     Some(script)
 }
 
-/// Delegation needs somebody to delegate to.
+/// A sub-agent to delegate to.
 fn one_worker(script: &mut Script, start: impl FnOnce(&mut Agent)) {
     let mut worker = script.worker();
     worker.list();
@@ -135,7 +135,7 @@ fn one_worker(script: &mut Script, start: impl FnOnce(&mut Agent)) {
     script.add(worker);
 }
 
-/// One that ends, by itself, before the helper that it has started.
+/// A sub-agent that ends, by itself, before the helper that it has started.
 fn hand_on(script: &mut Script, main: &mut Agent, end: impl FnOnce(&mut Agent)) {
     let (mut middle, mut helper) = (script.worker(), script.worker());
     helper.takes(A_WHILE_MS);

@@ -50,7 +50,7 @@ impl Script {
         agent
     }
 
-    /// Adds what an agent does, turn by turn, and what it says at the end and whenever it is woken after that.
+    /// Adds an agent's work, turn by turn, its report, and its reply to each later wake-up.
     pub(super) fn add(&mut self, agent: Agent) {
         let Agent { name, prompt, turns, last, answers, .. } = agent;
         let mut add = |mut when: Value, reply: Value| {
@@ -90,7 +90,7 @@ fn one_call(call: &Value) -> Value {
     json!({ "parts": [{ "call": call }] })
 }
 
-/// The answer to whoever has asked last.
+/// The answer to the latest question.
 fn answer(name: &str) -> Value {
     let id = format!("{name}-answer-<turn>");
     json!({ "tool": "SendMessage", "arguments": { "to": "<last task>", "message": format!("An answer: {id}.") }, "id": id })

@@ -16,7 +16,7 @@ use super::tally::Count;
 pub(crate) struct Site {
     folder: TempDir,
     server: Server,
-    /// A name of the program that nobody else uses, so that its processes are told from all others.
+    /// A unique name of the program, by which its processes are known.
     program: PathBuf,
     checker: PathBuf,
 }
@@ -40,7 +40,7 @@ pub(super) enum Root {
 }
 
 impl Site {
-    /// With a server that says what `rules` have it say, and is started with these flags.
+    /// Makes a site whose server follows `rules` and is started with these flags.
     pub(crate) fn new(programs: &Programs, rules: &Value, server_flags: &[&str]) -> Result<Self> {
         // Commands have a `/tmp` of their own, and could not see what lies in the machine's.
         let folder = tempfile::Builder::new().prefix("sortie-crash-").tempdir_in("/var/tmp")?;
@@ -61,12 +61,12 @@ impl Site {
         self.folder.path().join(name)
     }
 
-    /// Keeps what is there for whoever looks into a failure.
+    /// Keeps the folder for a look into a failure.
     pub(crate) fn keep(self) -> PathBuf {
         self.folder.keep()
     }
 
-    /// The program as it is called here.
+    /// The command that starts the program here.
     pub(crate) fn program(&self) -> Command {
         let mut command = Command::new(&self.program);
         command

@@ -17,7 +17,7 @@ pub(super) struct Tally {
     pub(super) kills: u64,
     /// Kills at a named point.
     pub(super) crashes: u64,
-    /// Times that two processes went on with one task at once.
+    /// Times that two processes resumed one task at once.
     pub(super) races: u64,
     /// Acts of other processes on tasks of a run.
     pub(super) errands: u64,

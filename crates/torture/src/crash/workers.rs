@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 /// Runs for each processor.
 const PER_PROCESSOR: usize = 2;
 
-/// Does all jobs. After one that is not good no other is begun.
+/// Does all jobs. After a bad one no other is begun.
 pub(super) fn all_good<J: Send>(
     jobs: impl Iterator<Item = J> + Send,
     job: impl Fn(J) -> Result<bool> + Sync,

@@ -18,7 +18,7 @@ use super::programs::Programs;
 use super::script::Script;
 use super::site::{Site, Verdict};
 
-/// Files that nobody is asked to touch: their path in the workspace, their content and their mode.
+/// Files that no agent touches: their path in the workspace, their content and their mode.
 const KEPT: &[(&str, &[u8], u32)] = &[
     ("kept/unsaved.txt", b"work that is in no commit yet\n", 0o600),
     ("kept/tool.sh", b"#!/bin/sh\nexit 0\n", 0o755),
@@ -54,7 +54,7 @@ pub(super) enum Start {
     FollowUp,
 }
 
-/// One process of a run, and what happens to it.
+/// One process of a run, with its fate.
 #[derive(Debug)]
 pub(super) struct Life<'a> {
     pub(super) start: Start,
@@ -62,14 +62,14 @@ pub(super) struct Life<'a> {
     pub(super) crash: Option<&'a str>,
     /// True if the process is left as soon as only background sub-agents work.
     pub(super) detach: bool,
-    /// After which it is killed.
+    /// Time after which it is killed.
     pub(super) time: Duration,
     /// Acts of other processes meanwhile.
     pub(super) errands: &'a [Errand],
 }
 
 impl Life<'_> {
-    /// One that ends by itself.
+    /// A process that ends by itself.
     pub(super) fn whole(start: Start) -> Self {
         Self { start, crash: None, detach: false, time: PATIENCE, errands: &[] }
     }
@@ -89,7 +89,7 @@ impl World {
         Ok(Self { site, flags: script.flags, max_concurrent, has_limit: script.has_limit, n_started: 0 })
     }
 
-    /// Keeps what is there for whoever looks into a failure.
+    /// Keeps the folder for a look into a failure.
     pub(super) fn keep(self) -> PathBuf {
         self.site.keep()
     }
@@ -126,7 +126,7 @@ impl World {
                 command.args(["resume", &main.context("nobody has shown the main agent")?, FOLLOW_UP])
             }
         };
-        // Whoever leaves a run is told so in words.
+        // A process that leaves a run says so in words.
         let (told, flags): (_, &[&str]) = if life.detach {
             (format!("told-{}", self.n_started), &["--detach"])
         } else {
@@ -142,12 +142,12 @@ impl World {
         Live::start(&mut command, stderr)
     }
 
-    /// The program as it is called in this world.
+    /// The command that starts the program in this world.
     pub(super) fn program(&self) -> Command {
         self.site.program()
     }
 
-    /// A place for what a process writes.
+    /// A path for the output of a process.
     pub(super) fn file(&self, name: &str) -> PathBuf {
         self.site.path(name)
     }

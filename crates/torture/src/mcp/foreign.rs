@@ -1,5 +1,5 @@
-//! Programs by others from npm, at the versions of a lock file, in the target folder; no script of theirs is run to
-//! install them. Node itself comes the same way, so that all machines have the same.
+//! Other people's programs from npm, at the versions of a lock file, in the target folder. Their install scripts are
+//! not run. Node itself comes this way, too, so that all machines have one version.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -23,7 +23,7 @@ enum Way {
     Http,
 }
 
-/// A call, and what its result has to hold somewhere.
+/// A call, and the text that its result must hold.
 struct Call {
     method: &'static str,
     words: &'static [&'static str],

@@ -53,7 +53,7 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// With a model that knows these rules beside those that all share.
+    /// Makes a place whose model follows these rules and the shared ones.
     pub(super) fn new(programs: &Programs, rules: &[Value]) -> Result<Self> {
         let folder = tempfile::Builder::new().prefix("sortie-mcp-").tempdir_in("/var/tmp")?;
         for directory in ["workspace/.git", "home", "state"] {
@@ -102,7 +102,7 @@ impl Place {
     }
 }
 
-/// An agent that reads a file and reports, and one that never comes back.
+/// Rules of an agent that reads a file and reports, and of one that never ends.
 fn shared_rules() -> Vec<Value> {
     let read = json!({ "call": { "tool": "Read", "arguments": { "file_path": "notes.txt" } } });
     vec![

@@ -1,5 +1,5 @@
 //! Our agents with the protocol's reference servers: `server-everything` over its streams and over HTTP, and
-//! `server-filesystem`. A scripted model calls their tools; what it was told afterwards is what they answered.
+//! `server-filesystem`. A scripted model calls their tools, and their answers must reach it.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! A server that listens, with its token, until it is ended.
+//! A listening server, with its token, until it is ended.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use super::place::Place;
 use super::suite::Who;
 use super::{Findings, Stage};
 
-/// Until it says where it listens, and until it has ended when it was told to.
+/// Time limit for the server to name its address, and to end after a request to terminate.
 const PATIENCE: Duration = Duration::from_secs(30);
 const PERIOD: Duration = Duration::from_millis(10);
 /// Token of the fixture. `sortie mcp` makes its own.
@@ -80,7 +80,7 @@ impl Served {
         self.place.path(name)
     }
 
-    /// Ends it as its user would, and says what is wrong with its end.
+    /// Ends it as its user would, and returns the faults of its end.
     pub(super) fn end(mut self) -> Result<Findings> {
         // The fixture ends with its input, `sortie mcp` by a signal.
         drop(self.child.stdin.take());
@@ -117,7 +117,7 @@ impl Drop for Served {
     }
 }
 
-/// The first address in what a server says. All that it says is read, or it would wait for a reader one day.
+/// Returns the first address in a server's output. All of its output is read, or the server would block one day.
 fn address(streams: impl Iterator<Item = Box<dyn Read + Send>>) -> Result<String> {
     let (sender, lines) = mpsc::channel();
     for stream in streams {

@@ -1,4 +1,4 @@
-//! The conformance suite, run against a server at each revision that both speak, and what each scenario found.
+//! The conformance suite, run against a server at each revision that both speak, and the result of each scenario.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -54,7 +54,7 @@ impl fmt::Display for Who {
     }
 }
 
-/// Both servers at the same time: each waits for the other side for most of it.
+/// Runs both servers at once: each waits for the other side most of the time.
 pub(super) fn findings(stage: &Stage, exceptions: &Exceptions) -> Outcome<Findings> {
     let against = |who| move || findings_against(stage, exceptions, who);
     std::thread::scope(|scope| {
@@ -71,11 +71,11 @@ fn findings_against(stage: &Stage, exceptions: &Exceptions, who: Who) -> Outcome
     let server = Served::start(stage, who)?;
     let mut results = Vec::new();
     for (revision, arguments) in RUNS {
-        let mut found = run(stage, &server, (revision, 1), arguments)?;
+        let mut found = run(stage, &server, Attempt { revision, time: 1 }, arguments)?;
         if !exceptions.cover(who, &found) {
             // Some scenarios give a server half a second for a message, which is little where a machine has much to do.
             println!("{who}, {revision}: something does not hold; once more");
-            found = run(stage, &server, (revision, 2), arguments)?;
+            found = run(stage, &server, Attempt { revision, time: 2 }, arguments)?;
         }
         results.extend(found);
     }
@@ -86,7 +86,15 @@ fn findings_against(stage: &Stage, exceptions: &Exceptions, who: Who) -> Outcome
     Ok(findings)
 }
 
-fn run(stage: &Stage, server: &Served, (revision, time): (&str, u32), arguments: &[&str]) -> Outcome<Vec<Result>> {
+/// One run of the suite, which may be repeated once.
+#[derive(Clone, Copy)]
+struct Attempt<'a> {
+    revision: &'a str,
+    time: u32,
+}
+
+fn run(stage: &Stage, server: &Served, attempt: Attempt<'_>, arguments: &[&str]) -> Outcome<Vec<Result>> {
+    let Attempt { revision, time } = attempt;
     let folder = server.path(&format!("{revision}-{time}"));
     let mut command = std::process::Command::new(stage.foreign.node());
     command

@@ -32,7 +32,7 @@ struct Tried {
 }
 
 impl Commands {
-    /// One after the other, until it is over.
+    /// Gives one command after the other, until the soak is over.
     pub(super) fn go_on(house: &House, mut random: Random, over: &AtomicBool) -> Result<Self> {
         let mut commands = Self::default();
         while !over.load(Ordering::Relaxed) {
@@ -59,7 +59,7 @@ impl Commands {
         Ok(())
     }
 
-    /// Writes to a task, and notes for the checker what the sender was told.
+    /// Writes to a task, and notes the sender's receipt for the checker.
     fn send(&mut self, house: &House, task: &str) -> Result<()> {
         let text = format!("A word of the person: {}.", self.sent.done + self.sent.late);
         let output = house.ask(&["tasks", "send", task, &text, "--json"])?;

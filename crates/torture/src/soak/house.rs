@@ -61,7 +61,7 @@ impl House {
         self.site.path(name)
     }
 
-    /// Keeps what is there for whoever looks into a failure.
+    /// Keeps the folder for a look into a failure.
     pub(super) fn keep(self) -> PathBuf {
         self.site.keep()
     }
@@ -79,10 +79,10 @@ impl House {
         Live::start(&mut command, self.site.path(&format!("stderr/{number}")))
     }
 
-    /// Has a process do what is done at once, with the journal alone.
+    /// Runs a command that ends at once and uses the journal alone.
     pub(super) fn ask(&self, words: &[&str]) -> Result<Output> {
         let output = self.site.program().args(words).output().context("cannot run sortie")?;
-        // 1 is what it ends with when a task is not, or no longer, what it would have to be.
+        // The exit code is 1 if a task is not, or no longer, in the state that the command needs.
         if !matches!(output.status.code(), Some(0 | 1)) {
             bail!("`sortie {}`: {}\n{}", words.join(" "), output.status, String::from_utf8_lossy(&output.stderr));
         }

@@ -7,7 +7,7 @@ pub(super) struct Options {
 }
 
 impl Options {
-    /// `None` for flags that nobody knows.
+    /// Reads the options; `None` for an unknown flag.
     pub(super) fn parse(flags: &[String]) -> Option<Self> {
         let mut options = Self { minutes: 60, seed: 1 };
         let mut flags = flags.iter();

@@ -24,9 +24,16 @@ const ASKED: &str = "It waits for your answer";
 /// memory grow by each round, so there are not too many of them.
 const HOST_DELAY_MS: u64 = 8000;
 const HOST_ROUND_MS: u64 = 10_000;
-/// Turns of a lead, and how long each of its replies takes at most; the same for a worker.
-const LEAD: (u64, u64) = (6, 800);
-const WORKER: (u64, u64) = (3, 600);
+
+/// Limits of an agent's turns.
+#[derive(Clone, Copy)]
+struct Pace {
+    max_turns: u64,
+    max_delay_ms: u64,
+}
+
+const LEAD: Pace = Pace { max_turns: 6, max_delay_ms: 800 };
+const WORKER: Pace = Pace { max_turns: 3, max_delay_ms: 600 };
 
 /// Prompt of a lead, unique to it and fitting its kind.
 pub(super) fn lead(name: &str, random: &mut Random) -> String {
@@ -54,8 +61,8 @@ pub(super) fn rules(seed: u64, minutes: u64) -> Value {
     json!({ "rules": rules })
 }
 
-/// The host has somebody work in the background at all times until its rounds are over. It waits as long as it has
-/// heard of none of those whom it started last.
+/// The host keeps a sub-agent in the background at work until its rounds are over. It waits until one of those that it
+/// started last has reported.
 fn host(random: &mut Random, n_rounds: u64) -> Vec<Value> {
     let waits = json!({ "prompt_contains": HOST, "last_contains": LAUNCHED });
     let mut rules = vec![json!({ "when": waits, "reply": { "parts": [{ "text": "I wait, turn <turn>." }] } })];
@@ -75,11 +82,11 @@ fn host(random: &mut Random, n_rounds: u64) -> Vec<Value> {
 /// A few turns of a few calls.
 fn turns(
     prompt: &str,
-    (max_turns, max_delay_ms): (u64, u64),
+    pace: Pace,
     random: &mut Random,
     one: impl Fn(&mut Random) -> (&'static str, Value),
 ) -> Vec<Value> {
-    (0..=random.below(max_turns))
+    (0..=random.below(pace.max_turns))
         .map(|turn| {
             let calls = 0..=random.below(3);
             let parts: Vec<Value> = calls
@@ -88,7 +95,7 @@ fn turns(
                     call(tool, &arguments, index)
                 })
                 .collect();
-            rule(prompt, turn, random.below(max_delay_ms), &parts)
+            rule(prompt, turn, random.below(pace.max_delay_ms), &parts)
         })
         .collect()
 }

@@ -1,5 +1,4 @@
-//! Processes that come and go beside the one that stays: run to their end, killed and gone on with, or left to
-//! themselves.
+//! Processes that come and go while the host stays: run to their end, killed and resumed, or detached.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -27,12 +26,12 @@ const HELD: &str = "wait for it, or stop it first";
 pub(super) struct Visits {
     pub(super) begun: u64,
     pub(super) kills: u64,
-    /// Those that nobody waited for.
+    /// Visits that nobody waited for.
     pub(super) apart: u64,
 }
 
 impl Visits {
-    /// One after the other, until it is over.
+    /// Makes one visit after the other, until the soak is over.
     pub(super) fn go_on(house: &House, mut random: Random, over: &AtomicBool) -> Result<Self> {
         let mut visits = Self::default();
         while !over.load(Ordering::Relaxed) {
@@ -69,7 +68,7 @@ fn run(house: &House, prompt: &str, random: &mut Random) -> Result<u64> {
         let ended = house.start(&words)?.kill_after(life)?;
         match ended.status.code() {
             None if ended.was_killed() => kills += 1,
-            // Somebody ends a part of it at this moment, whom nobody else runs.
+            // Another process ends a part of it at this moment.
             Some(1) if ended.stderr.contains(HELD) => {}
             _ => return expected(&ended).map(|()| kills),
         }
@@ -87,7 +86,7 @@ fn expected(ended: &Ended) -> Result<()> {
     }
 }
 
-/// Waits until nobody works any more.
+/// Waits until no task runs.
 pub(super) fn wait_for_all(house: &House) -> Result<()> {
     let began = Instant::now();
     loop {

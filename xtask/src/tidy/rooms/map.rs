@@ -51,7 +51,7 @@ pub(super) fn rewritten(houses: &[House<'_>], page: &str) -> Option<String> {
     (text != page).then_some(text)
 }
 
-/// Rooms whose file does not begin with what it owns.
+/// Rooms whose file does not begin with the room's contents.
 fn silent(house: &House<'_>) -> Vec<Finding> {
     let doors = house.rooms.iter().filter_map(|room| house.door(room));
     let silent = doors.filter(|door| owns(door).is_none());

@@ -20,7 +20,7 @@ fn check_file(house: &House<'_>, reexports: &HashMap<String, Option<String>>, pl
     let mut findings = Vec::new();
     for path in paths(&tokens, &placed.module()) {
         let first = path.words.first().copied().unwrap_or("*");
-        // What the root has by another crate's leave is nobody's room.
+        // Re-exports of other crates belong to no room.
         let to = match (house.rank(first), reexports.get(first)) {
             (Some(_), _) => first,
             (None, Some(Some(shelf))) => shelf,
