@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_not_be_measured_misses_its_target() {
+    fn a_figure_without_a_measurement_misses_its_target() {
         assert!(Figure::new("x", f64::NAN, Unit::Count).at_most(1.0).is_missed());
         assert!(Figure::new("x", f64::NAN, Unit::Count).at_least(1.0).is_missed());
     }

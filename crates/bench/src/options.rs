@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_refused() {
+    fn senseless_flags_are_refused() {
         for flags in ["--chek", "--runs", "--runs 0", "--only start,nothing", "--write --only start"] {
             assert_eq!(parse(flags), None, "{flags}");
         }

@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_measured_misses_its_target() {
+    fn a_rate_without_a_measurement_misses_its_target() {
         let figures = Runs(vec![vec![rate(Who::Ours, 1, 450.0)]]).figures();
         assert_eq!(figures.iter().filter(|figure| figure.is_missed()).count(), 3);
     }

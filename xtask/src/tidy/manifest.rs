@@ -157,7 +157,7 @@ workspace = true
     }
 
     #[test]
-    fn what_is_not_inherited_is_found() {
+    fn a_key_that_is_not_inherited_is_found() {
         for (good, bad, what) in [
             ("edition.workspace = true", "edition = \"2021\"", "`edition` is not the workspace's"),
             ("publish.workspace = true\n", "", "`publish` is not the workspace's"),

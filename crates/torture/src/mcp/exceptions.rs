@@ -136,14 +136,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_listed_and_does_not_hold_is_fine() {
+    fn a_listed_failure_is_fine() {
         let results =
             [result("tools-call-image", &["a", "b"]), result("server-stateless", &["no-log"]), result("ping", &[])];
         assert_eq!(exceptions().findings(Who::Sortie, &results), Vec::<String>::new());
     }
 
     #[test]
-    fn what_does_not_hold_and_is_not_listed_is_a_finding() {
+    fn an_unlisted_failure_is_a_finding() {
         let results = [result("tools-call-image", &["a"]), result("server-stateless", &["no-log", "other"])];
         assert_eq!(
             exceptions().findings(Who::Sortie, &results),
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_listed_and_holds_is_a_finding() {
+    fn a_listed_check_that_passes_is_a_finding() {
         let results = [result("tools-call-image", &[]), result("server-stateless", &["no-log"])];
         assert_eq!(
             exceptions().findings(Who::Sortie, &results),

@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_warned_of_or_skipped_does_not_hold_either() {
+    fn a_check_with_a_warning_or_a_skip_fails_too() {
         let check = |id: &str, status: &str| format!(r#"{{"id":"{id}","status":"{status}","errorMessage":"why"}}"#);
         let checks = [
             check("a", "SUCCESS"),

@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn what_warms_up_and_then_stays_is_flat() {
+    fn a_series_that_stays_after_its_warm_up_is_flat() {
         let warming = trend(|second| if second < 15.0 { second } else { 30.0 + second % 3.0 });
         assert_eq!(warming.breaches(), [""; 0]);
     }
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn what_grows_slowly_and_for_ever_is_seen() {
+    fn slow_growth_without_end_is_seen() {
         let leaking = trend(|second| 30.0 + 0.2 * second + 10.0 * (second % 3.0));
         assert_eq!(leaking.breaches(), ["memory MB: grew by 16.2, and may by 12.0"]);
     }
