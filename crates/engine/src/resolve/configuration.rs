@@ -90,8 +90,8 @@ fn needs_children(tools: &sortie_tools::Registry, tool: &str) -> bool {
     tools.get(tool).is_some_and(|tool| tool.needs_children())
 }
 
-/// Drops the child-management tools from agents that cannot delegate, and TaskList from those that cannot send messages
-/// either.
+/// Drops the child-management tools from agents that cannot delegate, and `TaskList` from those that cannot send
+/// messages either.
 fn drop_idle(offered: &mut Vec<String>, tools: &sortie_tools::Registry, contract: &dyn Contract) {
     let has = |name: &str| offered.iter().any(|tool| tool == name);
     let (delegates, writes) = (has(contract.tool_name()), has("SendMessage"));

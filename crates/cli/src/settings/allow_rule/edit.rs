@@ -32,7 +32,7 @@ pub(super) fn with_allowed(text: &str, rule: &str) -> Option<String> {
     (changed.parse::<toml::Table>().ok()? == meant(text, rule)?).then_some(changed)
 }
 
-/// What the text would have to mean with the rule in it.
+/// The expected meaning of the text with the rule in it.
 fn meant(text: &str, rule: &str) -> Option<toml::Table> {
     let mut table: toml::Table = text.parse().ok()?;
     let section = table.entry(SECTION).or_insert_with(|| toml::Table::new().into()).as_table_mut()?;

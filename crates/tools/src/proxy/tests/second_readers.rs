@@ -1,4 +1,4 @@
-//! What the proxy accepts, another reader reads in the same way: `httparse` for heads, `rustls` for the hello of TLS.
+//! Differential tests: `httparse` reads each head, and `rustls` each TLS hello, in the way the proxy reads it.
 
 use futures_util::FutureExt as _;
 use proptest::prelude::*;

@@ -116,7 +116,7 @@ async fn notes_from_an_offset_are_read_page_by_page() {
         assert!(page.chars().count() < 6300, "{page}");
         read += &page;
         let Some((_, rest)) = page.split_once("more; continue with offset ") else { break };
-        offset = rest.trim_end_matches("]").parse().unwrap();
+        offset = rest.trim_end_matches(']').parse().unwrap();
     }
     assert!((0..60).all(|n| read.matches(&format!(": {n:02} xx")).count() == 1), "{read}");
     assert_eq!(project.done("Note", json!({"offset": 60})).await, "[there are no notes from offset 60 on]");
