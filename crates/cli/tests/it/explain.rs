@@ -291,7 +291,7 @@ fn a_command_is_a_call_whatever_the_shell_would_make_of_it() {
     let found = explain("find . -name '*.rs'", &["--allow", "Bash(find:*)"]);
     assert_eq!(found.code, 0, "{found:#?}");
     let listed = explain("ls *", &["--allow", "Bash(ls:*)"]);
-    assert!(listed.code == 1 && listed.stdout.contains("only known when it runs"), "{listed:#?}");
+    assert!(listed.code == 1 && listed.stdout.contains("known only when it runs"), "{listed:#?}");
     let several = explain("cargo build && cargo test > log", &[]);
     let remedies = json!(["Bash(cargo build)", "Bash(cargo test)", "Edit(/log)"]);
     assert_eq!((several.code, &several.stdout_json()["remedies"]), (1, &remedies), "{several:#?}");
