@@ -1,4 +1,4 @@
-//! `cargo xtask conformance`: every statement of the five contracts beside the tests that check it.
+//! `cargo xtask conformance`: every statement of the five contracts, with the tests that check it.
 //!
 //! The statements are a list among the cli's tests, and each test names the statements that it checks. A statement that
 //! no test checks says what it waits for; otherwise the run fails.
@@ -22,10 +22,10 @@ pub(crate) const TARGET: &str = "conformance";
 
 const LIST: &str = "crates/cli/tests/conformance/statements.toml";
 const PAGE: &str = "docs/conformance.md";
-/// Building is part of it.
+/// Time limit, building included.
 const BUDGET: Duration = Duration::from_mins(20);
 
-/// `[--write]`: a page is written after a run without a failure only.
+/// Runs the command. With `--write` it writes the page, but only after a run without a failure.
 pub(crate) fn run(flags: &[String]) -> Result<Verdict> {
     let write = match flags {
         [] => false,

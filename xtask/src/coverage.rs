@@ -1,6 +1,6 @@
 //! `cargo xtask coverage`: the lines of the workspace that its tests run, measured by `cargo-llvm-cov`.
 //!
-//! All crates count, those for tests and contributors too; files below `tests/` do not.
+//! All crates count, even those for tests and contributors; files below `tests/` do not.
 
 use std::process::Command;
 

@@ -66,9 +66,9 @@ const TREE_RULES: &[TreeRule] = &[
     size::xtask_stays_small,
 ];
 
-/// Checks everything and prints what is wrong. Warnings alone are good enough.
+/// Checks everything and prints what is wrong. Warnings alone do not fail.
 ///
-/// `[--write]`: first, what is made from the sources is brought up to date.
+/// With `--write` it first updates everything that is made from the sources.
 pub(crate) fn run(flags: &[String]) -> Result<Verdict> {
     let workspace = Workspace::load()?;
     let mut files = read_files(&workspace.root)?;
@@ -96,7 +96,7 @@ pub(crate) fn run(flags: &[String]) -> Result<Verdict> {
     Ok(Verdict::good_if(errors == 0))
 }
 
-/// The tables of rooms, and the numbers that have fallen.
+/// Updates the tables of rooms, and the counts that have fallen.
 fn write(root: &Path, files: &[File]) -> Result<()> {
     for (path, text) in [(rooms::MAP, rooms::map_from_sources(files)), (ratchet::PAGE, ratchet::lowered(files))] {
         if let Some(text) = text {

@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: the release build measured from outside, beside its targets.
+//! `cargo xtask bench`: the release build measured from outside, against its targets.
 //!
 //! The program is run as a user runs it, against `scripted-server`; the kernel reports its time, processor time and
 //! memory. Some parts are run through examples. Figures that compare two ways of working come from interleaved runs.
@@ -45,7 +45,7 @@ struct Bench {
     workspace: Workspace,
     sortie: PathBuf,
     scripted_server: PathBuf,
-    /// For journals, scripts and logs; gone at the end.
+    /// Folder for journals, scripts and logs; gone at the end.
     folder: TempDir,
     runs: usize,
     cold: bool,

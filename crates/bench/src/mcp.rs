@@ -13,7 +13,7 @@ use super::sample::Sample;
 use super::server::Server;
 use super::{Bench, script};
 
-/// In one session.
+/// Calls in one session.
 const CALLS: usize = 10;
 
 pub(super) fn measure(bench: &Bench) -> Result<Vec<Figure>> {

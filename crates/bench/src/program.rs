@@ -11,10 +11,10 @@ use wait4::Wait4;
 /// Resources that one run took.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ran {
-    /// Since 1970, as the server counts.
+    /// Start time since 1970, as the server measures it.
     pub(super) began: Duration,
     pub(super) elapsed: Duration,
-    /// In user and system mode together.
+    /// Processor time in user and system mode together.
     pub(super) cpu: Duration,
     /// The most memory that was resident at once, in bytes. Never below that of the benchmark itself, because the
     /// kernel counts the process before it became another program.

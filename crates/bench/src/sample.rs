@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// At least one value of one kind.
+/// Values of one kind, at least one.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Sample {
     values: Vec<f64>,

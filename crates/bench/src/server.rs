@@ -90,7 +90,7 @@ impl Server {
         }
     }
 
-    /// Counts the requests that have arrived since the log was taken last.
+    /// Counts the requests that have arrived since the log was last taken.
     pub(super) fn n_requests(&self) -> Result<usize> {
         // A line that is half written is not there yet.
         Ok(self.unread()?.lines().filter(|line| line.contains(r#""event":"request""#) && line.ends_with('}')).count())
@@ -130,18 +130,18 @@ impl Traffic {
         Ok(Some(Self { lines }))
     }
 
-    /// When the first request arrived, since 1970.
+    /// Arrival of the first request, as time since 1970.
     pub(super) fn first_arrival(&self) -> Option<Duration> {
         self.lines.iter().find(|line| line.event == Event::Request).map(|line| Duration::from_micros(line.unix_us))
     }
 
-    /// From the first request to the last answer.
+    /// Time from the first request to the last answer.
     pub(super) fn span(&self) -> Duration {
         let last = self.lines.iter().rfind(|line| line.event == Event::Answer).map(|line| line.unix_us);
         last.map(Duration::from_micros).unwrap_or_default().saturating_sub(self.first_arrival().unwrap_or_default())
     }
 
-    /// From the only answer to each task but the first `n_parents` to the next request of anybody.
+    /// Times from the only answer to each task but the first `n_parents` to the next request of anybody.
     pub(super) fn wake_ups(&self, n_parents: usize) -> impl Iterator<Item = Duration> {
         let is_first = |line: &Line| line.event == Event::Request && line.turn == 0;
         let first = self.lines.iter().enumerate().filter(move |(_, line)| is_first(line)).skip(n_parents);

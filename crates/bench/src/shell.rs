@@ -1,4 +1,4 @@
-//! Commands in walls beside bubblewrap, with the same view of files and the same namespaces; in one run, by turns.
+//! Commands in walls against bubblewrap, with the same view of files and the same namespaces, alternating in one run.
 
 use std::process::Command;
 
@@ -14,7 +14,7 @@ use super::sample::Sample;
 const MAX_RUNS: usize = 5;
 /// Least ratio of our commands to those of bubblewrap.
 const TARGET: f64 = 2.0;
-/// Within how many milliseconds 99 of 100 commands are over, eight at a time.
+/// Milliseconds within which 99 of 100 commands end, eight at a time.
 const P99_TARGET: f64 = 30.0;
 
 /// Output of `shell_rate` about one kind of walls, with this many commands at a time.

@@ -20,12 +20,12 @@ struct Report {
 /// Tokens that a model was sent.
 #[derive(Debug, Deserialize)]
 struct TokenUse {
-    /// With the first request of the agent that was asked, and with its last.
+    /// Tokens of the main agent's first request, and in `context` of its last.
     first: f64,
     context: f64,
-    /// With all requests of all agents.
+    /// Tokens of all requests of all agents.
     sent: f64,
-    /// Those of them that the request before began with, too.
+    /// Tokens among them with which the request before also began.
     sent_again: f64,
 }
 

@@ -99,7 +99,7 @@ impl fmt::Display for CommandError {
     }
 }
 
-/// Write to stdout that failed.
+/// Failed write to stdout.
 impl From<io::Error> for CommandError {
     fn from(error: io::Error) -> Self {
         let lost = rustix::io::Errno::IO.raw_os_error();

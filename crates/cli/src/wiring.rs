@@ -129,7 +129,7 @@ impl<'a> Plan<'a> {
     }
 
     /// Checks that the request can start. The outer error means that only the main route could serve it and cannot be
-    /// used, which is no fault of the request.
+    /// used, which is not the request's fault.
     pub(crate) fn check(&self, request: &TaskRequest, kind: TaskKind) -> Result<Result<(), Failure>, CommandError> {
         let settings = self.settings;
         let (contract, rules, layers) = (settings.contract(), settings.rules(), settings.permission_layers());

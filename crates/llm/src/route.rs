@@ -23,7 +23,7 @@ pub const MAIN_ROUTE: &str = "main";
 /// The route for small work.
 pub const LIGHT_ROUTE: &str = "light";
 
-/// As a model name, it leaves the choice to the engine. No route and no alias can have this name.
+/// Model name that leaves the choice to the engine. No route and no alias can have this name.
 pub const AUTO: &str = "auto";
 
 /// A named way to a model.

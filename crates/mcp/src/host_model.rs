@@ -123,7 +123,7 @@ impl HostModels {
 
 impl Models for HostModels {
     /// Chooses the host's model in place of the rule-based one, with a notice if another was requested. `offline` by
-    /// its own name stays what it is. The inherited model tells a task its host.
+    /// its own name stays what it is. The inherited model identifies a task's host.
     fn choose(&self, asked: Option<&str>, inherited: Option<&ModelChoice>) -> Result<Chosen, UnknownModel> {
         let is_host = asked.is_some_and(|asked| asked.eq_ignore_ascii_case(ROUTE));
         let Some(host) = inherited.filter(|choice| choice.route == ROUTE) else {

@@ -169,7 +169,7 @@ fn read_message(line: &[u8]) -> Result<RxJsonRpcMessage<RoleServer>, Refusal> {
     Err(Refusal { error: ErrorData::invalid_request(text, None), id })
 }
 
-/// The reply to a line that is no message, and the id that it answers, if any.
+/// The reply to a line that is not a message, and the id that it answers, if any.
 struct Refusal {
     error: ErrorData,
     id: Option<RequestId>,

@@ -40,7 +40,7 @@ pub struct GrantLayer {
     /// Rules that need no approval.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub allow: Vec<String>,
-    /// True if `allow` came from the layers above, so that a rule added there applies here too. Never decides; only
+    /// True if `allow` came from the layers above, so that a rule added there also applies here. Never decides; only
     /// used to suggest a remedy.
     #[serde(default, skip_serializing_if = "Not::not")]
     pub shares_allow: bool,
@@ -128,6 +128,6 @@ pub enum Resource {
     Command { line: String, directory: PathBuf },
     /// The host of a parsed URL.
     Host(String),
-    /// The agent to run. A rule that names it by an alias matches too.
+    /// The agent to run. A rule that names it by an alias also matches.
     Agent { name: String, aliases: Vec<String> },
 }

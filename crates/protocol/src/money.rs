@@ -54,7 +54,7 @@ impl AddAssign for Money {
     }
 }
 
-/// To the cent from a dollar on; below that with enough digits to tell it from zero.
+/// Shows cents from a dollar on; below that, enough digits to tell the amount from zero.
 impl fmt::Display for Money {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let digits = match self.0 {

@@ -42,7 +42,7 @@ fn is_inexact(number: &str) -> bool {
 /// A number without its sign, in normal form.
 #[derive(PartialEq)]
 struct Decimal {
-    /// From the first non-zero digit to the last.
+    /// Digits from the first non-zero one to the last.
     digits: String,
     /// Power of ten of the last digit.
     power: i64,

@@ -14,7 +14,7 @@ pub use self::word::Word;
 
 /// Longer lines are not parsed.
 pub(crate) const MAX_BYTES: usize = 10_000;
-/// A line that could run more commands than this counts as one that could run anything.
+/// A line that could run more commands than this counts as able to run anything.
 pub(crate) const MAX_PARTS: usize = 200;
 
 /// Everything that a line could execute, and the files it names for writing.

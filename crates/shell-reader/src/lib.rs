@@ -1,7 +1,7 @@
 //! A reader of `bash` command lines: it finds every command that a line could run and every file that it names.
 //!
-//! It fails closed. It reads a part of the language and knows where that part ends. A line beyond it counts as one that
-//! could run anything and write any file. It never guesses and never recovers from an error
+//! It fails closed. It reads a part of the language and knows where that part ends. A line beyond it counts as able to
+//! run anything and write any file. It never guesses and never recovers from an error
 //! (`docs/adr/0014-an-own-reader-for-command-lines.md`).
 //!
 //! It makes no decisions and knows no rules or grants. It expands no variable, follows no link, looks up no program and

@@ -244,7 +244,7 @@ fn ask(id: u32) {
 
 fn say(line: &str) {
     let mut stdout = io::stdout().lock();
-    // A client that no longer reads has closed the input, too.
+    // A client that no longer reads has also closed the input.
     writeln!(stdout, "{line}").and_then(|()| stdout.flush()).ok();
 }
 

@@ -23,7 +23,7 @@ const GRACE: Duration = Duration::from_mins(1);
 /// Effort of a run, and the inputs that it begins with.
 #[derive(Clone, Copy)]
 enum Effort {
-    /// For this long: new inputs each time, and the finds of earlier runs.
+    /// Run for this long: new inputs each time, and the finds of earlier runs.
     Seconds(u64),
     /// This many inputs, made from the seeds alone, equal in every run.
     Same(u64),
@@ -44,7 +44,7 @@ const INSTRUMENTATION: [&str; 7] = [
 struct Target {
     /// The name of its program, its dictionary and its folder.
     name: &'static str,
-    /// Folders of texts to start from. Inputs that break the target belong there, too.
+    /// Folders of texts to start from. Inputs that break the target also belong there.
     seeds: &'static [&'static str],
     max_bytes: usize,
 }

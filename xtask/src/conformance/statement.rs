@@ -20,7 +20,7 @@ const INFORMATION: &str = "I";
 #[serde(deny_unknown_fields)]
 pub(super) struct Statements {
     pub(super) documents: Vec<Document>,
-    /// By id: `S2-35`.
+    /// Statements by id: `S2-35`.
     pub(super) statements: BTreeMap<String, Statement>,
 }
 

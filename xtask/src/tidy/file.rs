@@ -9,9 +9,9 @@ use super::blank::blank;
 pub(super) struct File {
     path: String,
     text: String,
-    /// For Rust: the text with comments and literals blanked, line for line. Empty for all else.
+    /// Rust text with comments and literals blanked, line for line. Empty for other files.
     code: String,
-    /// For Rust: whether each line belongs to an item that is only there for tests.
+    /// True for each Rust line of an item that exists only for tests.
     test_lines: Vec<bool>,
 }
 
@@ -20,7 +20,7 @@ pub(super) struct File {
 pub(super) struct CodeLine<'a> {
     /// Counts from 1.
     pub(super) number: usize,
-    /// Without comments and literals.
+    /// The line without comments and literals.
     pub(super) code: &'a str,
     /// Part of a test.
     pub(super) test: bool,
@@ -102,7 +102,7 @@ pub(super) fn has_word(code: &str, word: &str) -> bool {
     })
 }
 
-/// For each line, whether it belongs to an item under `#[cfg(test)]`.
+/// Marks each line that belongs to an item under `#[cfg(test)]`.
 fn test_items(code: &str) -> Vec<bool> {
     const MARK: &str = "#[cfg(test)]";
     let mut lines = vec![false; code.lines().count()];

@@ -68,7 +68,7 @@ pub(super) fn twin_types(files: &[&File]) -> Vec<Finding> {
     findings
 }
 
-/// Doc comments whose first word is no noun and no verb, or leans on the item above.
+/// Doc comments whose first word is neither a noun nor a verb, or leans on the item above.
 pub(super) fn leaning_docs(files: &[&File]) -> Vec<Finding> {
     const STARTS: [&str; 10] = ["What", "Whether", "How", "Where", "Who", "Whoever", "Whose", "Why", "Which", "Of"];
     let doc = |line: &str| {

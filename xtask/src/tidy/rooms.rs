@@ -75,7 +75,7 @@ const PLANS: &[Plan] = &[
 struct Plan {
     /// The crate's folder below `crates/`.
     folder: &'static str,
-    /// Its rooms, lowest first. A front file that lies below some rooms is named here, too, at its place.
+    /// Its rooms, lowest first. A front file that lies below some rooms is also named here, at its place.
     rooms: &'static str,
     /// Modules beside `lib.rs` or `main.rs` that lie above all rooms.
     front: &'static str,

@@ -8,7 +8,7 @@ use super::finding::Finding;
 const QUESTION: usize = 500;
 const TOO_MANY: usize = 800;
 
-/// Counts lines without inline test modules. A file that is all tests counts as a whole: it is read as one, too.
+/// Counts lines without inline test modules. A file that is all tests counts as a whole: it is also read as one.
 pub(super) fn fits(file: &File) -> Vec<Finding> {
     let lines = if file.is_rust() {
         let all_tests = file.lines().all(|line| line.test);

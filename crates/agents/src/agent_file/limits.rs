@@ -16,7 +16,7 @@ pub(super) const LIMITS: [&str; 6] = ["maxTurns", "maxTokens", "maxCostUsd", "ti
 
 /// Nobody means more turns than this.
 const MAX_TURNS: u32 = 10_000;
-/// As many as the built-in agents have: a repository's files cannot make a task longer than that.
+/// Most turns of the built-in agents: a repository's files cannot make a task longer than that.
 const MAX_UNTRUSTED_TURNS: u32 = 50;
 
 /// Ten years: far beyond any task, and safe to add to a clock.

@@ -129,7 +129,7 @@ fn names<'a>(entry: &'a Entry, report: &mut FileFindings<'_>) -> Option<Vec<Name
 
 /// Reason why a text is not a list of names, and the fix.
 fn not_names(text: &str) -> Option<(&'static str, &'static str)> {
-    /// Not part of any name: they are left from a list, from quotes or from another key.
+    /// Characters that no name contains: they are left over from a list, from quotes or from another key.
     const LEFT_OVER: [char; 8] = ['[', ']', '{', '}', '"', '\'', '`', ':'];
     let mut depth = 0_usize;
     for character in text.chars() {

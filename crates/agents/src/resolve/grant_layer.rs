@@ -9,7 +9,7 @@ use crate::definition::AgentDefinition;
 /// In a deny rule these stand for all tools of their kind; in a definition a bare name means that tool alone.
 const WHOLE_KINDS: [&str; 2] = ["Read", "Edit"];
 
-/// The layer that the agent adds below `inherited`. `tools` are the names of those that exist for it.
+/// The layer that the agent adds below `inherited`. `tools` names the tools that exist for it.
 pub(crate) fn layer(definition: &AgentDefinition, inherited: &Grant, tools: &[String]) -> GrantLayer {
     let is_alone = |rule: &String| WHOLE_KINDS.contains(&rule.as_str());
     let (alone, deny): (Vec<String>, Vec<String>) = denied(definition, tools).into_iter().partition(is_alone);

@@ -105,7 +105,7 @@ impl StderrProgress {
         }
     }
 
-    /// Erases the working lines, as dropping this does, too.
+    /// Erases the working lines, as dropping this also does.
     pub(super) fn clear(&mut self) {
         if let Self::Text(text) = self {
             text.clear();

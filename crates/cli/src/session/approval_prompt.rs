@@ -144,8 +144,8 @@ fn is_in_background() -> bool {
     tcgetpgrp(io::stdin()).is_ok_and(|foreground| foreground != getpgrp())
 }
 
-/// Waits for the signal of a closed terminal, whose input ends earlier. That end is no answer: the question stays open
-/// until it is cancelled. Without a signal, nobody is there.
+/// Waits for the signal of a closed terminal, whose input ends earlier. That end is not an answer: the question stays
+/// open until it is cancelled. Without a signal, nobody is there.
 async fn let_a_closed_terminal_stop_us() {
     if tcgetattr(io::stdin()).is_err() {
         tokio::time::sleep(PATIENCE_WITH_SIGNALS).await;
@@ -226,7 +226,7 @@ impl<'a> Conversation<'a> {
 
     /// Shows the choices and waits for a line; `None` at the end of the input.
     async fn ask(&mut self, choices: &str) -> io::Result<Option<String>> {
-        // Earlier input was no answer to this.
+        // Earlier input did not answer this question.
         tcflush(io::stdin(), QueueSelector::IFlush)?;
         self.hear(choices).await
     }
@@ -245,7 +245,7 @@ impl<'a> Conversation<'a> {
 
 /// Next line from the terminal; `None` at the end of the input. Nothing is lost when this is dropped.
 async fn next_line() -> io::Result<Option<String>> {
-    // A terminal is no pipe, but can be waited for like one; it is never read as one.
+    // A terminal is not a pipe, but can be waited for like one; it is never read as one.
     let stdin = io::stdin().as_fd().try_clone_to_owned()?;
     pipe::Receiver::from_owned_fd_unchecked(stdin)?.readable().await?;
     // Zero bytes mean the end of the input. A line arrives whole, and nobody else reads, so this does not block.

@@ -54,7 +54,7 @@ fn replace(directory: &File, path: &Path, text: &str) -> io::Result<()> {
         directory.sync_all()
     })();
     if written.is_err() {
-        // What was wrong is said; that a file is left beside it, too, would help nobody.
+        // The error is reported; to report the leftover file as well would help nobody.
         fs::remove_file(&beside).unwrap_or_default();
     }
     written

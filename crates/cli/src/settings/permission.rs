@@ -19,7 +19,7 @@ use crate::environment::PROJECT_CONFIG;
 use crate::environment::origin::{Origin, Owner};
 use crate::error::CommandError;
 
-/// Owner of the defaults, too.
+/// Owner of the user's settings and of the defaults.
 const USER: &str = "user settings";
 
 impl Settings {

@@ -54,7 +54,7 @@ pub(super) enum Kind {
 pub(super) enum Value {
     Switch(bool),
     Number(u64),
-    /// Also one item of a list: a list has one value for each item.
+    /// A text, or one item of a list: a list has one value for each item.
     Text(Cow<'static, str>),
     Hook(HookEntry),
     Server(Box<ServerDefinition>),

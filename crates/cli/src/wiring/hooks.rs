@@ -130,7 +130,7 @@ impl Hooks for ProgramHooks {
                     }
                     Answer::Broken(breakdown) => {
                         verdict.notices.push(format!("{} {}", hook_at(hook), breakdown.how));
-                        // Its own words are for people alone: a model reads notices, too.
+                        // Its own words are for people alone: models also read notices.
                         if !breakdown.words.is_empty() {
                             self.beside().complaints.add(complaint(hook, &breakdown));
                         }

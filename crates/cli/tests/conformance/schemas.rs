@@ -59,7 +59,7 @@ fn shapes(world: &World, contract: &str) -> [Shape; 3] {
 struct Judgement {
     /// Mistakes in the schema itself.
     wrong: Vec<String>,
-    /// For each example, true if the schema admits it.
+    /// Verdict on each example: true if the schema admits it.
     admitted: Vec<bool>,
 }
 

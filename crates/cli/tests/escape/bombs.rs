@@ -8,7 +8,7 @@ use sortie_testkit::reply;
 use crate::calls::{call, delegated, main_agent, main_agent_in_turns, read};
 use crate::world::{World, as_each_user};
 
-/// Far more than anything here takes, on a busy machine too.
+/// Far more than anything here takes, even on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 #[test]

@@ -81,7 +81,7 @@ fn trust_lists_addresses_and_keys_first_and_summarises_the_rest() {
     assert!(ended.stdout.contains("sets 50 aliases: a0, a1, a2, a3, a4, a5, a6, a7 and 42 more"), "{}", ended.stdout);
     assert!(ended.stdout.contains("and 20 more agent files, for which trust changes nothing"), "{}", ended.stdout);
     assert!(ended.stdout.lines().count() < 100, "{}", ended.stdout);
-    // The warning names those first, too.
+    // The warning also names those first.
     let warned = world.sortie(["agents", "list"]).run();
     assert!(
         warned

@@ -56,7 +56,7 @@ impl World {
     }
 
     pub(crate) fn path(&self, relative: &str) -> PathBuf {
-        // Paths in messages are canonical, so the test's must be too.
+        // Paths in messages are canonical, so the test's must be as well.
         self.dir.path().canonicalize().unwrap().join(relative)
     }
 

@@ -48,7 +48,7 @@ const TYPES: &[TypeDefaults] = &[
     },
 ];
 
-/// As many as a main agent has: a call may give a type more turns than usual, but not any number.
+/// Turns of a main agent: a call may give a type more turns than usual, but no more than these.
 const MAX_TURNS_ASKED: u32 = 100;
 
 /// Text after the number of turns in the engine's notice that fewer were granted.
@@ -227,7 +227,7 @@ fn rejected_id(call: &Call<'_>, failure: &Failure) -> TaskId {
 fn rejection(call: &Call<'_>, failure: &Failure) -> String {
     let why = reason(call, failure);
     match json::text_field(call.arguments, "resume").trim() {
-        // The hook has seen an id, too, as if there were an agent.
+        // The hook has also seen an id, as if there were an agent.
         "" if failure.code == FailureCode::Vetoed => format!("{why}; nothing was started: this agentId is nobody's"),
         "" => why,
         _ => format!("Resume failed: {why}"),

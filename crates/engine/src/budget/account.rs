@@ -254,7 +254,7 @@ impl Account {
         self.change(files_changed);
     }
 
-    /// Books the usage of a failed attempt, which is no turn.
+    /// Books the usage of a failed attempt, which is not a turn.
     pub(crate) fn spend_on_broken_try(&self, usage: Usage) {
         self.spend(Usage { turns: 0, tool_calls: 0, ..usage });
     }

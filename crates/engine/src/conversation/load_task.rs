@@ -156,7 +156,7 @@ fn left_by(journal: &dyn Journal, task: TaskId) -> Result<Footprint, Failure> {
             files_changed: outcome.files_changed.into_iter().collect(),
             started: u32::try_from(tree.len()).unwrap_or(u32::MAX),
         };
-        // An earlier leg may have failed, too.
+        // An earlier leg may also have failed.
         let may_have_left = outcome.status == Status::Failed || standing.leg > 1;
         let summed = if may_have_left { summed(journal, task).ok() } else { None };
         let Some(summed) = summed else { return Ok(told) };

@@ -22,7 +22,7 @@ const MOST_WAITING_ROUNDS: usize = 20;
 /// Longest circle that is detected, in turns.
 const LONGEST: usize = 3;
 
-/// Tools that look at work in progress: to look again is no repetition.
+/// Tools that look at work in progress: to look again is not a repetition.
 const LOOKS: [&str; 3] = ["BashOutput", "TaskList", "TaskOutput"];
 
 /// The tools among them that look at sub-agents.
@@ -56,7 +56,7 @@ pub(crate) struct Circle {
     length: usize,
     /// All matching turns, including an unfinished round.
     turns: usize,
-    /// The newest of them, back to the last one that waited.
+    /// Newest matching turns since the last turn that waited.
     quick: usize,
 }
 
@@ -85,8 +85,8 @@ impl LoopGuard {
         }
     }
 
-    /// Records a turn that only looks for news. It is no round, and afterwards the same calls may have other results.
-    /// The circle continues only if the task did nothing but start sub-agents and look at them.
+    /// Records a turn that only looks for news. It is not a round, and afterwards the same calls may have other
+    /// results. The circle continues only if the task did nothing but start sub-agents and look at them.
     fn look(&mut self, outputs: &[CallOutput], at_sub_agents: bool) {
         if !at_sub_agents || !self.turns.iter().all(|turn| turn.only_delegates) {
             self.turns.clear();

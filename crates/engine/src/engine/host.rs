@@ -1,8 +1,8 @@
 //! The entry for a host: a program with a model of its own, whose Task calls start tasks without a parent.
 //!
-//! A host is no task. It has no loop, no conversation, no inbox and no grant of ours. It sees the tasks that hosts have
-//! delegated in its workspace, with their descendants, even after their processes are gone. It does not see a person's
-//! runs. It keeps background tasks until they end.
+//! A host is not a task. It has no loop, no conversation, no inbox and no grant of ours. It sees the tasks that hosts
+//! have delegated in its workspace, with their descendants, even after their processes are gone. It does not see a
+//! person's runs. It keeps background tasks until they end.
 
 mod visible;
 

@@ -9,17 +9,17 @@ use sortie_protocol::CallId;
 use sortie_tools::Order;
 use tokio_util::sync::CancellationToken;
 
-/// The calls of the newest turn that say something to other tasks.
+/// The calls of the newest turn that send messages to other tasks.
 #[derive(Default)]
 pub(crate) struct CallOrder {
-    /// For each call that says something: a token, cancelled once it has.
+    /// A token for each call that sends a message, cancelled once it has.
     said: Mutex<HashMap<CallId, CancellationToken>>,
 }
 
 /// Order state while one turn's calls are created.
 pub(crate) struct TurnOrder<'a> {
     words: &'a CallOrder,
-    /// Cancelled once the last speaking call has spoken, and so all before it.
+    /// Cancelled once the last call that sends a message has sent it, and so have all before it.
     said: Option<CancellationToken>,
 }
 

@@ -25,7 +25,7 @@ pub(crate) fn refusal(
         let meant = gate.tools.suggest(tool).filter(|name| gate.offered.iter().any(|offered| offered == name));
         let hint = meant.map(|name| format!(" Did you mean {name}?")).unwrap_or_default();
         let text = format!("There is no tool `{tool}`.{hint} {}", possessions(gate));
-        // The name of an existing tool in any spelling is not granted; any other name is no tool at all.
+        // The name of an existing tool in any spelling is not granted; any other name is not a tool at all.
         let is_known = tool.parse::<Rule>().is_ok_and(|rule| rule.unknown_tool_in_any_case().is_none());
         let fault = if is_known { Fault::NotAllowed } else { Fault::NoSuchTool };
         return Some(ToolOutput::failure(text).because(fault));

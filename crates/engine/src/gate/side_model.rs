@@ -80,7 +80,7 @@ impl SideModel {
             Ok(reply) => reply.usage,
             Err((used, _)) => *used,
         };
-        // This is no turn: only the answer joins the conversation.
+        // This is not a turn: only the answer joins the conversation.
         let usage = terms.prices.priced(Usage { turns: 0, tool_calls: 0, ..usage });
         lease.settle(usage);
         self.record(Fact::Assisted { model: chosen.choice, usage }).await?;

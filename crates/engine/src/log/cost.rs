@@ -18,7 +18,7 @@ pub struct CostStatement {
     pub repeated_tokens: u64,
     /// Input of the calls whose size was estimated in advance.
     pub measured_tokens: u64,
-    /// Total error of those estimates, too high or too low.
+    /// Total error of those estimates, in either direction.
     pub misjudged_tokens: u64,
 }
 

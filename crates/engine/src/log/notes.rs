@@ -32,7 +32,7 @@ pub(crate) struct NoteBoard {
 struct Read {
     up_to: Position,
     tasks: HashMap<TaskId, KnownTask>,
-    /// In order of number.
+    /// Notes in order of number.
     notes: VecDeque<Note>,
     /// Number of all notes, including forgotten ones.
     n_notes: usize,

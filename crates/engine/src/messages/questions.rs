@@ -55,7 +55,7 @@ impl Questions {
         open.map(|question| question.text.clone()).collect()
     }
 
-    /// Adds a task above, which may answer, too.
+    /// Adds a task above, which may also answer.
     pub(crate) fn adopt(&mut self, adopter: TaskId) {
         self.adopters.push(adopter);
     }

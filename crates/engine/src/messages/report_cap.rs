@@ -72,7 +72,7 @@ pub(crate) async fn leave_room(outcome: &mut TaskOutcome, job: &Job, in_contract
     cut_further(outcome, can_page, reports, |full, mark| allowed(full, job, &format!("{mark}{behind}"))).await;
 }
 
-/// Cuts a report that may have been cut before. `allowed` returns the bytes that a text may have beside a mark.
+/// Cuts a report that may have been cut before. `allowed` returns the bytes that a text may have in addition to a mark.
 async fn cut_further(
     outcome: &mut TaskOutcome,
     can_page: bool,

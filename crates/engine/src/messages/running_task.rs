@@ -52,7 +52,7 @@ impl ForwardedQuestion<'_> {
 /// The stopper of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StoppedBy {
-    /// A person, or a program that is no task.
+    /// A person, or a program that is not a task.
     Outside,
     Task(TaskId),
     /// Nobody directly: the task that it worked for has ended, or was stopped.
@@ -225,7 +225,7 @@ impl RunningTask {
         address.release(recipient);
     }
 
-    /// Starts the progress file with everything so far. The task works without one, too.
+    /// Starts the progress file with everything so far. The task also works without one.
     async fn tell_in_a_file(&self) {
         let (sink, journal, reports) = (self.sink.clone(), Arc::clone(&self.journal), Arc::clone(&self.reports));
         let task = self.job.task;
@@ -242,12 +242,12 @@ impl RunningTask {
 pub(crate) struct CaughtUp(AtomicI64);
 
 impl CaughtUp {
-    /// For a new task, to which nobody can have written before.
+    /// Position for a new task, to which nobody can have written before.
     pub(crate) fn from_the_start() -> Self {
         Self(AtomicI64::new(0))
     }
 
-    /// For a resumed task: older messages come first, so the listener has to wait.
+    /// Position for a resumed task: older messages come first, so the listener has to wait.
     pub(crate) fn not_yet() -> Self {
         Self(AtomicI64::new(i64::MAX))
     }

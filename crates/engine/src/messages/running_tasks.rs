@@ -54,7 +54,7 @@ impl RunningTasks {
         let number = tasks.entered;
         tasks.running.entry(task).or_default().push((number, Arc::new(running_task)));
         if !tasks.is_heard {
-            // Tasks run without a listener, too; they can then be stopped by signals alone.
+            // Tasks also run without a listener; then only signals can stop them.
             tasks.is_heard = listen(Arc::downgrade(self), journal);
         }
         Registration { present: Arc::clone(self), task, number }

@@ -32,12 +32,12 @@ pub(crate) struct ModelQuery<'a> {
 #[derive(Debug, Clone, Copy)]
 struct ModelWish<'a> {
     kind: TaskKind,
-    /// From the request.
+    /// Model named in the request.
     asked: Option<&'a str>,
     brief: &'a str,
-    /// From the agent's own definition.
+    /// The agent's definition, which may name a model.
     definition: &'a AgentDefinition,
-    /// From the contract, for this type of agent.
+    /// Model that the contract names for this type of agent.
     type_default: Option<&'a str>,
     /// The parent's model.
     parents: Option<&'a ModelChoice>,

@@ -26,7 +26,7 @@ pub struct InstructionRules {
     pub start: PathBuf,
     /// Most bytes of all files together; a file that does not fit into the rest is omitted.
     pub max_bytes: usize,
-    /// True if sub-agents get them too.
+    /// True if sub-agents also get them.
     pub for_children: bool,
 }
 
@@ -105,7 +105,7 @@ impl Instructions {
             Ok(resolved) if !NAMES.iter().any(|name| resolved.relative.ends_with(name)) => {
                 return self.left_out(&shown, format!("it is a link to {}", resolved.relative.display()));
             }
-            // A missing file is no omission, whatever the rules say about it.
+            // A missing file is not an omission, whatever the rules say about it.
             Err(AccessError::NotFound { .. }) => return,
             _ => {}
         }

@@ -51,7 +51,7 @@ struct Bounds {
 }
 
 impl Bounds {
-    /// Divides the space beside the brief, which stays as it is.
+    /// Divides the space that the brief leaves; the brief stays as it is.
     fn within(most: u64, brief: u64, readable: u64) -> Self {
         let beside = most.saturating_sub(brief);
         Self { most, enough: brief + beside / 2, part: beside / 4, readable }

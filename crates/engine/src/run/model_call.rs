@@ -37,7 +37,7 @@ pub(crate) struct ModelCaller {
 /// A call with permission to be made.
 pub(crate) struct ModelCall {
     pub(crate) number: u32,
-    /// True if it is no turn: its reply does not join the conversation as it is.
+    /// True if it is not a turn: its reply does not join the conversation as it is.
     pub(crate) is_beside: bool,
     pub(crate) tool_choice: ToolChoice,
     /// Estimated input.
@@ -201,7 +201,7 @@ impl ModelCaller {
         }
     }
 
-    /// Ends a call without a reply. It is no turn.
+    /// Ends a call without a reply. It is not a turn.
     async fn lose(&self, turn: u32, lease: Lease, usage: Usage, sink: &FactWriter) -> Result<(), JournalError> {
         let is_told = !usage.is_nothing() || !lease.reserved().is_nothing();
         lease.settle(Usage { turns: 0, tool_calls: 0, ..usage });

@@ -1,4 +1,4 @@
-//! Relatives: the tasks below, above and beside a task, as far as it can see them, write to them and ask them.
+//! Relatives: the tasks below and above a task and its siblings, as far as it can see, message and ask them.
 
 mod answer_wait;
 mod cached_report;

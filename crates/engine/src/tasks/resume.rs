@@ -66,7 +66,7 @@ pub(crate) struct GoingOn {
 
 /// The wanted kind of resumption.
 pub(crate) enum Wish {
-    /// From where it was interrupted, because its parent resumes.
+    /// Resume where it was interrupted, because its parent resumes.
     AsItWas,
     Leg {
         prompt: Option<String>,

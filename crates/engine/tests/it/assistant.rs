@@ -1,4 +1,4 @@
-//! The small model that a tool may ask: its task pays for it, and it is no turn.
+//! The small model that a tool may ask: its task pays for it, and its call is not a turn.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The cost of attempts without a reply: it is in the outcome, in the events and in the limits, and is no turn.
+//! The cost of attempts without a reply: it is in the outcome, in the events and in the limits, and is not a turn.
 
 use std::time::Duration;
 

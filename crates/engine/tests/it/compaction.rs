@@ -175,7 +175,7 @@ async fn the_model_sums_up_its_older_turns_if_stubs_are_not_enough() {
     .assert_eq(&format!("{:?}", last.messages[1]));
     let thoughts = format!("{:?}", last.messages);
     assert!(!thoughts.contains("thought 1\"") && thoughts.contains("thought 30"), "with its turn its reasoning goes");
-    // A summary is paid for, and is no turn.
+    // A summary is paid for, and is not a turn.
     assert_eq!(outcome.usage.turns as usize, PAGES + 1);
     assert_eq!(seen.len(), PAGES + 1 + with_summary.len());
     let paid: u64 = all.iter().map(|(_, usage)| usage.total_tokens()).sum();

@@ -56,7 +56,7 @@ impl Held {
     fn is_still_so(self, folder: &Path) {
         let (early, late) = (self, Self::now(folder));
         assert_eq!(late.files, early.files, "{early:?} {late:?}");
-        // Files that others look through at this instant are no leak; one for each delegation would be hundreds.
+        // Files that others look through at this instant are not a leak; one for each delegation would be hundreds.
         assert!(late.descriptors <= early.descriptors + 8 && late.threads <= early.threads + 2, "{early:?} {late:?}");
         assert!(late.memory_kib <= early.memory_kib + SLACK_KIB, "{early:?} {late:?}");
     }

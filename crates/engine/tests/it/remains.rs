@@ -120,7 +120,7 @@ async fn a_leg_that_ended_with_unanswered_calls_can_be_resumed() {
         let (engine, _) = site.engine(Plan::script(writing()), &journal);
         let outcome = resume(&engine, Some("MORE")).await;
         assert_eq!((outcome.status, outcome.text.as_str()), (Status::Completed, "And more."), "after {n_left}");
-        // The result can be resumed, too.
+        // The result can also be resumed.
         let outcome = resume(&engine, Some("MORE")).await;
         assert_eq!(outcome.status, Status::Completed, "after {n_left}");
     }

@@ -96,7 +96,7 @@ fn empty(path: &Path) -> Result<Connection, JournalError> {
 }
 
 fn connect(path: &Path, access: OpenFlags, patience: Duration) -> Result<Connection, JournalError> {
-    // Each connection is used by one thread at a time, so SQLite need not lock too.
+    // Each connection is used by one thread at a time, so SQLite need not lock as well.
     let connected = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)
         .and_then(|connection| connection.busy_timeout(patience).map(|()| connection));
     connected.map_err(|error| match error.sqlite_error_code() {

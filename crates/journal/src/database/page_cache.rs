@@ -7,7 +7,7 @@ use rusqlite::Connection;
 
 /// Up to so many simultaneous orders the load is light.
 const FEW: usize = 64;
-/// In KiB: SQLite's default.
+/// SQLite's default, in KiB.
 const USUAL: i64 = 2000;
 const WIDE: i64 = 65_536;
 /// Time of light load before the cache shrinks again.

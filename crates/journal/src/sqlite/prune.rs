@@ -24,7 +24,7 @@ enum Fate {
         headers: Vec<TaskHeader>,
         members: Vec<Seen>,
     },
-    /// With the reason, if it should be reported.
+    /// It stays; the reason is given if it should be reported.
     Stays(Option<Kept>),
 }
 
@@ -110,7 +110,7 @@ impl Pruning<'_> {
         Ok(())
     }
 
-    /// Records a damaged tree, which stays. A tree that another process removed first is no error.
+    /// Records a damaged tree, which stays. A tree that another process removed first is not an error.
     fn pass_over_damage(&mut self, root: TaskId, done: Result<(), JournalError>) -> Result<(), JournalError> {
         match done {
             Ok(()) | Err(JournalError::NoSuchTask { .. }) => {}

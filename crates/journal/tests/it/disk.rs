@@ -1,4 +1,4 @@
-//! A full disk, and one that fails to sync.
+//! A full disk, and a disk that fails to sync.
 
 use std::fs;
 use std::path::Path;

@@ -316,7 +316,7 @@ async fn the_log_is_followed_page_by_page_over_all_tasks(journal: &dyn Journal) 
     .assert_eq(&pages.join("--\n"));
 }
 
-/// So long that a test which ends only with it has clearly failed.
+/// Time after which a test has clearly failed.
 const FOREVER: Duration = Duration::from_mins(1);
 
 async fn waiting_ends_when_something_is_written(journal: &dyn Journal) {

@@ -73,7 +73,7 @@ impl BaseUrl {
         self.0.origin() == other.0.origin()
     }
 
-    /// True if both are one address, with or without a trailing slash. Credentials and query are compared too.
+    /// True if both are one address, with or without a trailing slash. Credentials and query are also compared.
     pub(crate) fn is_same_address(&self, other: &Self) -> bool {
         let whole = |url: &Self| url.join("", "");
         whole(self) == whole(other)

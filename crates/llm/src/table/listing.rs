@@ -13,7 +13,7 @@ pub struct RouteListing {
     pub name: String,
     /// Empty if the route cannot be used.
     pub model: String,
-    /// Absent for `offline`, which is no endpoint.
+    /// Absent for `offline`, which is not an endpoint.
     pub wire: Option<WireKind>,
     /// The address, without credentials and query.
     pub base_url: Option<String>,
@@ -67,7 +67,7 @@ fn listed(table: &RouteTable, model: &WireModel) -> RouteListing {
     }
 }
 
-/// Lists a route that is no endpoint, or an unusable one.
+/// Lists a route that is not an endpoint, or an unusable one.
 fn listed_bare(table: &RouteTable, name: &str, model: &str, problem: Option<&String>) -> RouteListing {
     RouteListing {
         name: name.to_owned(),

@@ -53,7 +53,7 @@ impl RouteTable {
         Ok(Self { routes, unusable, aliases, shared, settings })
     }
 
-    /// Returns the route of this name; `None` for `offline`, which is no endpoint.
+    /// Returns the route of this name; `None` for `offline`, which is not an endpoint.
     pub fn get(&self, name: &str) -> Option<&Route> {
         self.routes.get(name).map(|model| &model.route)
     }

@@ -9,7 +9,7 @@ use super::is_blank;
 /// Empty text is dropped, and the stop reason is made to agree with the calls. A reply that the provider withheld keeps
 /// no calls, because nobody vouches for them. Missing arguments become an empty object only if the provider says that
 /// its reply is complete. Arguments cut by the output cap stay as they came, so that the runner of the call notices.
-/// Ids stay as they came too, even empty or duplicated ones.
+/// Ids also stay as they came, even empty or duplicated ones.
 pub(super) fn assemble(mut parts: Vec<Part>, said: StopReason, usage: Usage, model: String) -> Reply {
     parts.retain(|part| match part {
         Part::Text { text } => !text.is_empty(),

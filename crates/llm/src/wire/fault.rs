@@ -67,7 +67,7 @@ impl ProviderFault {
         }
     }
 
-    /// Reads an error object: bare, under `error`, or in a list; `None` if the payload is no error.
+    /// Reads an error object: bare, under `error`, or in a list; `None` if the payload is not an error.
     pub(crate) fn from_json(payload: &Value) -> Option<Self> {
         if let Value::Array(errors) = payload {
             return errors.first().and_then(Self::from_json);

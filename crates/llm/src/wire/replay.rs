@@ -63,7 +63,7 @@ pub(super) enum ArgumentsObject<'a> {
     /// The model's own text.
     Written(&'a RawValue),
     Empty {},
-    /// An object that wraps arguments that are no object.
+    /// An object around arguments that are not an object.
     Malformed {
         malformed_arguments: &'a str,
     },

@@ -118,7 +118,7 @@ pub(crate) fn everything() -> Vec<Message> {
     ]
 }
 
-/// The fields of a request body, each with the exact bytes of its elements; one element for a field that is no list.
+/// The fields of a request body, each with the exact bytes of its elements; one element for a field that is not a list.
 pub(crate) fn elements(route: &Route, request: &ModelRequest<'_>) -> BTreeMap<String, Vec<String>> {
     let encoded = for_kind(route.wire).encode(route, request).unwrap();
     let fields: BTreeMap<String, Box<RawValue>> = serde_json::from_slice(&encoded.body).unwrap();

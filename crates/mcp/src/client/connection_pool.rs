@@ -13,7 +13,7 @@ use crate::transport::ServerGround;
 #[derive(Default)]
 pub(super) struct ConnectionPool {
     connections: HashMap<ServerDefinition, Arc<Connection>>,
-    /// By the agent's name: the servers that it brought when last seen.
+    /// Servers that each agent brought when last seen, by the agent's name.
     brought: HashMap<String, Vec<ServerDefinition>>,
 }
 

@@ -58,7 +58,7 @@ pub(super) struct Signs {
 }
 
 impl Signs {
-    /// Waits until the server reports more progress than ever before. The same number again is no sign: the protocol
+    /// Waits until the server reports more progress than ever before. The same number again is not a sign: the protocol
     /// requires it to grow.
     pub(super) async fn next(&mut self) {
         if self.progress.changed().await.is_err() {

@@ -17,7 +17,7 @@ use crate::http_request::PATH;
 use crate::http_request::answer::Answer;
 use crate::session::open_requests::NotBegun;
 
-/// For refusals that are no fault of the request.
+/// Code of refusals that are not the request's fault.
 const SERVER_STATE: ErrorCode = ErrorCode(-32000);
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");

@@ -28,7 +28,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
     }
 
     /// Returns the next non-blank line without its end, as parsed by `read`; `None` at the end of the stream. A last
-    /// line without a line end counts too.
+    /// line without a line end also counts.
     pub(super) async fn next<T>(&mut self, read: impl Fn(&[u8]) -> T) -> io::Result<Option<Line<T>>> {
         loop {
             // There is no await between this and `consume`: everything taken is in `line`.

@@ -17,7 +17,7 @@ pub(crate) struct ToolAnswer {
 }
 
 impl ToolAnswer {
-    /// Reads a result; `None` if it is no tool result. An unreadable part does not affect the others.
+    /// Reads a result; `None` if it is not a tool result. An unreadable part does not affect the others.
     pub(crate) fn read(result: ServerResult) -> Option<Self> {
         match result {
             ServerResult::CallToolResult(CallToolResult { content, structured_content, is_error, .. }) => Some(Self {

@@ -90,7 +90,7 @@ fn name(server: &str, tool: &str) -> String {
     format!("{}_{digest}", &name[..MAX_NAME_BYTES - 9])
 }
 
-/// Builds the tool's specification. Secrets are removed before anything is cut, because half a key is a secret too.
+/// Builds the tool's specification. Secrets are removed before anything is cut, because half a key is also a secret.
 /// Names stay, since the server is called by them.
 fn spec(name: String, tool: &Tool, redactor: &Redactor) -> ToolSpec {
     let described = redactor.redact(tool.description.as_deref().or(tool.title.as_deref()).unwrap_or_default()).text;

@@ -4,7 +4,7 @@ use sortie_policy::Redactor;
 
 const MAX_CHARS: usize = 500;
 
-/// Removes secrets before anything is cut, because half a key is a secret too.
+/// Removes secrets before anything is cut, because half a key is also a secret.
 pub(crate) fn brief(redactor: &Redactor, text: &str) -> String {
     let text = redactor.redact(text).text;
     let line: String = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();

@@ -25,7 +25,7 @@ const SECRET_ENDS: [&str; 14] = [
     "session",
     "sessionid",
 ];
-/// Whole words that name a secret: `COMPASS` ends in one, too.
+/// Whole words that name a secret: `COMPASS` only ends in one.
 const SECRET_WORDS: [&str; 3] = ["pat", "pass", "private"];
 /// Endings of names that are about a secret or its location. Such values occur in too many texts to be masked.
 const ABOUT: [&str; 34] = [

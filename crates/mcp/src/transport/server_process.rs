@@ -24,7 +24,7 @@ use crate::transport::ServerGround;
 use crate::transport::brief::brief;
 use crate::transport::decline_requests::Declining;
 
-/// Longest message. A longer one is no usable answer, and its sender is not read any further.
+/// Longest message. A longer one is not a usable answer, and its sender is not read any further.
 pub(crate) const MAX_MESSAGE_BYTES: usize = 16 << 20;
 /// Kept part of its last output. Much more than is shown, so that no key in the shown part is cut before masking.
 const MAX_TAIL_BYTES: usize = 32 << 10;

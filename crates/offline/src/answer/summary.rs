@@ -62,7 +62,7 @@ fn telling_sentences(text: &str) -> Vec<String> {
     order.into_iter().map(|at| sentences[at].clone()).collect()
 }
 
-/// Returns sentences, across line ends; an empty line ends one too.
+/// Returns sentences, across line ends; an empty line also ends one.
 fn sentences(text: &str) -> Vec<String> {
     let mut sentences = Vec::new();
     for paragraph in text.split("\n\n") {

@@ -93,7 +93,7 @@ impl Tokens {
 /// The terms of a question, prepared for matching.
 #[derive(Debug)]
 pub(super) struct Matcher<'q> {
-    /// By stem: the terms, and true if the stem is only a synonym.
+    /// Terms by stem, and true if the stem is only a synonym.
     stems: HashMap<&'q str, Vec<(usize, bool)>>,
     /// First two letters of all stems; pieces that begin otherwise need no stemming.
     openings: Vec<[u8; 2]>,

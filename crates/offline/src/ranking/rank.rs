@@ -100,7 +100,7 @@ struct Mention {
     said: f64,
 }
 
-/// By term, in a fixed order, so that sums are reproducible.
+/// Mentions by term, in a fixed order, so that sums are reproducible.
 type Mentions = BTreeMap<usize, Mention>;
 
 /// Score of one passage, collected line by line.

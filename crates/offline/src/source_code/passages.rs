@@ -78,7 +78,7 @@ struct Cutter<'a> {
     open: Vec<(usize, String)>,
     /// Documentation waiting for its definition.
     waiting: Vec<(usize, &'a str)>,
-    /// True if the line before the first waiting one was seen, too.
+    /// True if the line before the first waiting one was also seen.
     waiting_from_top: bool,
     /// Number of the previous line seen.
     previous: usize,

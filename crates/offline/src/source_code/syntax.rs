@@ -60,7 +60,7 @@ fn is_modifier(word: &str) -> bool {
     )
 }
 
-/// Words before `(` that are no function names.
+/// Words before `(` that are not function names.
 const CONTROL: &[&str] = &["if", "for", "while", "switch", "catch", "return", "else", "match", "do", "with", "elif"];
 
 impl Syntax {

@@ -14,8 +14,9 @@ use crate::rule::{Base, Places};
 
 /// The limits of commands under a grant: they can touch whatever all of its layers leave to them.
 ///
-/// Commands may write even if the mode asks about edits: whoever approves a command lets it do its work. A tool list
-/// without any tool for files does not limit them either: it is for commands alone and does not cover their effects.
+/// Commands may write even if the mode asks about edits: a person who approves a command lets it do its work. A tool
+/// list without any tool for files does not limit them either: it is for commands alone and does not cover their
+/// effects.
 #[derive(Debug, Clone, Copy)]
 pub struct Confinement<'a> {
     layers: &'a [Layer],

@@ -112,7 +112,7 @@ impl<'a> Line<'a> {
     /// Returns the part that these rules do not cover.
     ///
     /// A rule about every command covers any line. Otherwise the line must be understood and each command covered. Its
-    /// writes must be covered too, unless files of the workspace may be written anyway.
+    /// writes must also be covered, unless files of the workspace may be written anyway.
     pub(super) fn uncovered_by(&self, rules: &RuleList, writes: WorkspaceWrites) -> Uncovered<'a> {
         if rules.find(&self.whole).is_some() {
             return Uncovered::Nothing;

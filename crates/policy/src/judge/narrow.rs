@@ -10,7 +10,7 @@ pub fn narrow(parent: &Grant, layer: GrantLayer) -> Grant {
     Grant { layers }
 }
 
-/// Returns the grant of a resumed task: what it had, within what holds now.
+/// Returns the grant of a resumed task: its original grant, within today's.
 ///
 /// Today's layers come first, as they would at a start. A stored grant without any layer was never given to a task; it
 /// admits nothing.

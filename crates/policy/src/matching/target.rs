@@ -25,7 +25,7 @@ pub(super) enum Form<'a> {
     SomePath,
     /// One of the commands of a line.
     Part(&'a Part),
-    /// In canonical form.
+    /// Host in canonical form.
     Host(String),
     /// All names of the agent, folded.
     Agent(Vec<Cow<'a, str>>),
@@ -101,12 +101,12 @@ impl<'a> Target<'a> {
 
 /// A path as components, from the workspace root and from the root of the file system.
 pub(super) struct PathForm<'a> {
-    /// From the start of the path: the workspace, or else the root of the file system.
+    /// Names from the start of the path: the workspace, or else the root of the file system.
     own: Names<'a>,
     is_in_workspace: bool,
-    /// From the outermost added directory that contains it.
+    /// Names from the outermost added directory that contains it.
     beneath_added: Option<Names<'a>>,
-    /// From the root of the file system, if known.
+    /// Names from the root of the file system, if known.
     absolute: Option<Names<'a>>,
 }
 

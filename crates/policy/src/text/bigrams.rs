@@ -11,7 +11,7 @@ pub(crate) struct Bigrams(u128);
 pub(crate) const EDGE: char = '/';
 
 impl Bigrams {
-    /// For an unknown text, in which any bigram may occur.
+    /// Bigrams of an unknown text, in which any may occur.
     pub(crate) const ALL: Self = Self(u128::MAX);
 
     /// Adds a name with its edges.

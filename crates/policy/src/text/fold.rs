@@ -9,9 +9,9 @@ use unicode_normalization::UnicodeNormalization;
 /// The form in which names are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Spelling {
-    /// As written.
+    /// Names as written.
     Exact,
-    /// Without the differences that some file system ignores: see [`fold`].
+    /// Names without the differences that some file system ignores: see [`fold`].
     Folded,
 }
 

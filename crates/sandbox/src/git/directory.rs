@@ -14,9 +14,9 @@ const MAX_LENGTH: u64 = 8 << 10;
 /// Git's directories for one working tree and for the whole repository. Canonical.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GitDirectory {
-    /// For this working tree: `.git` itself, or its target.
+    /// Directory of this working tree: `.git` itself, or its target.
     pub own: PathBuf,
-    /// For all working trees of the repository; equal to `own` if there is only one.
+    /// Directory of all working trees of the repository; equal to `own` if there is only one.
     pub common: PathBuf,
     /// True if both lie in the working tree, or name it as theirs. Anybody can write a file in the working tree:
     /// without this, nothing outside may be opened up because of it.

@@ -35,7 +35,7 @@ const ENVIRONMENT: [(&str, &str); 17] = [
 /// Used where a program must be named and an empty name would mean another one: it only fails.
 const NO_PROGRAM: &str = "false";
 
-/// Settings that could run a program, and those that widen git's view. A bare repository within a working tree does not
+/// Settings that could run a program or widen git's view. A bare repository within a working tree does not
 /// count as one.
 const SETTINGS: [(&str, &str); 31] = [
     ("core.alternateRefsCommand", NO_PROGRAM),

@@ -66,7 +66,7 @@ fn second_rules(ruleset: RulesetCreated, plan: &Plan) -> Result<RulesetCreated, 
 /// Rules where Landlock is the only wall.
 fn alone_rules(mut ruleset: RulesetCreated, plan: &Plan) -> Result<RulesetCreated, KeeperFailure> {
     ruleset = allow(ruleset, Path::new("/"), AccessFs::ReadDir.into())?;
-    // Terminals and disks are files too, and belong to root or the user.
+    // Terminals and disks are also files, and belong to root or the user.
     let unread: Vec<PathBuf> = plan.hidden.iter().cloned().chain([PathBuf::from("/dev")]).collect();
     for path in beside(Path::new("/"), &unread)? {
         ruleset = allow(ruleset, &path, reading())?;

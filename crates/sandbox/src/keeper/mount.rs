@@ -16,7 +16,7 @@ pub(super) const BLANK: &str = "/dev/.hidden";
 /// Write access to a copied mount tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum MountMode {
-    /// As in the original tree.
+    /// Access as in the original tree.
     AsItIs,
     ReadOnly,
 }

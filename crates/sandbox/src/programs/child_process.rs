@@ -34,7 +34,7 @@ pub(crate) struct ChildTerms<'a> {
 pub(crate) struct ChildEnded {
     pub(crate) status: ExitStatus,
     pub(crate) output: Vec<u8>,
-    /// From the start, cut if long.
+    /// Standard error from the start, cut if long.
     pub(crate) errors: Vec<u8>,
 }
 
@@ -58,7 +58,7 @@ impl From<Errno> for ChildFailure {
     }
 }
 
-/// Runs it to its end. Processes it left running are ended too.
+/// Runs it to its end. Processes that it left running are also ended.
 pub(crate) fn run(mut command: Command, terms: ChildTerms<'_>) -> Result<ChildEnded, ChildFailure> {
     let deadline = Instant::now() + terms.time;
     let piped = |wanted: bool| if wanted { Stdio::piped() } else { Stdio::null() };

@@ -83,7 +83,7 @@ impl Profile {
             (self.writes, Arming::Writes),
             (self.turns, Arming::Turns),
         ];
-        // An option spelled out in full is no abbreviation of another.
+        // An option spelled out in full is not an abbreviation of another.
         let written_out =
             lists.into_iter().find(|(list, _)| one_of(list).any(|own| means(own) && !abbreviates(text, own)));
         let found = written_out.or_else(|| lists.into_iter().find(|(list, _)| one_of(list).any(means)));

@@ -27,9 +27,9 @@ pub(super) struct Draft {
 pub(super) enum Spelling {
     #[default]
     Bare,
-    /// With backslashes only as needed.
+    /// Backslashes only as needed.
     Escaped,
-    /// As nobody would write it.
+    /// A spelling that nobody would choose.
     Odd,
 }
 

@@ -106,7 +106,7 @@ impl Dialect for Anthropic {
     }
 }
 
-/// A server-sent event; its name is in the document too.
+/// A server-sent event; its name is also in the document.
 fn event(name: &str, fields: &Value) -> String {
     let mut document = json!({ "type": name });
     if let (Some(document), Some(fields)) = (document.as_object_mut(), fields.as_object()) {

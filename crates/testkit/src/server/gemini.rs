@@ -164,7 +164,7 @@ fn response(answer: &Answer<'_>, parts: &[Value], finish_reason: Option<&str>) -
     })
 }
 
-/// Encodes a part as stream events, or whole. A call that is no object is dropped.
+/// Encodes a part as stream events, or whole. A call that is not an object is dropped.
 fn pieces(part: &Part, answer: &Answer<'_>) -> Vec<Value> {
     let split = |text: &str| -> Vec<String> {
         if answer.streams { fragments(text).map(str::to_owned).collect() } else { vec![text.to_owned()] }

@@ -41,7 +41,7 @@ fn read(reports: &[TaskId], messages: &[u32], text: &str) -> Fact {
     }
 }
 
-/// A background child asks, is answered, and reports; a person sends a message, too.
+/// A background child asks, is answered, and reports; a person also sends a message.
 fn good() -> Evidence {
     let (main, child) = (main_id(), child_id());
     let task = call("main-0-0", "Task", &json!({"prompt": "Do a part.", "run_in_background": true}));

@@ -39,11 +39,11 @@ enum Sight {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
-    /// At the top of a tree.
+    /// The top of a tree.
     Top,
-    /// In a git directory.
+    /// A git directory.
     Git,
-    /// In one of the workspace's own git directories, where it has no ordinary use.
+    /// One of the workspace's own git directories, where the file has no ordinary use.
     Useless,
 }
 

@@ -30,9 +30,9 @@ pub(crate) struct Watch {
 pub(crate) struct Aftermath {
     /// Files created, changed or removed, sorted.
     pub(crate) changed: Vec<PathBuf>,
-    /// For the answer to the call.
+    /// Notes for the answer to the call.
     pub(crate) notes: Vec<String>,
-    /// For the outcome of the task.
+    /// Notices for the outcome of the task.
     pub(crate) notices: Vec<String>,
 }
 

@@ -11,7 +11,7 @@ use crate::files::encoding::{BINARY_PROBE_BYTES, BYTE_ORDER_MARK};
 pub(crate) struct FileText {
     /// Verbatim, without its mark.
     original: String,
-    /// With `\n` as the only line end; `None` if that makes no difference.
+    /// Text with `\n` as the only line end; `None` if that makes no difference.
     plain: Option<String>,
     has_mark: bool,
     ends: Ends,

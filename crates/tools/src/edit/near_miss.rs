@@ -137,7 +137,7 @@ fn nearest_line(text: &str, wanted: &str) -> Option<usize> {
     text.lines().position(|candidate| candidate == line).map(|index| index + 1)
 }
 
-/// With fewer common characters it is only brackets.
+/// Votes that a line must exceed: lines with fewer common characters share only brackets.
 const MIN_VOTES: usize = 3;
 
 #[cfg(test)]

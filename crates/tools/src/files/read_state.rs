@@ -60,7 +60,7 @@ impl KnownFile {
 }
 
 impl Seen {
-    /// For a task that sees files without their secrets.
+    /// Creates the state of a task that sees files without their secrets.
     pub fn without_secrets(redactor: Arc<Redactor>) -> Self {
         Self { redactor: Some(redactor), ..Self::default() }
     }

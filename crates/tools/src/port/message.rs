@@ -6,7 +6,7 @@ use crate::answer::tool_error::ToolError;
 /// The longest message to a task, from another task or from a person.
 pub const MAX_MESSAGE_BYTES: usize = 16 * 1024;
 
-/// An error if a text cannot be sent to another task; `name` is its argument.
+/// Returns an error if a text cannot be sent to another task; `name` is the argument with the text.
 pub(crate) fn check_message(name: &str, text: &str) -> Result<(), ToolError> {
     if text.trim().is_empty() {
         return Err(ToolError::arguments(format!("nothing was sent: the {name} is empty")));

@@ -22,7 +22,7 @@ pub(super) struct RequestHead {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Header {
     pub(super) name: String,
-    /// Without spaces around it. Not always UTF-8.
+    /// Value without spaces around it; not always UTF-8.
     pub(super) value: Vec<u8>,
 }
 

@@ -44,7 +44,7 @@ pub(super) struct Launcher {
     pub(super) changes: Arc<Changes>,
     pub(super) owner: Owner,
     task: TaskId,
-    /// For long outputs, under the task's name.
+    /// Directory for long outputs, under the task's name.
     spill: SpillDir,
     redactor: Arc<Redactor>,
     notices: Mutex<Vec<String>>,

@@ -11,7 +11,8 @@ use crate::web::web_rules::WebRules;
 /// Maximum number of foreground commands of a process at the same time; each has a thread. Others wait.
 const MAX_FOREGROUND: usize = 64;
 
-/// Maximum number of background commands of a process at the same time; each has a thread, too. Others are refused.
+/// Maximum number of background commands of a process at the same time; each also has a thread. Further ones are
+/// refused.
 const MAX_BACKGROUND: usize = 128;
 
 /// Settings shared by all commands of a process. Created once: the walls are probed at the first command and then
@@ -28,7 +29,7 @@ pub struct ShellSetup {
     pub spill: Arc<SpillDir>,
     /// Inner addresses that tasks with access to hosts may reach.
     pub web: WebRules,
-    /// True if tasks that may reach every host get the network itself; otherwise they go through the proxy, too.
+    /// True if tasks that may reach every host get the network itself; otherwise they also go through the proxy.
     pub open_network: bool,
     pub(super) foreground: Arc<Semaphore>,
     pub(super) background: Arc<Semaphore>,

@@ -9,7 +9,7 @@ const LINES: usize = 12;
 pub(super) struct Agent {
     /// Stands in the ids of its calls.
     pub(super) name: String,
-    /// By which its requests are known.
+    /// Prompt by which its requests are recognised.
     pub(super) prompt: String,
     pub(super) turns: Vec<Turn>,
     pub(super) last: Last,

@@ -16,7 +16,7 @@ use super::tally::Tally;
 use super::workers::{all_good, locked};
 use super::world::{Life, Start, World};
 
-/// The points, as they are named where they stand: in the life of a task and of its calls,
+/// Points in the life of a task and of its calls, as the code names them.
 const ALONE: &[&str] = &[
     // A leg.
     "task.begun",
@@ -39,8 +39,8 @@ const ALONE: &[&str] = &[
     "journal.after-commit",
 ];
 
-/// and between tasks. What these leave behind is all in the journal, and each of its transactions is a place to be
-/// killed at.
+/// Points between tasks. What they leave behind is all in the journal, so each of its transactions is one more place
+/// to be killed at.
 const TOGETHER: &[&str] = &[
     "task.parked",
     "task.released",
@@ -57,7 +57,7 @@ fn all_points() -> impl Iterator<Item = &'static str> {
     ALONE.iter().chain(TOGETHER).copied()
 }
 
-/// One kill: in this run, at this point, when it is passed for the Nth time.
+/// One kill: in this run, at this point, on its Nth passing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Crash {
     tool: String,
@@ -70,13 +70,13 @@ pub(super) struct Crash {
 enum Came {
     /// It was killed, resumed and ended well.
     Through,
-    /// The point was not passed so often.
+    /// The point was passed fewer times.
     NotThere,
     /// Something is wrong, and the screen says so.
     ToGrief,
 }
 
-/// Tries all of them. A point that no run passes is a failure, too.
+/// Tries all of them. A point that no run passes is also a failure.
 pub(super) fn all_survive(programs: &Programs, tally: &Mutex<Tally>) -> Result<bool> {
     let passed = Mutex::new(BTreeSet::new());
     let alone = scenario::alone().flat_map(|run| ALONE.iter().map(move |&point| (run, point)));
@@ -126,7 +126,7 @@ impl Crash {
         let was_killed = world.live(&crashing(Start::Run, &errands[0]))?.was_killed();
         tally.crashes += u64::from(was_killed);
         if was_killed {
-            // The same point lies on the way back, too.
+            // The way back passes this point as well.
             let again = world.live(&crashing(Start::Resume, &errands[1]))?;
             tally.crashes += u64::from(again.was_killed());
             if let Err(error) = go_on(&mut world, tally) {

@@ -4,7 +4,7 @@
 pub(crate) struct Random(u64);
 
 impl Random {
-    /// For one of many sequences: neighbours have nothing in common.
+    /// Creates one of many sequences: neighbouring ones have nothing in common.
     pub(crate) fn new(seed: u64, sequence: u64) -> Self {
         let mut random = Self(seed);
         let begin = random.next();
@@ -20,7 +20,7 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// From 0 up to and without `end`, which is not 0.
+    /// Returns a number from 0 up to but not including `end`, which is not 0.
     pub(crate) fn below(&mut self, end: u64) -> u64 {
         self.next() % end.max(1)
     }

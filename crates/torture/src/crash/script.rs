@@ -1,7 +1,7 @@
 //! Replies of the scripted server to the agents of a run, and the files that they work on.
 //!
-//! By agreement with the checker: the id of a call is in everything that the call leaves behind, a command appends it
-//! to `effects.log`, no two calls write the same file or the same line, and all replies differ.
+//! By agreement with the checker: the id of a call is in everything that the call leaves behind; a command appends it
+//! to `effects.log`; no two calls write the same file or the same line; and all replies differ.
 
 use serde_json::{Value, json};
 
@@ -10,14 +10,14 @@ use super::errand::Deed;
 use super::world::{FOLLOW_UP, PROMPT};
 
 const MAIN: &str = "main";
-/// Stands behind a question, as the one who is asked reads it.
+/// Words that follow a question in the mail of the agent that is asked.
 const QUESTION: &str = "It waits for your answer";
 
 #[derive(Debug, Default)]
 pub(super) struct Script {
     rules: Vec<Value>,
     pub(super) files: Vec<(String, String)>,
-    /// For the first start of the program.
+    /// Flags for the first start of the program.
     pub(super) flags: &'static [&'static str],
     /// Sub-agents at work at the same time.
     pub(super) max_concurrent: Option<u64>,

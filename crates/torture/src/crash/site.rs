@@ -83,7 +83,7 @@ impl Site {
         command
     }
 
-    /// Has the checker look at everything.
+    /// Runs the checker over everything.
     pub(crate) fn check(&self, ended: bool) -> Result<Verdict> {
         let mut command = Command::new(&self.checker);
         command.arg(self.folder.path()).args(ended.then_some("--ended")).current_dir("/");

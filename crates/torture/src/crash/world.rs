@@ -94,7 +94,7 @@ impl World {
         self.site.keep()
     }
 
-    /// Starts the program and has it live its life. All that other processes do has ended, too, when this returns.
+    /// Starts the program and lets it live its life. When this returns, all other processes have ended as well.
     pub(super) fn live(&mut self, life: &Life<'_>) -> Result<Ended> {
         let live = self.start(life)?;
         let (world, over) = (&*self, AtomicBool::new(false));

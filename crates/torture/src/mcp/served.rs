@@ -75,12 +75,12 @@ impl Served {
         &self.place
     }
 
-    /// Something below its folder.
+    /// Path below its folder.
     pub(super) fn path(&self, name: &str) -> PathBuf {
         self.place.path(name)
     }
 
-    /// Ends it as its user would, and returns the faults of its end.
+    /// Ends the server as its user would, and returns what went wrong.
     pub(super) fn end(mut self) -> Result<Findings> {
         // The fixture ends with its input, `sortie mcp` by a signal.
         drop(self.child.stdin.take());

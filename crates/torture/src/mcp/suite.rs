@@ -25,7 +25,7 @@ const RUNS: [(&str, &[&str]); 5] = [
     ("extensions", &[]),
 ];
 
-/// For one run; the longest takes some ten seconds.
+/// Time limit for one run; the longest takes some ten seconds.
 const BUDGET: Duration = Duration::from_mins(2);
 
 /// A server that the suite is run against.
@@ -73,7 +73,7 @@ fn findings_against(stage: &Stage, exceptions: &Exceptions, who: Who) -> Outcome
     for (revision, arguments) in RUNS {
         let mut found = run(stage, &server, Attempt { revision, time: 1 }, arguments)?;
         if !exceptions.cover(who, &found) {
-            // Some scenarios give a server half a second for a message, which is little where a machine has much to do.
+            // Some scenarios give a server half a second for a message, which is little on a busy machine.
             println!("{who}, {revision}: something does not hold; once more");
             found = run(stage, &server, Attempt { revision, time: 2 }, arguments)?;
         }

@@ -13,7 +13,7 @@ use crate::crash::live::Live;
 use crate::crash::programs::Programs;
 use crate::crash::site::{Site, Verdict};
 
-/// For everything that runs agents.
+/// Flags for everything that runs agents.
 const FLAGS: &[&str] = &[
     "--allow",
     "Bash",

@@ -15,9 +15,9 @@ pub(super) const HOST: &str = "host keeps the house open.";
 const KINDS: u64 = 24;
 /// The first of those leads that have no leads below them.
 const INNER: u64 = KINDS / 2;
-/// With which the answer to a call tells that its sub-agent is not waited for.
+/// Words in the answer to a call whose sub-agent runs in the background.
 const LAUNCHED: &str = "running in the background";
-/// With which mail tells of a question.
+/// Words in mail that contains a question.
 const ASKED: &str = "It waits for your answer";
 
 /// Delay before the host starts other agents, and about the delay until it does so again. Its conversation and its
@@ -61,8 +61,8 @@ pub(super) fn rules(seed: u64, minutes: u64) -> Value {
     json!({ "rules": rules })
 }
 
-/// The host keeps a sub-agent in the background at work until its rounds are over. It waits until one of those that it
-/// started last has reported.
+/// The host keeps a sub-agent in the background at work until its rounds are over. It waits until one of the
+/// sub-agents that it started last has reported.
 fn host(random: &mut Random, n_rounds: u64) -> Vec<Value> {
     let waits = json!({ "prompt_contains": HOST, "last_contains": LAUNCHED });
     let mut rules = vec![json!({ "when": waits, "reply": { "parts": [{ "text": "I wait, turn <turn>." }] } })];

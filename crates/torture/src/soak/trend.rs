@@ -48,7 +48,7 @@ impl Trend {
             .collect()
     }
 
-    /// By how much the line through the floor rises from the end of the warm-up to the end.
+    /// Rise of the line through the lowest values, from the end of the warm-up to the end.
     fn growth(&self, value: fn(&Vitals) -> f64) -> f64 {
         let end = self.samples.last().map_or(0.0, |(seconds, _)| *seconds);
         let floor: Vec<(f64, f64)> = self.floor(value).filter(|(seconds, _)| *seconds > WARM_UP * end).collect();

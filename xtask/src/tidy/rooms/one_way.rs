@@ -36,7 +36,7 @@ fn check_file(house: &House<'_>, reexports: &HashMap<String, Option<String>>, pl
     findings
 }
 
-/// By each name that the root of the crate brings in, the room or file it comes from; `None` for other crates.
+/// Maps each name that the root of the crate brings in to its room or file; `None` for other crates.
 fn reexports(house: &House<'_>) -> HashMap<String, Option<String>> {
     let mut found = HashMap::new();
     for root in house.files.iter().filter(|placed| ["lib.rs", "main.rs"].contains(&placed.path)) {

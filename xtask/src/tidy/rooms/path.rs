@@ -4,7 +4,7 @@ use super::super::token::{Token, is_name, text};
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Path<'a> {
-    /// From the root of the crate on; `*` for everything there.
+    /// Path from the root of the crate; `*` for everything there.
     pub(super) words: Vec<&'a str>,
     /// Its name in the importing module.
     pub(super) name: &'a str,

@@ -1,6 +1,6 @@
 //! Reply that asks for several sub-agents, held back until each of its calls has started one or failed to.
 //!
-//! The few events in between are held back too, so that the announcement is right.
+//! The few events in between are also held back, so that the announcement is right.
 
 use sortie_protocol::{CallId, Event, Fact, Reply, TaskId};
 

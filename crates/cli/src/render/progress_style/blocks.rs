@@ -84,7 +84,7 @@ fn close(lines: &mut [String]) {
     }
 }
 
-/// Ending in one word: a limit is no success, and a cancelled task did not fail.
+/// Ending in one word: a limit is not a success, and a cancelled task did not fail.
 fn ended(outcome: &TaskOutcome) -> String {
     match (outcome.status, outcome.reason) {
         (Status::Completed, _) => "● completed".to_owned(),

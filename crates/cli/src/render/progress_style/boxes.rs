@@ -12,7 +12,7 @@ use crate::text::{paint, width};
 pub(super) const REPORT_LINES: usize = 3;
 pub(super) const LAUNCH: Style = AnsiColor::Cyan.on_default();
 
-/// In the words of `sortie`: agent and task id in the edge.
+/// Boxes in the words of `sortie`: agent and task id in the edge.
 pub(crate) struct Boxes;
 
 impl ProgressStyle for Boxes {
@@ -41,8 +41,8 @@ fn name_parts(name: &str) -> Vec<&str> {
     name.splitn(2, ' ').collect()
 }
 
-/// A box whose head stands in its edge, as far as its parts have room there; each of the others has lines of its own,
-/// so that nothing is cut by which one is told from another.
+/// A box with as many parts of its head in its edge as fit there. Each other part has lines of its own, so that
+/// nothing by which boxes are told apart is cut.
 pub(super) fn painted_box(head: &[&str], lines: &[String], style: Style, extent: Extent) -> Vec<String> {
     let columns = extent.columns.saturating_sub(1);
     let in_edge = (1..=head.len()).rev().find(|count| fits(&head[..*count], columns)).unwrap_or(1).min(head.len());

@@ -75,7 +75,7 @@ fn push(list: &mut Array, rule: &str) {
     list.set_trailing(closing);
 }
 
-/// As the first key of the table.
+/// Inserts the list as the first key of the table.
 fn insert_list(section: &mut Item, rule: &str) -> Option<()> {
     let list = Value::from(Array::from_iter([rule]));
     match section {

@@ -10,7 +10,7 @@ use super::{KEYS, Key};
 
 const LIGHT_PREFIX: &str = "LIGHT_";
 const OWN_PREFIX: &str = "SORTIE_";
-/// Variables of ours that are no settings: the home directory, the task of a command, and those of our own tests.
+/// Variables of ours that are not settings: the home directory, the task of a command, and those of our own tests.
 const HOME: &str = "SORTIE_HOME";
 const OF_TESTS: [&str; 2] = ["SORTIE_TEST_", "SORTIE_JOURNAL_TEST_"];
 

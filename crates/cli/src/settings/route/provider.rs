@@ -75,7 +75,7 @@ impl Provider {
             let known = Catalogue::builtin().lookup(model).and_then(|facts| facts.wire);
             return known.filter(|wire| self.wires.contains(wire)).unwrap_or_else(|| self.usual_wire());
         }
-        // Google serves OpenAI's interface too, below a path of that name.
+        // Google also serves OpenAI's interface, below a path of that name.
         let is_compatible_path = base_url.to_string().ends_with("/openai");
         if is_compatible_path { WireKind::OpenAiChat } else { self.usual_wire() }
     }

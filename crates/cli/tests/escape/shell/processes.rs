@@ -14,7 +14,7 @@ use crate::aftermath::Aftermath;
 use crate::calls::{call, main_agent, task};
 use crate::world::{PROMPT, World, as_each_user};
 
-/// Far more than any end takes, on a busy machine too.
+/// Far more than any end takes, even on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Sleep time in seconds that no other process of the machine uses.
@@ -88,7 +88,7 @@ impl Watched<'_> {
     }
 }
 
-/// Releases everything after a failed test, too: the program has to end.
+/// Releases everything, even after a failed test: the program has to end.
 impl Drop for Watched<'_> {
     fn drop(&mut self) {
         (1..5).for_each(|turn| self.let_through(turn));

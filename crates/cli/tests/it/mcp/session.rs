@@ -68,7 +68,7 @@ impl Session {
         self.write(&json!({"jsonrpc": "2.0", "method": method, "params": params}));
     }
 
-    /// Sends a request and waits for its answer. Every line in between must be a message, too.
+    /// Sends a request and waits for its answer. Every line in between must also be a message.
     pub(crate) fn ask(&mut self, method: &str, params: Value) -> Value {
         let id = self.send(method, params);
         loop {

@@ -79,7 +79,7 @@ impl History {
         }
         self.messages.splice(1..=n_gone, [Message::user(text)]);
         self.is_summed_up = true;
-        // The summary is no answer, so either side of these bounds will do.
+        // The summary is not an answer, so either side of these bounds will do.
         let moved = |at: usize| if at > n_gone { at - n_gone + 1 } else { at.min(1) };
         (self.earlier, self.answered) = (moved(self.earlier), moved(self.answered));
     }

@@ -13,7 +13,7 @@ use crate::conversation::task_record::OpenTurn;
 /// Usage and actions of the task itself, over all its legs.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Totals {
-    /// Without its descendants.
+    /// Usage without the descendants'.
     pub(crate) usage: Usage,
     pub(crate) turns: u32,
     /// Turns before the newest leg.
@@ -26,7 +26,7 @@ pub(crate) struct Totals {
     pub(crate) call_ids: HashSet<CallId>,
     /// Answers sent back in the newest leg.
     pub(crate) answers_returned: u32,
-    /// In order of starting.
+    /// Children in start order.
     pub(crate) children: Vec<TaskId>,
     /// Children of failed tasks, adopted by this one.
     adopted: HashSet<TaskId>,

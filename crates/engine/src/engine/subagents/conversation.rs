@@ -7,7 +7,7 @@ use sortie_protocol::{CallId, CallOutput, Fact, Message, Status, TaskOutcome};
 pub enum SubagentStatus {
     Active,
     Completed,
-    /// It failed, or a limit ended it: an unfinished report is no success.
+    /// It failed, or a limit ended it: an unfinished report is not a success.
     Error,
     /// Someone stopped it.
     Aborted,

@@ -25,8 +25,8 @@ impl Progress for CallProgress<'_> {
         })
     }
 
-    /// In order, but not synced. The start of the call is on disk, a keeper without its program ends by itself, and no
-    /// process survives a power cut.
+    /// Durability of progress: in order, but not synced. The start of the call is on disk, a keeper without its program
+    /// ends by itself, and no process survives a power cut.
     fn runs_under(&self, KeeperMark { pid, started }: KeeperMark) -> BoxFuture<'_, ()> {
         Box::pin(async move {
             self.sink.append(Fact::ProcessStarted { call: self.call.clone(), pid, started }).await.ok();

@@ -1,4 +1,4 @@
-//! Remainders of outputs: one line of an old one; of a new one that is too long, as much as there is room for.
+//! Remainders of outputs: one line for an old output, and as much of an overlong new one as there is room for.
 
 use std::collections::HashMap;
 

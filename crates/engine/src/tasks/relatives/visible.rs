@@ -42,8 +42,8 @@ impl Relatives {
         if line.contains(&self.scope.job.task) { Ok(member) } else { Err(unknown(asked)) }
     }
 
-    /// Returns a task to which messages may go: below, above or beside this one. This task's grant, which is never
-    /// wider than its parent's, decides whether they may.
+    /// Returns a task to which messages may go: one below or above this one, or a sibling. This task's grant, which is
+    /// never wider than its parent's, decides whether they may.
     pub(super) async fn in_reach(&self, to: &str) -> Result<RelatedTask, Failure> {
         let own_parent = self.above_now().await;
         if to.trim().eq_ignore_ascii_case("parent") {

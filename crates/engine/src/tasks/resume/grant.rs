@@ -14,7 +14,7 @@ use crate::tasks::state::EngineState;
 
 /// Configuration of a task from here on.
 pub(crate) struct Renewed {
-    /// With the remaining limits of its newest leg.
+    /// Configuration, with the remaining limits of the newest leg.
     pub(crate) config: AgentConfig,
     pub(crate) reach: Reach,
     /// Differences from its start.

@@ -150,7 +150,7 @@ fn ending_of(journal: &dyn Journal, task: TaskId, leg: u32) -> Result<Option<Tas
     Ok(ending)
 }
 
-/// Returns an answer about a child that is out of reach. It is no ending: the child has none.
+/// Returns an answer about a child that is out of reach. It is not an ending: the child has none.
 fn known_of(journal: &dyn Journal, child: TaskId, held: Failure) -> TaskOutcome {
     let message = format!(
         "{child} was started before this task was interrupted, and its report is not here: {held}. `sortie tasks \

@@ -70,7 +70,7 @@ impl DryRun<'_> {
     }
 
     /// Returns the agent that would serve a call with this name, and a notice if it is another one. A call's title can
-    /// influence the choice, too, but is not known here.
+    /// also influence the choice, but is not known here.
     pub fn serving(&self, name: &str) -> Result<(AgentDefinition, Option<String>), Failure> {
         let agents = self.agents_for(TaskKind::Delegated);
         let standing_in = StandIn::of(&self.contract.defaults());

@@ -187,7 +187,7 @@ fn result_content(Carried { text, files }: Carried<'_>) -> ResultContent<'_> {
     ResultContent::Blocks(words.into_iter().chain(files).collect())
 }
 
-/// Returns a document's title if it is short enough for the API; the output's text names the document too.
+/// Returns a document's title if it is short enough for the API; the output's text also names the document.
 fn title(name: &str) -> Option<&str> {
     const LONGEST: usize = 500;
     Some(name).filter(|name| !is_blank(name) && name.chars().count() <= LONGEST)

@@ -14,7 +14,7 @@ use crate::wire::usage_counts::{count, uncached};
 use crate::wire::{Decoder, Observe, Progress, ProviderFault, cut, fault_or_garbage, garbage};
 use crate::{ErrorKind, ModelError};
 
-/// End mark of the other OpenAI wire, which some servers send here too. It proves nothing.
+/// End mark of the other OpenAI wire, which some servers also send here. It proves nothing.
 const END_MARK: &str = "[DONE]";
 
 #[derive(Deserialize)]

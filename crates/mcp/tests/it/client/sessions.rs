@@ -1,4 +1,4 @@
-//! Sessions with servers at addresses: their ends, the effect of an end on the server, and events that are no end.
+//! Sessions with servers at addresses: their ends, the effect of an end on the server, and events that are not an end.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -125,7 +125,7 @@ impl Connection {
     pub(crate) async fn reply(mut self) -> Reply {
         let mut bytes = Vec::new();
         let read = self.stream.read_to_end(&mut bytes);
-        // A cut connection has ended too; everything received by then counts.
+        // A cut connection has also ended; everything received by then counts.
         tokio::time::timeout(AT_MOST, read).await.expect("the answer has no end").ok();
         Reply::parse(&bytes)
     }

@@ -118,6 +118,6 @@ pub(crate) const FAMILIES: &[Syntax] = &[
     },
 ];
 
-/// For unknown files: prose.
+/// Syntax of unknown files: prose.
 pub(crate) const UNKNOWN: Syntax =
     Syntax { extensions: &[], keywords: &[], line_comments: &[], docs: &[], imports: &[], bare_functions: false };

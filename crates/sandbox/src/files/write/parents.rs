@@ -62,7 +62,7 @@ impl<'a> Parents<'a> {
         self.directory.as_fd()
     }
 
-    /// From now on nothing is removed.
+    /// Keeps the directories: nothing is removed from now on.
     pub(in crate::files) fn keep(&self) {
         self.is_kept.set(true);
     }

@@ -44,7 +44,7 @@ fn the_private_directories_are_limited() {
     cell.walls.limits.temporary = 1 << 20;
     cell.fail("head -c 3000000 /dev/zero > /tmp/big");
     cell.fail("head -c 3000000 /dev/zero > /dev/shm/big");
-    // Empty files take memory too, though byte limits do not count it.
+    // Empty files also take memory, though byte limits do not count it.
     for directory in ["/tmp", "/dev/shm"] {
         cell.fail(&format!("cd {directory} && perl -e 'for (1 .. 2000) {{ open(F, \">\", $_) or die $! }}'"));
     }

@@ -158,7 +158,7 @@ fn a_closed_user_directory_with_content_is_not_a_placeholder() {
     fs::set_permissions(cell.path("closed"), fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-/// Creates a directory in one that is closed to its owner, and closes that again.
+/// Creates a directory inside another that is closed to its owner, and closes the outer one again.
 fn put_into_closed(directory: &Path, name: &str) {
     let closed = fs::metadata(directory).unwrap().permissions();
     fs::set_permissions(directory, fs::Permissions::from_mode(0o755)).unwrap();

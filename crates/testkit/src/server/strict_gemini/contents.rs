@@ -1,4 +1,4 @@
-//! Rejections of Gemini for a conversation: roles, empty contents, outputs that do not match the calls before them, and
+//! Conversations that Gemini rejects: roles, empty contents, outputs that do not match the calls before them, and
 //! calls without their signature.
 
 use serde_json::Value;

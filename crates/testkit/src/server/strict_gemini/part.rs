@@ -121,7 +121,7 @@ fn check_blob(place: &str, blob: &Value, fields: &[&str], media_types: &[&str]) 
     if !media_types.contains(&text("mimeType")) {
         return Err(invalid(format!("Unsupported MIME type: {}", text("mimeType"))));
     }
-    // The URL-safe alphabet is accepted too.
+    // The URL-safe alphabet is also accepted.
     let data = text("data").replace('-', "+").replace('_', "/");
     if data.is_empty() || !is_base64(&data) {
         return Err(invalid(format!("Invalid value at '{place}.data' (TYPE_BYTES), Base64 decoding failed")));

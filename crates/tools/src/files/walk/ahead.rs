@@ -13,11 +13,11 @@ use super::summary::WalkSummary;
 const MAX_BATCH: usize = 16;
 /// Number of nodes searched for directories to list before their turn.
 const LOOK_AHEAD: usize = 256;
-/// With more entries listed ahead than this, no further directory is listed before its turn.
+/// Most entries listed ahead; beyond this, no further directory is listed before its turn.
 const MAX_ENTRIES_AHEAD: usize = 10_000;
 
 pub(super) struct Ahead {
-    /// In reverse order: the next one is last.
+    /// Nodes in reverse order: the next one is last.
     nodes: Vec<Node>,
     /// Directories listed ahead of the walk, by number.
     listed: HashMap<usize, Visit>,

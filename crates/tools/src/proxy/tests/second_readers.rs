@@ -91,7 +91,7 @@ proptest! {
         let Ok(accepted) = other.accept() else { return Ok(()) };
         let accepted = accepted.expect("all of it is there");
         let name = accepted.client_hello().server_name().map(|name| name.trim_end_matches('.').to_ascii_lowercase());
-        // An address is no name for `rustls`; for the proxy it must be the host that was judged.
+        // An address is not a name for `rustls`; for the proxy it must be the host that was judged.
         let is_address = hello.server_name.as_ref().is_some_and(|name| name.parse::<std::net::IpAddr>().is_ok());
         prop_assert!(hello.server_name == name || is_address, "{:?}, {:?}", hello.server_name, name);
     }
