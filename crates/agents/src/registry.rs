@@ -58,7 +58,7 @@ impl Registry {
     /// Collects the built-in agents and those of the given files.
     ///
     /// A project's agent wins over a user's, and a user's over a built-in one. Within one scope our dialect wins over
-    /// the foreign one. A broken file wins, too: then the name has no agent, and the error says why. An untrusted
+    /// the foreign one. A broken file also wins: then the name has no agent, and the error says why. An untrusted
     /// project file cannot replace a built-in agent or its prompt, nor use a name that looks like a built-in one.
     /// `tools` are the names of all tools that exist. The order of the files does not matter.
     pub fn assemble(files: Vec<AgentFile>, prompts: Vec<PromptFile>, tools: &[String]) -> Self {

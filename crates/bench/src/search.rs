@@ -82,7 +82,7 @@ pub(super) fn measure(bench: &Bench) -> Result<Vec<Figure>> {
 impl Searches {
     fn run(runs: usize, grep_rate: &Path, ripgrep: &Ripgrep, tree: &Path, query: &Query, mode: Mode) -> Result<Self> {
         let mut searches = Self::default();
-        // Without the first of each, which may find a cold cache.
+        // The first run of each does not count: it may find a cold cache.
         for run in 0..=runs {
             let (yardstick, n_lines) = ripgrep.search(tree, query, mode)?;
             let (whole, report) = grep(grep_rate, tree, query, mode)?;

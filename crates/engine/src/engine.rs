@@ -143,7 +143,7 @@ impl Engine {
         Host::of(self.clone())
     }
 
-    /// Closes the remote tools of its tasks. To be called when no task runs any more.
+    /// Closes the remote tools of its tasks. Call this when no task runs any more.
     pub async fn close(&self) {
         self.state.remote_tools.close().await;
     }

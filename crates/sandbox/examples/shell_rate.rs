@@ -4,7 +4,7 @@
 //! list: kind, concurrency, commands per second, and the 50th and 99th percentile in milliseconds. The argument is a
 //! program that calls `enter`; the default is this example itself.
 //!
-//! Bubblewrap can close the network only with a namespace, so it has one. Its rate with an open network is listed too,
+//! Bubblewrap can close the network only with a namespace, so it has one. Its rate with an open network is also listed,
 //! and that of `bash` without any walls. It has no Landlock, no limits and no system-call filter.
 
 #![expect(clippy::print_stdout, reason = "its output is what it is for")]

@@ -20,7 +20,7 @@ fn number_end(text: &str) -> usize {
     text.find(|letter: char| !matches!(letter, '0'..='9' | '-' | '+' | '.' | 'e' | 'E')).unwrap_or(text.len())
 }
 
-/// Offset just behind the closing quote of the string at the start of the text.
+/// Offset just after the closing quote of the string at the start of the text.
 fn string_end(text: &str) -> usize {
     // The opening quote does not end the string, so it counts as escaped.
     let mut is_escaped = true;

@@ -16,18 +16,18 @@ use sortie_workshop::{Package, TestBinary, Verdict, Workspace, built, cargo, lib
 
 use self::list::{MUTANTS, Mutant, Suite};
 
-/// Far more than any of the tests takes; one that hangs has not said anything.
+/// Far more than any of the tests takes; one that hangs proves nothing.
 const BUDGET: Duration = Duration::from_mins(2);
 
-/// Names the guard that is out, to the program and to tests of crates. Not called as settings are: the program would
-/// warn of it.
+/// Names the guard that is out, to the program and to tests of crates. It is not named like a setting, or the
+/// program would warn about it.
 const VARIABLE: &str = "MUTANT_OF_SORTIE";
 
 pub(crate) fn run(flags: &[String]) -> Result<Verdict> {
     if flags.is_empty() { Ok(Verdict::good_if(all_are_noticed(&Workspace::load()?)?)) } else { Ok(Verdict::WrongUsage) }
 }
 
-/// True if every guard is on the list and a test notices each that is out. Otherwise the findings are on the screen.
+/// True if every guard is on the list and a test notices when it is out. Otherwise prints the findings.
 fn all_are_noticed(workspace: &Workspace) -> Result<bool> {
     let strays = strays(&workspace.root)?;
     for stray in &strays {
@@ -68,7 +68,7 @@ fn build(workspace: &Workspace) -> Result<Option<Vec<TestBinary>>> {
             .args(["test", "--package", package, "--test", target, "--target-dir"])
             .arg(workspace.target.join("mutants"))
             .env("RUSTFLAGS", format!("{flags} --cfg sortie_mutants").trim())
-            // Nobody looks into it with a debugger, and it is a third of the size without.
+            // Nobody debugs it, and without debug information it is a third of the size.
             .env("CARGO_PROFILE_DEV_DEBUG", "0");
         match built(&mut command)? {
             Some(built) => binaries.extend(built),

@@ -2,7 +2,7 @@
 
 use super::token::{Token, closing, is_name, text};
 
-/// Visibility of an item: the words in the brackets behind `pub`, none for plain `pub`; `None` for a private item.
+/// Visibility of an item: the words in the brackets after `pub`, none for plain `pub`; `None` for a private item.
 pub(super) fn publicity<'a>(tokens: &[Token<'a>], item: usize) -> Option<Vec<&'a str>> {
     let mut before = item;
     while before > 0
@@ -70,7 +70,7 @@ pub(super) fn inherent_impls<'a>(tokens: &[Token<'a>]) -> Vec<Impl<'a>> {
                 "" | "for" => return None,
                 "<" => next = closing(tokens, next),
                 "{" | "where" => break,
-                // Bounds behind the name of a trait object: `dyn Judge + Send`.
+                // Bounds after the name of a trait object: `dyn Judge + Send`.
                 "+" => next += 1,
                 word if is_name(word) && !["dyn", "mut", "const"].contains(&word) => name = Some(word),
                 _ => {}

@@ -43,7 +43,7 @@ fn length(first: char, rest: &str) -> usize {
     }
 }
 
-/// The text of the token at `at`; nothing behind the end.
+/// The text of the token at `at`; nothing past the end.
 pub(super) fn text<'a>(tokens: &[Token<'a>], at: usize) -> &'a str {
     tokens.get(at).map_or("", |token| token.text)
 }

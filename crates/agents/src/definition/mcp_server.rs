@@ -13,7 +13,7 @@ use sortie_protocol::nearest;
 /// Prefix of every MCP tool's name.
 const MCP: &str = "mcp__";
 
-/// Leaves room for the tool's name behind it.
+/// Leaves room for the tool's name after it.
 const MAX_NAME_BYTES: usize = 40;
 const MAX_WORDS: usize = 200;
 const MAX_TEXT_BYTES: usize = 32 << 10;

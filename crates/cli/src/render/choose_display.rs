@@ -52,7 +52,7 @@ pub(crate) enum ProgressForm {
     Quiet,
 }
 
-/// Mark behind the name of an agent whose commands run without walls; empty for the others.
+/// Mark after the name of an agent whose commands run without walls; empty for the others.
 pub(crate) fn shell_mark(confinement: Confinement) -> &'static str {
     match confinement {
         Confinement::Walls => "",

@@ -32,7 +32,7 @@ pub(crate) struct Interest {
     pub(crate) calls_of_main: bool,
     /// Every call of the other tasks.
     pub(crate) calls_of_sub_agents: bool,
-    /// Mark behind the name of agents that can run commands, if there is one.
+    /// Mark after the name of agents that can run commands, if there is one.
     pub(crate) shell_mark: Option<&'static str>,
 }
 
@@ -357,7 +357,7 @@ impl Working {
         Some(Happening::Remark { name: self.subject.name.clone(), text })
     }
 
-    /// Shows a call's own progress behind its words while it runs.
+    /// Shows a call's own progress after its words while it runs.
     fn hear(&mut self, call: &CallId, text: &str) {
         if let Some(words) = self.asked.get(call) {
             self.last_call = Some(format!("{words}: {}", neutral::line(text)));

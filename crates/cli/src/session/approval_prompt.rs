@@ -210,7 +210,7 @@ pub(crate) fn give_up<T>(area: &ProgressArea, say: impl FnOnce() -> T) -> T {
 /// The terminal's time for one question.
 struct Conversation<'a> {
     area: &'a ProgressArea,
-    /// True if the cursor is behind a question.
+    /// True if the cursor is after a question.
     is_open: bool,
     /// True while an answer is awaited: dropping it then cancels the question.
     is_waiting: bool,

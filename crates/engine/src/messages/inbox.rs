@@ -15,7 +15,7 @@ pub(crate) struct Inbox {
     mail: Mutex<Mail>,
     changed: watch::Sender<()>,
     /// Shared by writers; exclusive for a task that asks, until the question is on disk. A message with a higher number
-    /// than a question thus follows it in the log, too.
+    /// than a question thus also follows it in the log.
     order: RwLock<()>,
 }
 

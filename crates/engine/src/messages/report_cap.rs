@@ -62,7 +62,7 @@ pub(crate) async fn fit(outcome: &mut TaskOutcome, room: &ReportRoom, in_contrac
     cut_further(outcome, defaults.companions, reports, |_, mark| taken.saturating_sub(mark.len())).await;
 }
 
-/// Cuts a reused report, if its job's caps leave no room for the text that the contract adds behind it.
+/// Cuts a reused report, if its job's caps leave no room for the text that the contract adds after it.
 pub(crate) async fn leave_room(outcome: &mut TaskOutcome, job: &Job, in_contract: &dyn Contract, reports: &SpillDir) {
     let behind = in_contract.behind_report(outcome);
     if allowed(&outcome.text, job, &behind) >= outcome.text.len() {
@@ -103,7 +103,7 @@ async fn spill(outcome: &mut TaskOutcome, reports: &SpillDir) {
     }
 }
 
-/// Sets the beginning of `full` as the text, with a mark behind it, for which `allowed` leaves room.
+/// Sets the beginning of `full` as the text, followed by a mark, for which `allowed` leaves room.
 fn shorten(outcome: &mut TaskOutcome, full: &str, has_pages: bool, allowed: impl Fn(&str) -> usize) {
     let mark_at = |offset: usize| match (&outcome.full_text_path, has_pages) {
         (Some(path), true) => format!(
@@ -128,7 +128,7 @@ fn shorten(outcome: &mut TaskOutcome, full: &str, has_pages: bool, allowed: impl
     outcome.text = text;
 }
 
-/// Returns the bytes of a text that the job's caps allow, with this mark behind them.
+/// Returns the bytes of a text that the job's caps allow, with this mark after them.
 fn allowed(text: &str, job: &Job, mark: &str) -> usize {
     let whole = text.len();
     let start_of = |nth: usize| text.char_indices().nth(nth).map_or(whole, |(at, _)| at);

@@ -40,7 +40,7 @@ pub trait Hooks: Send + Sync {
 pub struct Verdict {
     /// The reason why the task must not start. A model may read it.
     pub veto: Option<String>,
-    /// Notices about broken hooks, for the outcome. Models read it, too, so the words are ours and never those of a
+    /// Notices about broken hooks, for the outcome. Models also read it, so the words are ours and never those of a
     /// program.
     pub notices: Vec<String>,
 }

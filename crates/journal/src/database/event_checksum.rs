@@ -1,6 +1,6 @@
 //! Checksums of events, chained per task, because SQLite has none of its own.
 //!
-//! The chain begins with the task's origin, so that a changed header shows too. The task's row holds the end of the
+//! The chain begins with the task's origin, so that a changed header also shows. The task's row holds the end of the
 //! chain, so that a lost tail shows.
 
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};

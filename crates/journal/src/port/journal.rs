@@ -27,9 +27,9 @@ pub trait Journal: Send + Sync {
     /// - an entry whose `after` is no longer the end of the log ([`JournalError::Stale`]).
     ///
     /// A refusal affects no other append, unless nobody waited for it ([`Durability::Ordered`]). Every later append of
-    /// that attempt to the same task is then refused too, so that no log has a hole unknown to its writer.
+    /// that attempt to the same task is then also refused, so that no log has a hole unknown to its writer.
     ///
-    /// After a failed write nothing more is acknowledged: every later append fails too. A full disk or another
+    /// After a failed write nothing more is acknowledged: every later append also fails. A full disk or another
     /// program's lock does not count as such: that write is refused, and later ones are tried.
     ///
     /// A future dropped early may or may not append; it never appends half.

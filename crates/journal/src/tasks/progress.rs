@@ -147,7 +147,7 @@ impl Progress {
     }
 
     /// The end of a child stopped while no process runs its parent is still recorded in the parent's log. The parent
-    /// gets no new owner by that.
+    /// gets no new owner from it.
     fn takes_word_of_a_child(&self, entry: &Entry, owner: Owner) -> bool {
         let is_word = matches!(entry.fact, Fact::ChildEnded { .. }) && entry.attempt == self.attempt;
         is_word && owner != self.owner && self.owner.life() == Life::Gone

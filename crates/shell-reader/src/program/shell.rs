@@ -67,7 +67,7 @@ pub(super) fn runs(name: &str, words: &[Word]) -> Option<Runs> {
     }
     match (words.get(at), is_line) {
         (Some(script), true) => Some(line(name, script, is_plain)),
-        // Other shells run the text after other options, too.
+        // Other shells also run the text after other options.
         (Some(_), false) if is_alike || at == 1 => None,
         _ => Some(Runs::unclear()),
     }

@@ -96,7 +96,7 @@ fn answer(name: &str) -> Value {
     json!({ "tool": "SendMessage", "arguments": { "to": "<last task>", "message": format!("An answer: {id}.") }, "id": id })
 }
 
-/// Turn of the main agent after a follow-up: its first sub-agent gets one, too.
+/// Turn of the main agent after a follow-up: its first sub-agent also gets one.
 fn once_more(name: &str) -> Value {
     let id = format!("{name}-more-<turn>");
     let arguments = json!({

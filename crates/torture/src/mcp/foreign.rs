@@ -1,5 +1,5 @@
 //! Other people's programs from npm, at the versions of a lock file, in the target folder. Their install scripts are
-//! not run. Node itself comes this way, too, so that all machines have one version.
+//! not run. Node itself also comes this way, so that all machines have one version.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

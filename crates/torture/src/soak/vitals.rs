@@ -34,7 +34,7 @@ impl Vitals {
     }
 }
 
-/// The number behind a name in a `status` file.
+/// The number after a name in a `status` file.
 fn number(status: &str, name: &str) -> Option<f64> {
     let line = status.lines().find_map(|line| line.strip_prefix(name))?;
     line.split_whitespace().next()?.parse().ok()

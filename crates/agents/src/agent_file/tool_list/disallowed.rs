@@ -90,7 +90,7 @@ fn denied_by(name: &Name<'_>, tools: &[String], report: &mut FileFindings<'_>) -
     vec![text.to_owned()]
 }
 
-/// The known tools that a name or a pattern matches, ignoring case. A tool's foreign name is kept too, in case a tool
+/// The known tools that a name or a pattern matches, ignoring case. A tool's foreign name is also kept, in case a tool
 /// of that name appears.
 fn hits<'a>(text: &str, known: impl Iterator<Item = &'a str>) -> Vec<String> {
     let pattern = text.to_ascii_lowercase();

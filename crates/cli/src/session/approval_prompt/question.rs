@@ -34,7 +34,7 @@ pub(super) enum Keeping {
 /// Question about a call, as a person sees it.
 pub(super) struct Prompt<'a> {
     pub(super) question: &'a Question,
-    /// Mark behind the name of the agent that asks.
+    /// Mark after the name of the agent that asks.
     pub(super) shell_mark: &'a str,
     pub(super) keeping: Keeping,
     pub(super) canvas: Canvas,
@@ -159,7 +159,7 @@ fn readable(arguments: &str) -> String {
     }
 }
 
-/// Command behind a prompt. Its further lines have another prompt, so that none is mistaken for something else.
+/// Command after a prompt. Its further lines have another prompt, so that none is mistaken for something else.
 fn typed(command: &str) -> String {
     format!("$ {}", command.replace('\n', "\n> "))
 }
