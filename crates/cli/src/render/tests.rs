@@ -103,7 +103,7 @@ fn the_end_of_a_run_names_tasks_that_another_process_continues() {
     assert!(!whole.contains("has not ended"), "{whole}");
     let left = lines(CALM, &tale().ended('m', found('m', "main")));
     let said =
-        "explore agent-aaaaaaaaaaaa has not ended here: `sortie task-status agent-aaaaaaaaaaaa` says where it stands";
+        "explore agent-aaaaaaaaaaaa has not ended here: `sortie task-status agent-aaaaaaaaaaaa` shows its status";
     assert_eq!(left.lines().last(), Some(said), "{left}");
 }
 

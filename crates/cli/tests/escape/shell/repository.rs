@@ -188,8 +188,8 @@ fn s35_a_repository_that_a_command_substitutes_is_removed_or_reported() {
         let answers = after.assert_completed().answers();
         let told = [
             "`.git/commondir` was taken away",
-            "`new/.git` (git's own files) was made or changed",
-            "`src/.git` (git's own files) was made or changed",
+            "`new/.git` (git's own files) was created or changed",
+            "`src/.git` (git's own files) was created or changed",
             "the workspace is no longer a repository",
         ];
         let notices = after.of_type("outcome").next().unwrap()["notices"].to_string();

@@ -69,10 +69,10 @@ async fn a_message_reaches_a_working_task_and_resumes_an_ended_one() {
     let report = host.call("TaskOutput", json!({"task_id": task})).await.unwrap();
     assert!(text(&report).contains("b.rs, too"), "{report:?}");
     let told = format!("{:?}", world.model.seen().last().unwrap().messages);
-    assert!(told.contains("no approval by a person"), "a host is not a person: {told}");
+    assert!(told.contains("not a person's approval"), "a host is not a person: {told}");
 
     let sent = host.call("SendMessage", json!({"to": task, "message": "and now?"})).await.unwrap();
-    assert!(text(&sent).contains("goes on") && text(&sent).contains("TaskOutput"), "{sent:?}");
+    assert!(text(&sent).contains("resumes") && text(&sent).contains("TaskOutput"), "{sent:?}");
     let report = host.call("TaskOutput", json!({"task_id": task})).await.unwrap();
     assert!(text(&report).contains("nothing else"), "{report:?}");
 }

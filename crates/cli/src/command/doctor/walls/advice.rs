@@ -129,7 +129,7 @@ mod tests {
         assert!(
             advice("6.12.3", Some("capability,yama")).contains("boot the kernel with `lsm=landlock,capability,yama`")
         );
-        assert!(advice("6.12.3", Some("capability,landlock")).contains("whoever confines this program"));
+        assert!(advice("6.12.3", Some("capability,landlock")).contains("the sandbox around this program"));
         assert!(advice("6.12.3", None).contains("CONFIG_SECURITY_LANDLOCK"));
     }
 }
