@@ -47,7 +47,7 @@ impl Chooser<'_> {
         let Some(id) = at_provider.and_then(|_| self.table.catalogue().meaning(&choice.id)) else {
             return Chosen { choice, notice };
         };
-        let meant = format!("`{}` is no model id at its provider: {id} serves (route {})", choice.id, choice.route);
+        let meant = format!("`{}` is not a model id at its provider: {id} serves (route {})", choice.id, choice.route);
         let notice = notice.map(|notice| notice + "; ").unwrap_or_default() + &meant;
         Chosen { choice: ModelChoice { id: id.to_owned(), ..choice }, notice: Some(notice) }
     }

@@ -167,8 +167,8 @@ fn an_invalid_file_is_reported_with_the_line() {
         my/models.toml:5: -0.5 is not a price; write US dollars per million tokens, like 2.5
         my/models.toml:3: NaN is not a price; write US dollars per million tokens, like 2.5
         my/models.toml:3: unknown wire `grpc`; known wires: anthropic, gemini, openai-chat, openai-responses
-        my/models.toml:2: `*` is no model id; write one like `gpt-5` or, for a family, `gpt-5*`
-        my/models.toml:2: `a*b` is no model id; write one like `gpt-5` or, for a family, `gpt-5*`
+        my/models.toml:2: `*` is not a model id; write one like `gpt-5` or, for a family, `gpt-5*`
+        my/models.toml:2: `a*b` is not a model id; write one like `gpt-5` or, for a family, `gpt-5*`
         my/models.toml:4: `A` is described twice; keep one of the two
         my/models.toml:2: invalid literal string, expected `'`
         my/models.toml:3: invalid type: string "yes", expected a boolean

@@ -51,9 +51,9 @@ fn each_route_is_listed_with_its_figures_and_the_names_that_lead_to_it() {
         main claude-opus-4-5 Some(Anthropic) Some("https://api.anthropic.com") key Some("ANTHROPIC_API_KEY")
           Some(200000) Some(16000) Some(5.0) Some(25.0) None
           light → claude-opus-4-5: `light` is served by claude-opus-4-5 (route main): no route `light` is set; set LIGHT_LLM_MODEL_ID or [routes.light]
-          haiku → claude-haiku-4-5: `claude-haiku-4` is no model id at its provider: claude-haiku-4-5 serves (route main)
-          sonnet → claude-sonnet-4-6: `claude-sonnet-4` is no model id at its provider: claude-sonnet-4-6 serves (route main)
-          opus → claude-opus-4-8: `claude-opus-4` is no model id at its provider: claude-opus-4-8 serves (route main)
+          haiku → claude-haiku-4-5: `claude-haiku-4` is not a model id at its provider: claude-haiku-4-5 serves (route main)
+          sonnet → claude-sonnet-4-6: `claude-sonnet-4` is not a model id at its provider: claude-sonnet-4-6 serves (route main)
+          opus → claude-opus-4-8: `claude-opus-4` is not a model id at its provider: claude-opus-4-8 serves (route main)
           quick → claude-opus-4-5: `quick` is served by claude-opus-4-5 (route main): no route `light` is set; set LIGHT_LLM_MODEL_ID or [routes.light]
         big gpt-5 Some(OpenAiChat) Some("https://api.openai.com") key None
           Some(9) Some(7) Some(1.25) Some(10.0) Some("route `big` has no key for https://api.openai.com; set `api_key` in [routes.big]")

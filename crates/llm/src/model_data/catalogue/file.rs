@@ -26,7 +26,7 @@ pub struct CatalogueError {
 pub(super) struct Entry {
     pattern: Pattern,
     pub(super) facts: ModelFacts,
-    /// The id that is sent in its place, because the name itself is no id.
+    /// The id that is sent in its place, because the name itself is not an id.
     pub(super) means: Option<String>,
     /// Shut down by its provider.
     retired: bool,
@@ -115,7 +115,7 @@ impl TryFrom<String> for Pattern {
     fn try_from(text: String) -> Result<Self, Self::Error> {
         let (start, open) = text.strip_suffix('*').map_or((text.as_str(), false), |start| (start, true));
         if start.is_empty() || start.contains(|c: char| c == '*' || c.is_whitespace() || c.is_control()) {
-            return Err(format!("`{text}` is no model id; write one like `gpt-5` or, for a family, `gpt-5*`"));
+            return Err(format!("`{text}` is not a model id; write one like `gpt-5` or, for a family, `gpt-5*`"));
         }
         Ok(Self { start: start.to_owned(), open })
     }

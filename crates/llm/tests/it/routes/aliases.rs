@@ -27,16 +27,16 @@ fn at_anthropics_own_address_a_family_is_sent_as_an_id_that_exists() {
         &at("https://api.anthropic.com", "claude-opus-5-5"),
         &["haiku", "sonnet", "opus", "claude-sonnet-4", "claude-sonnet-4-5", "main"],
         &expect![[r#"
-            haiku → main claude-haiku-4-5 (`claude-haiku-4` is no model id at its provider: claude-haiku-4-5 serves (route main))
-            sonnet → main claude-sonnet-4-6 (`claude-sonnet-4` is no model id at its provider: claude-sonnet-4-6 serves (route main))
-            opus → main claude-opus-4-8 (`claude-opus-4` is no model id at its provider: claude-opus-4-8 serves (route main))
-            claude-sonnet-4 → main claude-sonnet-4-6 (`claude-sonnet-4` is no model id at its provider: claude-sonnet-4-6 serves (route main))
+            haiku → main claude-haiku-4-5 (`claude-haiku-4` is not a model id at its provider: claude-haiku-4-5 serves (route main))
+            sonnet → main claude-sonnet-4-6 (`claude-sonnet-4` is not a model id at its provider: claude-sonnet-4-6 serves (route main))
+            opus → main claude-opus-4-8 (`claude-opus-4` is not a model id at its provider: claude-opus-4-8 serves (route main))
+            claude-sonnet-4 → main claude-sonnet-4-6 (`claude-sonnet-4` is not a model id at its provider: claude-sonnet-4-6 serves (route main))
             claude-sonnet-4-5 → main claude-sonnet-4-5
             main → main claude-opus-5-5
         "#]],
     );
     let family = at("https://api.anthropic.com/v1", "claude-sonnet-4");
-    expect!["main claude-sonnet-4-6 (`claude-sonnet-4` is no model id at its provider: claude-sonnet-4-6 serves (route main))"].assert_eq(&chosen(&family, None, None));
+    expect!["main claude-sonnet-4-6 (`claude-sonnet-4` is not a model id at its provider: claude-sonnet-4-6 serves (route main))"].assert_eq(&chosen(&family, None, None));
     for elsewhere in ["https://gateway.example", "http://127.0.0.1:9/v1", "https://api.anthropic.com.example"] {
         assert_eq!(chosen(&at(elsewhere, "m"), Some("haiku"), None), "main claude-haiku-4", "{elsewhere}");
     }
