@@ -58,7 +58,7 @@ const DOORS: &[Door] = &[
         words: &["TcpStream", "TcpListener", "UdpSocket", "UnixStream", "UnixListener"],
         except: &[],
         // A command's own network has one listener, which a proxy answers; the sandbox makes both, and hands it on.
-        // Who serves over HTTP listens; nothing there connects to anybody.
+        // Code that serves over HTTP listens; nothing there connects to anybody.
         open_to: &["testkit", "sandbox/src/process/", "sandbox/src/keeper/", "tools/src/proxy", "mcp/src/http/"],
         open_to_tests: true,
         what: "a socket is opened by hand",

@@ -20,7 +20,7 @@ pub(crate) fn most_input(window: u64, terms: &Terms) -> u64 {
     window - reply - window / MARGIN
 }
 
-/// Returns the cap for which the input leaves room: some servers refuse a cap for which the window has no room.
+/// Returns the cap that the input leaves room for: some servers refuse one that does not fit the window.
 pub(crate) fn fitting_cap(window: Option<u64>, input_tokens: u64) -> u64 {
     window.map_or(u64::MAX, |window| (window - window / MARGIN).saturating_sub(input_tokens).max(LEAST_CAP))
 }

@@ -1,5 +1,5 @@
 //! First step of a resumed task: a last word ends the leg at once, and interrupted calls are settled before the task
-//! works on.
+//! continues.
 
 use sortie_journal::JournalError;
 
@@ -11,7 +11,7 @@ use crate::run::parked::last_word;
 use crate::run::read_mail::room_for_reports;
 use crate::run::reminders::tell_lost_shells;
 
-/// Finishes an interrupted turn. `None` if the task works on; a new task has nothing to finish.
+/// Finishes an interrupted turn. `None` if the task continues; a new task has nothing to finish.
 pub(crate) async fn pick_up(run: &mut Run<'_>) -> Result<Option<Ending>, JournalError> {
     let left = |record: &TaskRecord| (record.limit, record.open.clone(), record.last_word.clone());
     let (limit, open, reply) = run.record.look(left);

@@ -74,7 +74,7 @@ impl Script {
         if last == Last::Failure {
             add(json!({ "turn": n_turns }), json!({ "parts": word, "stop": "refusal" }));
         }
-        // Who reports in the last of its turns is asked for nothing more.
+        // An agent that reports in its last turn is asked for nothing more.
         if last != Last::InTurn {
             add(json!({}), json!({ "parts": word }));
         }

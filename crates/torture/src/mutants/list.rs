@@ -82,7 +82,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     // Git.
     escape("pinned-git", "shell::repository::s32_a_repositorys_fsmonitor_does_not_run"),
     escape("gits-programs", "shell::repository::s33_a_repository_with_its_own_filters_is_not_queried"),
-    // What a project ships.
+    // Files that a project ships.
     escape("project-narrows", "project::s39_a_repositorys_mode_allow_rules_and_directories_count_for_nothing"),
     escape("trust-digest", "project::s41_a_trusted_file_that_changed_is_no_longer_trusted"),
     escape("built-in-names", "agents::s53_a_project_file_with_a_built_in_agents_name_is_set_aside"),
@@ -90,13 +90,13 @@ pub(super) const MUTANTS: &[Mutant] = &[
     escape("web-address", "web::s72_no_spelling_of_an_internal_address_is_fetched"),
     escape("web-redirect", "web::s73_a_redirect_is_judged_like_a_first_request"),
     escape("own-servers", "web::s77_the_programs_own_servers_are_never_fetched"),
-    // Who may talk to the server over HTTP.
+    // Callers of the server over HTTP.
     mcp("host-name", "http::gate::s61_a_request_to_another_host_name_is_refused"),
     mcp("page-origin", "http::gate::s62_every_request_from_pages_of_other_sites_is_refused"),
     mcp("http-token", "http::gate::s64_a_client_without_a_token_learns_only_that_one_is_needed"),
     mcp("wide-bind", "http::gate::s66_an_address_reachable_from_other_machines_needs_consent"),
     mcp("session-owner", "http::sessions::s69_a_session_belongs_to_the_token_that_started_it"),
-    // What comes back.
+    // Text that comes back.
     escape("redaction", "secrets::s84_keys_in_tool_results_are_redacted_everywhere"),
     escape("report-mark", "delegation::s56_a_childs_report_stays_data_between_marks_that_it_cannot_know"),
     escape("terminal-escapes", "display::s78_no_displayed_text_steers_a_terminal"),
