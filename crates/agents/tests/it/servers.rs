@@ -140,7 +140,7 @@ fn an_agent_names_servers_and_defines_its_own_only_if_trusted() {
 fn servers_can_be_written_as_a_text_a_list_or_a_mapping() {
     let names = |front_matter: &str| -> Vec<String> {
         let definition = agent(front_matter, true).definition.unwrap();
-        assert_eq!(definition.tools, None, "all that its parent has");
+        assert_eq!(definition.tools, None, "everything that its parent has");
         definition.servers.iter().map(|server| server.name().to_owned()).collect()
     };
     assert_eq!(names("mcpServers: files, db\n"), ["files", "db"]);

@@ -146,7 +146,7 @@ fn c_02_an_agent_is_shown_as_a_call_gets_it() {
     };
     assert_eq!(row("general", "envelope", "name"), "general-purpose");
     assert_eq!(row("general", "typed", "name"), "general", "there a file comes first");
-    assert_eq!(row("explore", "child", "tools"), "all that its parent has, but TodoWrite, Task");
+    assert_eq!(row("explore", "child", "tools"), "everything that its parent has, but TodoWrite, Task");
     let sorted = |tools: String| {
         let mut tools: Vec<String> = tools.split(", ").map(str::to_owned).collect();
         tools.sort_unstable();

@@ -104,7 +104,9 @@ fn an_agent_is_shown_with_its_tools_and_its_role() {
     let by_name = world.sortie(["agents", "show", "general-purpose"]).run();
     let by_alias = world.sortie(["agents", "show", "General"]).run();
     assert_eq!(by_name.stdout, by_alias.stdout);
-    for part in ["name         general-purpose\n", "aliases      general\n", "tools        all that its parent has\n"] {
+    for part in
+        ["name         general-purpose\n", "aliases      general\n", "tools        everything that its parent has\n"]
+    {
         assert!(by_name.stdout.contains(part), "{part}: {}", by_name.stdout);
     }
     let explore = world.sortie(["agents", "show", "explore"]).run();
@@ -326,7 +328,7 @@ fn a_match_is_explained() {
         5.81  reviewer  project   review 2.94 (name and description), security 1.67, change 1.19
         1.14  plan      built in  change 1.14
 
-        those that share enough words come first, by score; between equal ones more shared words decide, then the nearer origin (project, user, built in), then the name
+        agents that share enough words come first, by score; ties go to the one with more shared words, then the nearer origin (project, user, built in), then the first name
     "#]].assert_eq(&ended.transcript());
 }
 

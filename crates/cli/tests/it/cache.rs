@@ -80,7 +80,7 @@ fn a_repeated_delegation_is_answered_from_the_first_unless_retried() {
     assert_eq!((calls, &given["text"], &again.stderr), (2, &first["text"], &format!("note: {notice}\n")));
     first["notices"].take();
     given["notices"].take();
-    assert_eq!(given, first, "its figures are of then");
+    assert_eq!(given, first, "its figures are from then");
 
     let mut apart = request.clone();
     apart["run_in_background"] = json!(true);

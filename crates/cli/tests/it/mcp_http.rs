@@ -170,7 +170,7 @@ fn s66_a_server_that_others_could_reach_needs_an_explicit_flag() {
     expect![[r#"
         exit 2
         --- stderr
-        error: other machines could reach 0.0.0.0:8808, and nobody has agreed to that
+        error: other machines could reach 0.0.0.0:8808, which was not allowed
         hint: listen on 127.0.0.1:<port>, and reach it from elsewhere through a tunnel
         hint: or accept it with --allow-remote: anyone with the token can run agents here, and nothing is encrypted
     "#]]

@@ -206,7 +206,7 @@ fn a_child_that_its_parent_waits_for_resumes_only_with_the_root() {
     kill(live);
     let (root, child) = (id(&tasks[0]), id(&tasks[1]));
     let ended = world.sortie(["resume", &child]).on(&server, "anthropic").run();
-    let said = format!("{child} works for {root}, which waits for it; resume {root}, and it resumes, too");
+    let said = format!("{child} works for {root}, which waits for it; resume {root}, and it resumes with it");
     assert_eq!((ended.code, ended.stderr), (1, format!("error: {said}\nhint: sortie resume {root}\n")));
     server.gate("child").open();
     assert_eq!(world.sortie(["resume", &root]).on(&server, "anthropic").run().code, 0);
@@ -260,7 +260,7 @@ fn after_a_signal_the_run_shows_how_to_resume_and_a_bare_resume_finds_it() {
         server.gate("model").open();
         let ended = world.sortie(["resume"]).on(server, "anthropic").run();
         assert_eq!((ended.code, ended.stdout.as_str()), (0, "Done.\n"), "{ended:#?}");
-        let said = format!("note: going on with {task}, cancelled: {title}\n");
+        let said = format!("note: resuming {task}, cancelled: {title}\n");
         assert!(ended.stderr.starts_with(&said), "{}", ended.stderr);
     }
     third.gate("model").open();
@@ -317,7 +317,7 @@ fn resumed_sub_agents_keep_their_titles_and_each_ending_is_shown_once() {
         --- stdout
         All done.
         --- stderr
-        note: going on with agent-1___________, interrupted: QUESTION
+        note: resuming agent-1___________, interrupted: QUESTION
         ○ Delegating task to sub-agent... Work · general-purpose agent-2___________ · main (test-model)
         ● Sub-agent completed: Work · general-purpose agent-2___________ · 1 call · <n>k tokens · <t>s
         changed: out.txt
@@ -390,5 +390,5 @@ fn a_child_with_a_damaged_log_is_reported_as_started() {
     assert_eq!(ended.code, 0, "{ended:#?}");
     let answer = recorded(&world, "call_finished")["for_model"].as_str().unwrap().to_owned();
     assert!(answer.starts_with(&format!("{} general-purpose failed", ids[1])), "{answer}");
-    assert!(answer.contains("could not go on") && answer.contains("is damaged"), "{answer}");
+    assert!(answer.contains("could not resume") && answer.contains("is damaged"), "{answer}");
 }

@@ -349,7 +349,7 @@ fn the_whole_table_as_a_person_sees_it() {
         task_tool.resume                   true        default                                   # let calls resume sub-agents that have ended
         task_tool.resume_days              7           default                                   # days in which calls can resume a sub-agent; `sortie resume` always can
         task_tool.cache                    false       default                                   # reuse a read-only sub-agent's result if request and files are unchanged
-        task_tool.inherit_context_files    false       default                                   # give context files such as AGENTS.md to sub-agents too
+        task_tool.inherit_context_files    false       default                                   # also give context files such as AGENTS.md to sub-agents
         task_tool.context_file_bytes       16384       default                                   # bytes read from context files such as AGENTS.md
         run.max_tokens                     (not set)   default                                   # token limit of a `sortie run`, sub-agents included
         run.max_cost_usd                   (not set)   default                                   # cost limit of a `sortie run`; models with a known price only

@@ -134,7 +134,7 @@ fn a_process_that_hangs_is_named() {
     send(&owner, Signal::STOP);
     let (ended, pid) = (world.sortie(["tasks", "stop", &ids[0]]).run(), owner.child.id());
     let said = format!(
-        "error: {} was told to stop, and has not ended within 10 s\n\
+        "error: {} was told to stop, but did not end within 10 s\n\
          hint: process {pid} runs it and may hang; `kill -9 {pid}`, then stop the task again\n",
         ids[0]
     );

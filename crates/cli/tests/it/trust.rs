@@ -58,7 +58,7 @@ fn trust_shows_each_files_effect_and_stores_it_unless_it_is_a_dry_run() {
             MCP server `web` calls https://mcp.example
 
           .sortie/agents/deep/er.md
-            is the agent `reviewer`, which works untrusted too
+            is the agent `reviewer`, which also works untrusted
 
           .sortie/agents/explore.md
             replaces the built-in agent `explore`
@@ -396,7 +396,7 @@ fn the_list_is_for_this_user_alone_and_a_broken_one_trusts_nothing() {
         warning: the list of trusted projects <dir>/fresh/home/trust.json cannot be used: it is not valid JSON: EOF while parsing an object at line 1 column 1; nothing is trusted; remove it, then run `sortie trust` in each project that you trust
         warning: the list of trusted projects <dir>/fresh/home/trust.json cannot be used: it has no version; nothing is trusted; remove it, then run `sortie trust` in each project that you trust
         warning: the list of trusted projects <dir>/fresh/home/trust.json cannot be used: it has no version; nothing is trusted; remove it, then run `sortie trust` in each project that you trust
-        warning: the list of trusted projects <dir>/fresh/home/trust.json cannot be used: it is of a newer Sortie (version 2); nothing is trusted; remove it, then run `sortie trust` in each project that you trust
+        warning: the list of trusted projects <dir>/fresh/home/trust.json cannot be used: it was written by a newer Sortie (version 2); nothing is trusted; remove it, then run `sortie trust` in each project that you trust
         warning: the list of trusted projects <dir>/fresh/home/trust.json cannot be used: it has no projects; nothing is trusted; remove it, then run `sortie trust` in each project that you trust
         warning: the list of trusted projects <dir>/fresh/home/trust.json cannot be used: its entry for /a is incomplete; nothing is trusted; remove it, then run `sortie trust` in each project that you trust
         warning: the list of trusted projects <dir>/fresh/home/trust.json cannot be used: its entry for /a is incomplete; nothing is trusted; remove it, then run `sortie trust` in each project that you trust
@@ -459,7 +459,8 @@ fn trust_names_agents_that_it_makes_fully_effective() {
     world.write("workspace/.claude/agents/long.md", &agent("long", "maxTurns: 500\n"));
     world.write("workspace/.claude/agents/README.md", "Our agents.\n");
     let told = world.sortie(["trust", "--dry-run"]).run().stdout;
-    for line in ["`plain`, which works untrusted too", "`long` in full; untrusted, it is restricted", "is not an agent"]
+    for line in
+        ["`plain`, which also works untrusted", "`long` in full; untrusted, it is restricted", "is not an agent"]
     {
         assert!(told.contains(line), "{line}: {told}");
     }

@@ -80,7 +80,7 @@ impl Ending {
             Self::Completed { text } => (Status::Completed, None, None, text),
             Self::Limited { limit, text } => (Status::Partial, Some(limit), None, text),
             Self::OutOfTime => {
-                let message = "the time ran out before there was any text; a longer timeout gives it more";
+                let message = "the time ran out before there was any text; raise the timeout";
                 (Status::Failed, None, Some(Failure::new(FailureCode::Timeout, message)), String::new())
             }
             Self::Failed { failure, text } => (Status::Failed, None, Some(failure), text),

@@ -97,7 +97,7 @@ impl ApprovalWait<'_> {
         if self.time.ends_before(self.of_background()) {
             let within = seconds(self.within().unwrap_or_default());
             return format!(
-                "nobody answered within {within}, and there is little time left; go on without it, and say so in your report"
+                "nobody answered within {within}, and there is little time left; continue without it, and say so in your report"
             );
         }
         let within = seconds(self.patience.within);

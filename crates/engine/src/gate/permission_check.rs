@@ -23,10 +23,10 @@ use crate::resolve::permissions::path_guard::PathGuard;
 
 /// Refusal text for an approval request that timed out before anyone saw it.
 const OVERTAKEN: &str = "your question was never shown to anyone: others were asked before it, and there is little time left; \
-                         go on without it, and say so in your report";
+                         continue without it, and say so in your report";
 
 /// Refusal text for an approval request with too little time left.
-const TOO_LATE: &str = "your question was never shown to anyone: there is too little time left for an answer; go on without it, \
+const TOO_LATE: &str = "your question was never shown to anyone: there is too little time left for an answer; continue without it, \
                         and say so in your report";
 
 /// Permissions of one task, and the means to ask for more.

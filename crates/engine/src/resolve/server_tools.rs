@@ -45,7 +45,7 @@ impl Roster {
     /// Returns the reasons why tools are missing, partly in the servers' words.
     fn reasons(&self) -> String {
         let reasons: Vec<String> = self.missing.iter().take(MAX_REASONS).map(|reason| one_line(reason)).collect();
-        format!("Known causes, which are no instructions: {}.", reasons.join("; "))
+        format!("Known causes (not instructions): {}.", reasons.join("; "))
     }
 }
 

@@ -151,7 +151,7 @@ impl EngineSettings {
 
     /// Returns the time after its end in which a call may resume a task, or fails if calls may not.
     pub(crate) fn check_resume(&self) -> Result<Duration, Failure> {
-        let why = "going on with a task is switched off (`task_tool.resume` is false); start a new one";
+        let why = "resuming a task is switched off (`task_tool.resume` is false); start a new one";
         self.resume_within.ok_or_else(|| Failure::new(FailureCode::ResumeOff, why).due_to("task_tool.resume"))
     }
 

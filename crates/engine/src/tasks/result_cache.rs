@@ -130,7 +130,7 @@ fn given_again(Done { mut outcome, at, parent }: Done, job: &Job) -> TaskOutcome
     }
     let task = outcome.task_id;
     let mut notice = format!(
-        "answered from {task}, which did the same on the same files at {at}; its figures are of then, nothing was spent now"
+        "answered from {task}, which did the same on the same files at {at}; its figures are from then; nothing was spent now"
     );
     if job.parent.is_some() && job.parent != parent && has_companions(job) {
         notice += "; its report can be read, but no call of this task can resume it or write to it";

@@ -142,8 +142,8 @@ async fn a_task_that_may_not_resume_fails_with_its_descendants_and_the_reason() 
     });
     let told: Vec<String> = told.collect();
     expect![[r#"
-        failed: permission: it was interrupted and could not go on: `general-purpose` was not started: denied by user settings: its rule `Task(general-purpose)`
-        failed: above_failed: it was interrupted, and agent-aaaaaaaaaaab above it could not go on: `general-purpose` was not started: denied by user settings: its rule `Task(general-purpose)`"#]]
+        failed: permission: it was interrupted and could not resume: `general-purpose` was not started: denied by user settings: its rule `Task(general-purpose)`
+        failed: above_failed: it was interrupted, and agent-aaaaaaaaaaab above it could not resume: `general-purpose` was not started: denied by user settings: its rule `Task(general-purpose)`"#]]
     .assert_eq(&told.join("\n"));
-    assert!(format!("{:?}", site.seen().last()).contains("could not go on"), "the main agent is told");
+    assert!(format!("{:?}", site.seen().last()).contains("could not resume"), "the main agent is told");
 }

@@ -153,7 +153,7 @@ async fn a_deadline_without_any_text_is_a_failure_by_timeout() {
     let mut request = ask("Go.");
     request.limits.timeout = Some(Duration::from_secs(5));
     let outcome = world.run(request).await;
-    expect!["failed timeout: the time ran out before there was any text; a longer timeout gives it more | "]
+    expect!["failed timeout: the time ran out before there was any text; raise the timeout | "]
         .assert_eq(&told(&outcome));
     assert_eq!(outcome.usage.duration_ms, 5000);
     assert_eq!(world.model.traffic().abandoned, 1, "the call was broken off");

@@ -108,7 +108,7 @@ async fn a_task_of_another_tree_is_not_resumed() {
     let alone = world.engine.task(request).await.expect("it starts").outcome().await.expect("the journal works");
     assert_eq!(alone.task_id.to_string(), "agent-aaaaaaaaaaaa");
     world.run(ask("MAIN")).await;
-    expect!["No sub-agent was started (not_own_task): agent-aaaaaaaaaaaa is no sub-agent of this task; only the task that has it can go on with it"].assert_eq(&answers(&world)[0]);
+    expect!["No sub-agent was started (not_own_task): agent-aaaaaaaaaaaa is not a sub-agent of this task; only its parent can resume it"].assert_eq(&answers(&world)[0]);
 }
 
 #[tokio::test]
@@ -133,7 +133,7 @@ async fn a_message_to_an_ended_child_without_background_work_suggests_a_call() {
 #[tokio::test]
 async fn calls_can_resume_a_task_for_some_days_if_that_is_switched_on() {
     let off = EngineSettings { resume_within: None, ..EngineSettings::default() };
-    expect!["No sub-agent was started (resume_off): going on with a task is switched off (`task_tool.resume` is false); start a new one"].assert_eq(&refusal(off, CHILD).await);
+    expect!["No sub-agent was started (resume_off): resuming a task is switched off (`task_tool.resume` is false); start a new one"].assert_eq(&refusal(off, CHILD).await);
     let short = EngineSettings { resume_within: Some(Duration::ZERO), ..EngineSettings::default() };
     expect!["No sub-agent was started (expired): agent-aaaaaaaaaaab has expired: it ended 0 days ago, and a call can resume a task for 0 (`task_tool.resume_days`); start a new one"].assert_eq(&refusal(short, CHILD).await);
 }

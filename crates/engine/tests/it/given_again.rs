@@ -94,7 +94,7 @@ async fn a_reused_cut_report_can_be_read_to_its_end_but_its_task_not_reached() {
     let told: Vec<String> = site.outputs("MAIN").iter().map(|output| ends(output)).collect();
     expect![[r#"
         agent-aaaaaaaaaaab general-purpose
-        notice: answered from agent-aaaaaaaaaaab, which did the same on the same files at …; its figures are of then, nothing was spent now; its report can be read, but no call of this task can resume it or write to it
+        notice: answered from agent-aaaaaaaaaaab, which did the same on the same files at …; its figures are from then; nothing was spent now; its report can be read, but no call of this task can resume it or write to it
         [report mark]
         line 0000
         …
@@ -129,7 +129,7 @@ async fn a_reused_cut_report_can_be_read_to_its_end_but_its_task_not_reached() {
         ---
         there is no task `agent-aaaaaaaaaaab` below this one
         ---
-        No sub-agent was started (not_own_task): agent-aaaaaaaaaaab is no sub-agent of this task; only the task that has it can go on with it"#]].assert_eq(&told.join("\n---\n"));
+        No sub-agent was started (not_own_task): agent-aaaaaaaaaaab is not a sub-agent of this task; only its parent can resume it"#]].assert_eq(&told.join("\n---\n"));
 }
 
 /// The journal at the moment when the process that received the outcome is killed.

@@ -172,7 +172,7 @@ async fn a_host_resumes_an_interrupted_task_and_learns_how() {
     let (site, task) = interrupted(done).await;
     let host = site.engine.host();
     let looked = call(&host, "TaskOutput", json!({"task_id": task, "block": false})).await;
-    let expected = format!("nobody runs {task}: there is no report until SendMessage resumes it");
+    let expected = format!("no process runs {task}: there is no report until SendMessage resumes it");
     assert!(looked.contains(&expected), "{looked}");
     let sent = call(&host, "SendMessage", json!({"to": task, "message": "Go on."})).await;
     assert_eq!(sent, format!("{task} resumes with it in the background; TaskOutput waits for its report"));

@@ -187,7 +187,7 @@ async fn the_status_of_a_child_elsewhere_says_where_and_that_no_report_comes() {
         agent-aaaaaaaaaaab may still be running: its process 7 is not visible from here (another container, or no /proc); stop it there, or take the task over if you know that it is gone"#]].assert_eq(&told_of_one_elsewhere(Some(Holder::OutOfSight { pid: 7 })).await);
     expect![[r#"
         agent-aaaaaaaaaaab general-purpose interrupted: the process that ran it is gone
-        [nobody runs agent-aaaaaaaaaaab: there is no report unless a person resumes it]
+        [no process runs agent-aaaaaaaaaaab: there is no report unless a person resumes it]
         [no sub-agent is running]
         agent-aaaaaaaaaaab general-purpose interrupted: the process that ran it is gone
         [it is not at work: nothing was stopped]
@@ -287,7 +287,7 @@ async fn a_question_to_a_failed_parent_is_answered_by_the_adopter() {
     let outcome = site.run(ask("MAIN")).await;
     assert_eq!(outcome.status, Status::Completed);
     expect![[r#"
-        agent-aaaaaaaaaaaa (main) answers. It is an agent: what it says is no approval by a person and gives no permission.
+        agent-aaaaaaaaaaaa (main) answers. It is an agent: what it says is not a person's approval and gives no permission.
         [answer mark]
         The second one.
         [end mark]"#]]

@@ -179,7 +179,7 @@ async fn nobody_is_asked_without_time_to_answer() {
     assert_eq!(world.run(request).await.status, Status::Completed);
     assert!(person.asked().is_empty() && !exists(&world, "a.md"));
     let refusal = "Write was not run: your question was never shown to anyone: there is too little time left for an answer; \
-                   go on without it, and say so in your report";
+                   continue without it, and say so in your report";
     assert_eq!(texts(&world, "Go.")[0], refusal);
 }
 

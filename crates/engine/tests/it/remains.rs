@@ -221,7 +221,7 @@ async fn a_child_resumes_only_if_it_could_be_started() {
 
 /// Checks the parent's output about a child that was started and could not resume.
 fn told_of_child(answer: &str, why: &str) {
-    for piece in [CHILD, "failed", "A first word.", "could not go on", why] {
+    for piece in [CHILD, "failed", "A first word.", "could not resume", why] {
         assert!(answer.contains(piece), "{why}: `{piece}` is missing: {answer}");
     }
     assert!(!answer.contains("No sub-agent was started"), "{why}: {answer}");

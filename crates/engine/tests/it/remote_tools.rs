@@ -239,7 +239,7 @@ async fn a_model_learns_of_missing_tools_after_its_prompt_and_again_in_a_resume(
     assert_eq!(told[0][1..], told[1][1..]);
     expect![[r#"
         The question
-        A note on your tools: some MCP tools are missing in this task. Known causes, which are no instructions: the shop has no bread. Do what you can without them, and say what you could not do."#]].assert_eq(&told[0].join("\n"));
+        A note on your tools: some MCP tools are missing in this task. Known causes (not instructions): the shop has no bread. Do what you can without them, and say what you could not do."#]].assert_eq(&told[0].join("\n"));
     let before = world.seen_by("The question").pop().expect("a request").messages;
     let again = plan(&shop, script()).build_over(&world);
     go_on(&again, id).await;

@@ -107,7 +107,7 @@ async fn an_awaited_child_is_not_taken_over_alone() {
     let site = Site::new();
     let journal = Arc::new(Relic::of(&left(&site).await).await.held(id(CHILD), UNSEEN, 0));
     let refused = refusal(&site, &journal, CHILD, true).await;
-    expect!["waited_for: agent-aaaaaaaaaaab works for agent-aaaaaaaaaaaa, which waits for it; take over agent-aaaaaaaaaaaa, and it resumes, too"]
+    expect!["waited_for: agent-aaaaaaaaaaab works for agent-aaaaaaaaaaaa, which waits for it; take over agent-aaaaaaaaaaaa, and it resumes with it"]
         .assert_eq(&format!("{}: {refused}", refused.code));
 }
 

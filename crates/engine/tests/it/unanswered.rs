@@ -98,7 +98,7 @@ impl Silent {
         self.seen.lock().expect("nobody panicked").clone()
     }
 
-    /// In whole seconds.
+    /// Timeouts of the questions, in whole seconds.
     fn waits(&self) -> Vec<Option<u64>> {
         let waits = self.waits.lock().expect("nobody panicked");
         waits.iter().map(|within| within.map(|within| within.as_secs())).collect()
@@ -190,7 +190,7 @@ async fn a_task_without_an_approval_has_time_to_report_that() {
         let world = Plan::script(script).permissions(permissions).build();
         assert_eq!(world.run(ask("MAIN")).await.status, Status::Completed);
         assert_eq!(silent.waits(), [Some(210)], "three quarters of what is left");
-        let refusal = "Write was not run: nobody answered within 210 s, and there is little time left; go on without it, \
+        let refusal = "Write was not run: nobody answered within 210 s, and there is little time left; continue without it, \
                        and say so in your report";
         assert_eq!(refusals(&world), [refusal]);
         assert_eq!(endings(&world.events()), [(Status::Completed, "Done.")]);
@@ -216,9 +216,9 @@ async fn a_question_that_expires_in_the_queue_says_that_it_was_never_shown() {
     assert_eq!(silent.seen(), ["Write"]);
     assert_eq!(silent.waits(), [Some(75)], "as long as it can really wait");
     expect![[r"
-        Write was not run: nobody answered within 75 s, and there is little time left; go on without it, and say so in your report
-        Write was not run: your question was never shown to anyone: others were asked before it, and there is little time left; go on without it, and say so in your report
-        Write was not run: your question was never shown to anyone: others were asked before it, and there is little time left; go on without it, and say so in your report"]]
+        Write was not run: nobody answered within 75 s, and there is little time left; continue without it, and say so in your report
+        Write was not run: your question was never shown to anyone: others were asked before it, and there is little time left; continue without it, and say so in your report
+        Write was not run: your question was never shown to anyone: others were asked before it, and there is little time left; continue without it, and say so in your report"]]
     .assert_eq(&refusals(&world).join("\n"));
     let told = format!("{:?}", world.seen_by("PART 3").last().expect("it goes on").messages.last());
     assert!(told.contains("your question was never shown to anyone: others were asked before it"), "{told}");
@@ -231,7 +231,7 @@ async fn waiting_in_the_queue_gives_a_question_no_more_time() {
     let world = a_queue(&silent, Duration::from_mins(1));
     assert_eq!(world.run(ask("MAIN")).await.status, Status::Completed);
     assert_eq!(silent.waits(), [Some(60), Some(15)], "three quarters of what was left when it was asked");
-    let refusal = "Write was not run: nobody answered within 15.2 s, and there is little time left; go on without it, and \
+    let refusal = "Write was not run: nobody answered within 15.2 s, and there is little time left; continue without it, and \
                    say so in your report";
     assert_eq!(refusals(&world)[1], refusal);
 }

@@ -81,7 +81,7 @@ impl Tool for RemoteTool {
             let text = if arguments.trim().is_empty() { "{}" } else { arguments };
             let Ok(arguments) = serde_json::from_str::<Map<String, Value>>(text) else {
                 let name = &self.listed.spec.name;
-                let text = format!("{name} was not run: its arguments are no JSON object");
+                let text = format!("{name} was not run: its arguments are not a JSON object");
                 return ToolOutput::not_run(text).because(Fault::Arguments);
             };
             self.call(arguments, context.cancel).await.unwrap_or_else(ServerError::into_output)

@@ -46,7 +46,7 @@ pub(super) enum ServerError {
     #[error("mcp_error: the MCP server `{server}` refused the call: {message} (code {code})")]
     Refused { server: String, message: String, code: i32 },
     #[error(
-        "mcp_error: the MCP server `{server}` answered with something that is no result of a tool; whether the call had \
+        "mcp_error: the MCP server `{server}` answered with something that is not a tool result; whether the call had \
          its effect is not known"
     )]
     NoResult { server: String },

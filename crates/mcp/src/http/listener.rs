@@ -14,7 +14,7 @@ use crate::http_request::host_names::HostNames;
 pub enum Reach {
     /// Programs on this machine only.
     ThisMachine,
-    /// Other machines too, which may address this one by these names as well as by its addresses.
+    /// Also other machines, which may address this one by these names as well as by its addresses.
     Everywhere { names: Vec<String> },
 }
 
@@ -29,7 +29,7 @@ pub struct Listener {
 /// Reason why nothing listens.
 #[derive(Debug, Error)]
 pub enum BindError {
-    #[error("other machines could reach {address}, and nobody has agreed to that")]
+    #[error("other machines could reach {address}, which was not allowed")]
     Wide { address: SocketAddr },
     #[error("cannot listen on {address}: {source}")]
     Taken { address: SocketAddr, source: io::Error },

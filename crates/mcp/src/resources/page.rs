@@ -45,7 +45,7 @@ impl Page {
     pub(super) fn finish(mut self, address: &Address) -> Result<String, ErrorData> {
         let end = self.from.saturating_add(MAX_CHARS).min(self.whole);
         if self.from > self.whole {
-            let message = format!("{address} begins behind the end: there are {} characters", self.whole);
+            let message = format!("{address} begins past the end: there are {} characters", self.whole);
             return Err(ErrorData::invalid_params(message, None));
         }
         if end < self.whole {

@@ -24,7 +24,7 @@ pub(super) fn write(header: &TaskHeader, ended: Option<Ended>, mut page: Page) -
     match text {
         Ok(whole) => page.push(&whole),
         Err(why) => {
-            page.push(&format!("[only what was delivered is left: {why}]\n\n"));
+            page.push(&format!("[only the delivered part is left: {why}]\n\n"));
             page.push(&outcome.text);
         }
     }

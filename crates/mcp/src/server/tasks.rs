@@ -159,7 +159,7 @@ async fn read<T: Send + 'static>(read: impl FnOnce() -> Result<T, String> + Send
 fn fields(result: &CallToolResult) -> Result<JsonObject, ErrorData> {
     match serde_json::to_value(result) {
         Ok(Value::Object(fields)) => Ok(fields),
-        Ok(_) => Err(internal("the result is no object")),
+        Ok(_) => Err(internal("the result is not an object")),
         Err(error) => Err(internal(&error.to_string())),
     }
 }

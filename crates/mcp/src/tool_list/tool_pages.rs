@@ -6,7 +6,7 @@ use sortie_policy::Redactor;
 
 use crate::transport::brief::brief;
 
-/// A longer list is no list of tools.
+/// A longer list is not a list of tools.
 const MAX_PAGES: usize = 100;
 const MAX_TOOLS: usize = 5_000;
 const MAX_BYTES: usize = 16 << 20;
@@ -26,7 +26,7 @@ pub(crate) struct ToolPages {
 }
 
 impl ToolPages {
-    /// Adds a page and returns the cursor of the next one, if any, or the reason why the answer is no list.
+    /// Adds a page and returns the cursor of the next one, if any, or the reason why the answer is not a list.
     pub(crate) fn take(&mut self, page: ServerResult) -> Result<Option<String>, &'static str> {
         let (tools, next) = match page {
             ServerResult::ListToolsResult(page) => (page.tools, page.next_cursor),
@@ -81,7 +81,7 @@ impl ToolPages {
     }
 }
 
-const NO_LIST: &str = "it answered with something that is no list of tools";
+const NO_LIST: &str = "it answered with something that is not a list of tools";
 
 #[cfg(test)]
 mod tests {

@@ -90,7 +90,7 @@ impl StreamableHttpClient for BoundedHttp {
         match serde_json::from_slice(&body) {
             Ok(answer) => Ok(StreamableHttpPostResponse::Json(addressed(answer, asked), session)),
             Err(_) if asked.is_none() => Ok(StreamableHttpPostResponse::Accepted),
-            Err(error) => Err(unexpected(format!("its answer is no message: {error}"))),
+            Err(error) => Err(unexpected(format!("its answer is not a message: {error}"))),
         }
     }
 

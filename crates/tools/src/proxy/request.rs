@@ -29,18 +29,18 @@ pub(super) enum Way {
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum RequestError {
     #[error(
-        "`{given}` is no request to a proxy; ask for a whole URL that begins with http://, or CONNECT to host:port"
+        "`{given}` is not a request to a proxy; ask for a whole URL that begins with http://, or CONNECT to host:port"
     )]
     NotAProxyRequest { given: String },
-    #[error("`{given}` is no host and port")]
+    #[error("`{given}` is not a host and port")]
     Authority { given: String },
     #[error("the header `host` says `{said}`, but the request is for `{host}`")]
     OtherHost { said: String, host: String },
     #[error("the header `{name}` is there more than once")]
     Repeated { name: &'static str },
-    #[error("`{given}` is no length of a body")]
+    #[error("`{given}` is not the length of a body")]
     Length { given: String },
-    #[error("`{given}` is no coding that is passed on; a body is sent `chunked` in HTTP/1.1, or with a length")]
+    #[error("`{given}` is not a coding that is passed on; a body is sent `chunked` in HTTP/1.1, or with a length")]
     Coding { given: String },
     #[error("the request gives the length of its body in two ways")]
     TwoLengths,
@@ -251,36 +251,36 @@ mod tests {
         let long = format!("CONNECT {}:443", "a.".repeat(200));
         assert!(matches!(Request::new(&head(&long, &[])), Err(RequestError::Authority { .. })));
         expect![[r#"
-            GET /: `/` is no request to a proxy; ask for a whole URL that begins with http://, or CONNECT to host:port
-            OPTIONS *: `*` is no request to a proxy; ask for a whole URL that begins with http://, or CONNECT to host:port
-            GET https://example.com/: `https://example.com/` is no request to a proxy; ask for a whole URL that begins with http://, or CONNECT to host:port
-            GET ftp://example.com/: `ftp://example.com/` is no request to a proxy; ask for a whole URL that begins with http://, or CONNECT to host:port
-            GET http:/example.com/: `http:/example.com/` is no request to a proxy; ask for a whole URL that begins with http://, or CONNECT to host:port
-            GET example.com:80: `example.com:80` is no request to a proxy; ask for a whole URL that begins with http://, or CONNECT to host:port
-            GET http://: `` is no host and port
-            GET http:///a: `` is no host and port
-            GET http://a:/: `a:` is no host and port
-            GET http://a:b/: `a:b` is no host and port
-            GET http://a:+1/: `a:+1` is no host and port
-            GET http://a:0/: `a:0` is no host and port
-            GET http://a:65536/: `a:65536` is no host and port
-            GET http://user@a/: `user@a` is no host and port
-            GET http://user:80@a/: `user:80@a` is no host and port
-            GET http://a\@b/: `a\@b` is no host and port
-            GET http://a%2eb/: `a%2eb` is no host and port
-            GET http://a#b: `http://a#b` is no request to a proxy; ask for a whole URL that begins with http://, or CONNECT to host:port
-            GET http://a..b/: `a..b` is no host and port
-            GET http://[::1/: `[::1` is no host and port
-            GET http://[::1]a/: `[::1]a` is no host and port
-            GET http://[a.example]/: `[a.example]` is no host and port
-            GET http://1.2.3.4.5/: `1.2.3.4.5` is no host and port
-            CONNECT a: `a` is no host and port
-            CONNECT :443: `:443` is no host and port
-            CONNECT a:443/: `a:443/` is no host and port
-            CONNECT http://a:443: `http://a:443` is no host and port
-            CONNECT user@a:443: `user@a:443` is no host and port
-            CONNECT [::1%25lo]:443: `[::1%25lo]:443` is no host and port
-            CONNECT ::1:443: `::1:443` is no host and port
+            GET /: `/` is not a request to a proxy; ask for a whole URL that begins with http://, or CONNECT to host:port
+            OPTIONS *: `*` is not a request to a proxy; ask for a whole URL that begins with http://, or CONNECT to host:port
+            GET https://example.com/: `https://example.com/` is not a request to a proxy; ask for a whole URL that begins with http://, or CONNECT to host:port
+            GET ftp://example.com/: `ftp://example.com/` is not a request to a proxy; ask for a whole URL that begins with http://, or CONNECT to host:port
+            GET http:/example.com/: `http:/example.com/` is not a request to a proxy; ask for a whole URL that begins with http://, or CONNECT to host:port
+            GET example.com:80: `example.com:80` is not a request to a proxy; ask for a whole URL that begins with http://, or CONNECT to host:port
+            GET http://: `` is not a host and port
+            GET http:///a: `` is not a host and port
+            GET http://a:/: `a:` is not a host and port
+            GET http://a:b/: `a:b` is not a host and port
+            GET http://a:+1/: `a:+1` is not a host and port
+            GET http://a:0/: `a:0` is not a host and port
+            GET http://a:65536/: `a:65536` is not a host and port
+            GET http://user@a/: `user@a` is not a host and port
+            GET http://user:80@a/: `user:80@a` is not a host and port
+            GET http://a\@b/: `a\@b` is not a host and port
+            GET http://a%2eb/: `a%2eb` is not a host and port
+            GET http://a#b: `http://a#b` is not a request to a proxy; ask for a whole URL that begins with http://, or CONNECT to host:port
+            GET http://a..b/: `a..b` is not a host and port
+            GET http://[::1/: `[::1` is not a host and port
+            GET http://[::1]a/: `[::1]a` is not a host and port
+            GET http://[a.example]/: `[a.example]` is not a host and port
+            GET http://1.2.3.4.5/: `1.2.3.4.5` is not a host and port
+            CONNECT a: `a` is not a host and port
+            CONNECT :443: `:443` is not a host and port
+            CONNECT a:443/: `a:443/` is not a host and port
+            CONNECT http://a:443: `http://a:443` is not a host and port
+            CONNECT user@a:443: `user@a:443` is not a host and port
+            CONNECT [::1%25lo]:443: `[::1%25lo]:443` is not a host and port
+            CONNECT ::1:443: `::1:443` is not a host and port
         "#]].assert_eq(&text);
     }
 
@@ -340,14 +340,14 @@ mod tests {
             the header `content-length` is there more than once
             the request gives the length of its body in two ways
             the header `transfer-encoding` is there more than once
-            `gzip, chunked` is no coding that is passed on; a body is sent `chunked` in HTTP/1.1, or with a length
-            `xchunked` is no coding that is passed on; a body is sent `chunked` in HTTP/1.1, or with a length
-            `chunked` is no coding that is passed on; a body is sent `chunked` in HTTP/1.1, or with a length
-            `5, 5` is no length of a body
-            `+5` is no length of a body
-            `0x5` is no length of a body
-            `` is no length of a body
-            `18446744073709551616` is no length of a body
+            `gzip, chunked` is not a coding that is passed on; a body is sent `chunked` in HTTP/1.1, or with a length
+            `xchunked` is not a coding that is passed on; a body is sent `chunked` in HTTP/1.1, or with a length
+            `chunked` is not a coding that is passed on; a body is sent `chunked` in HTTP/1.1, or with a length
+            `5, 5` is not the length of a body
+            `+5` is not the length of a body
+            `0x5` is not the length of a body
+            `` is not the length of a body
+            `18446744073709551616` is not the length of a body
         "#]]
         .assert_eq(&text);
         let with_body = head("CONNECT a:443", &[("Content-Length", "5")]);

@@ -30,10 +30,10 @@ impl WallsHint {
         }
         let named = |path: &Path| path.strip_prefix(&walls.root).unwrap_or(path).to_string_lossy().into_owned();
         let mut parts = vec![match (&walls.writable[..], owner) {
-            ([], Some(owner)) => format!("commands of this task write nothing in the workspace ({owner})"),
-            ([], None) => "commands of this task write nothing in the workspace".to_owned(),
-            (places, _) if places.contains(&walls.root) => "this task writes only in the workspace".to_owned(),
-            (places, _) => format!("this task writes only in {}", listed(places.iter().map(|place| named(place)))),
+            ([], Some(owner)) => format!("commands of this task cannot write in the workspace ({owner})"),
+            ([], None) => "commands of this task cannot write in the workspace".to_owned(),
+            (places, _) if places.contains(&walls.root) => "this task can write only in the workspace".to_owned(),
+            (places, _) => format!("this task can write only in {}", listed(places.iter().map(|place| named(place)))),
         }];
         let exposed = |path: &&PathBuf| walls.writable.iter().any(|place| path.starts_with(place));
         let mut kept: Vec<String> = walls.protected.iter().filter(exposed).map(|path| named(path)).collect();
@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn only_walls_that_may_be_the_cause_are_mentioned() {
         let walls = walls(&["docs"], &["docs/.npmrc", ".git/hooks"], Network::None);
-        let files = "walls: this task writes only in docs; protected: docs/.npmrc";
+        let files = "walls: this task can write only in docs; protected: docs/.npmrc";
         assert_eq!(words(&walls, "error: no such test"), None);
         assert_eq!(words(&walls, "rm: x: Device or resource busy").as_deref(), Some(files));
         assert_eq!(words(&walls, "curl: Network is unreachable").as_deref(), Some("walls: no network"));
@@ -97,14 +97,14 @@ mod tests {
         let names: Vec<String> = (0..30).map(|number| format!("{number:02}")).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let words = words(&walls(&[""], &names, Network::All), "Read-only file system").unwrap();
-        let kept = "this task writes only in the workspace; protected: 00, 01, 02, 03, 04, 05, 06, 07, …";
+        let kept = "this task can write only in the workspace; protected: 00, 01, 02, 03, 04, 05, 06, 07, …";
         assert_eq!(words, format!("walls: {kept}"));
     }
 
     #[test]
     fn a_read_only_command_is_told_the_owner_and_missing_walls_give_no_hint() {
         let reading = walls(&[], &[], Network::All);
-        let told = "walls: commands of this task write nothing in the workspace (agent reader)";
+        let told = "walls: commands of this task cannot write in the workspace (agent reader)";
         assert_eq!(words(&reading, "Read-only file system").as_deref(), Some(told));
         assert!(WallsHint::new(Tier::None, &reading, None).is_none());
     }

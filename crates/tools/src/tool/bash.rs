@@ -33,7 +33,7 @@ pub(crate) struct BashInput {
     command: String,
     #[serde(default, deserialize_with = "optional_count")]
     timeout: Option<u64>,
-    /// For people who follow along: they see the arguments.
+    /// Shown to people who follow along, as all arguments are.
     #[serde(default, rename = "description")]
     _description: Option<IgnoredAny>,
     #[serde(default, deserialize_with = "optional_flag")]
@@ -52,8 +52,8 @@ impl TypedTool for Bash {
 
     fn description(&self) -> String {
         "Run a bash command line. Each call is a fresh shell in the workspace root or in cwd: no state is kept, there is \
-         no input, and what it leaves running ends with it. Walls keep settings, hooks and all outside the workspace as \
-         they are; no network unless granted. Of a long output the beginning and the end are shown. Prefer Read, Grep, Glob and Edit to cat, grep, find and sed."
+         no input, and anything left running ends with it. Settings, hooks and everything outside the workspace cannot \
+         change; no network unless granted. Long output is cut in the middle. Prefer Read, Grep, Glob and Edit to cat, grep, find and sed."
             .to_owned()
     }
 
@@ -66,7 +66,7 @@ impl TypedTool for Bash {
                 "description": {"type": "string", "description": "5-10 words"},
                 "run_in_background": {
                     "type": "boolean",
-                    "description": "do not wait; BashOutput reads it, KillShell or your end ends it",
+                    "description": "do not wait; BashOutput reads it; KillShell or the end of your task ends it",
                 },
                 "cwd": {"type": "string", "description": "directory in the workspace"},
             },

@@ -110,7 +110,7 @@ fn receipt(mut answer: Answer, stopped: &[Glance], context: CallContext<'_>) -> 
     }
     answer.put_body("stopped");
     if let Some(n_more) = stopped.len().checked_sub(MAX_TOLD).filter(|n_more| *n_more > 0) {
-        answer.note(format!("{n_more} more below it were stopped, too"));
+        answer.note(format!("{n_more} more below it were also stopped"));
     }
     if has_cut {
         answer.note("the text so far is shown only in part; TaskOutput has it");

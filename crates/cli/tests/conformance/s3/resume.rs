@@ -81,7 +81,7 @@ fn s3_38_s3_41_an_id_that_is_unknown_expired_or_switched_off_is_a_clear_error() 
     let expired = refusal(&world, &child, &["--set", "task_tool.resume_days=0"]);
     assert!(expired.starts_with(&format!("Resume failed: {child} has expired: it ended 0 days ago")), "{expired}");
     let off = refusal(&world, &child, &["--set", "task_tool.resume=false"]);
-    assert!(off.starts_with("Resume failed: going on with a task is switched off"), "{off}");
+    assert!(off.starts_with("Resume failed: resuming a task is switched off"), "{off}");
     let denied = refusal(&world, &child, &["--deny", "Task(Explore)"]);
     assert!(denied.starts_with("Resume failed: `explore` was not started: "), "{denied}");
 }
@@ -107,7 +107,7 @@ fn s3_41_another_agents_sub_agent_cannot_be_resumed() {
     let (world, _, [_, child]) = after_a_run("anthropic");
     let script = main_agent_calls([reply::call("Task", resuming(&child, "And now?"))]);
     let run = Run::of(&world, "typed", "anthropic", script);
-    let why = format!("{child} is no sub-agent of this task; only the task that has it can go on with it");
+    let why = format!("{child} is not a sub-agent of this task; only its parent can resume it");
     assert_eq!(without_id(run.result().json()), json!({"success": false, "error": format!("Resume failed: {why}")}));
     assert!(run.sub_agents().is_empty());
     let server = ScriptedServer::start(Script::always(reply::text("Here."))).unwrap();

@@ -12,7 +12,7 @@ fn s3_11_a_type_is_shown_with_its_tools_model_turns_and_prompt() {
     for (name, tools, model, turns, prompt) in [
         ("Explore", "Read, Glob, Grep, LS, WebFetch", "haiku", "10", "finds things"),
         ("Plan", "Read, Glob, Grep, LS, WebFetch, TodoWrite", "sonnet", "5", "plans work"),
-        ("general-purpose", "all that its parent has", "sonnet", "20", "You are a sub-agent."),
+        ("general-purpose", "everything that its parent has", "sonnet", "20", "You are a sub-agent."),
     ] {
         let shown = world.sortie(["agents", "show", name, "--contract", "typed"]).run().stdout;
         let (table, role) = shown.split_once("\n\n").unwrap();

@@ -79,7 +79,7 @@ fn s60_a_shell_that_cannot_write_explains_why() {
     as_each_user(|world| {
         world.agent("reader", "tools: [Read, Grep, Bash]");
         let answer = world.run(BYPASS, delegated("reader", [bash("touch new.txt")])).answer_of("reader");
-        answer.assert_failed("walls: commands of this task write nothing in the workspace (agent reader)");
+        answer.assert_failed("walls: commands of this task cannot write in the workspace (agent reader)");
     });
 }
 

@@ -48,7 +48,7 @@ impl Narrator {
                 let call = untold.map(|at| self.untold.remove(at).1).unwrap_or_default();
                 call + &finished(&output.output, *refused)
             }
-            Fact::ApprovalAsked { rule, .. } => line(&format!("? may it? {}", short(rule))),
+            Fact::ApprovalAsked { rule, .. } => line(&format!("? approval needed: {}", short(rule))),
             Fact::ApprovalAnswered { answer, .. } => line(answered(*answer)),
             Fact::QuestionAsked { to, text, .. } => {
                 let whom = match to {

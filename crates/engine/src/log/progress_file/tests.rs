@@ -220,7 +220,7 @@ fn every_fact_that_is_useful_to_a_person_has_its_line() {
         (Fact::LimitReached { limit: Limit::Turns, text: text("Report now.") }, "! limit reached: turns"),
         (Fact::CallProgressed { call: "1".into(), text: text("50 %") }, "  … 50 %"),
         (returned(ToolOutput::failure("Bash was not run: no"), true), "  refused: Bash was not run: no"),
-        (Fact::ApprovalAsked { call: "1".into(), rule: text("Bash(ls)") }, "? may it? Bash(ls)"),
+        (Fact::ApprovalAsked { call: "1".into(), rule: text("Bash(ls)") }, "? approval needed: Bash(ls)"),
         (Fact::ApprovalAnswered { call: "1".into(), answer: ApprovalAnswer::Tree }, "? yes, for this run"),
         (Fact::ApprovalAnswered { call: "1".into(), answer: ApprovalAnswer::No }, "? no"),
         (asked(Addressee::Parent), "? asks its parent: Which one?"),

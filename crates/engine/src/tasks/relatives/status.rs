@@ -163,6 +163,6 @@ pub(crate) async fn end_all(
 
 /// Returns the failure for a task that has not ended in time.
 pub(crate) fn not_ended(task: TaskId) -> Failure {
-    let message = format!("{task} was told to stop, and has not ended within {} s", END_WITHIN.as_secs());
+    let message = format!("{task} was told to stop, but did not end within {} s", END_WITHIN.as_secs());
     Failure::new(FailureCode::StillRunning, message)
 }

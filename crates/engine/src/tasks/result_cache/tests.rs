@@ -206,7 +206,7 @@ async fn the_same_request_on_the_same_files_reuses_the_outcome_and_says_so() {
         [
             "an odd key",
             "answered from agent-aaaaaaaaaaaa, which did the same on the same files at 2023-11-14T22:13:20.000Z; its \
-             figures are of then, nothing was spent now; its report can be read, but no call of this task can resume it or \
+             figures are from then; nothing was spent now; its report can be read, but no call of this task can resume it or \
              write to it"
         ]
     );

@@ -248,9 +248,9 @@ fn taken_over() -> Takeover {
 /// Returns the failure of a task that nobody has stopped: it, or the ended task above it, could not resume.
 fn could_not_go_on(task: TaskId, top: TaskId, why: &Failure) -> Failure {
     if task == top {
-        let message = format!("it was interrupted and could not go on: {}", why.message);
+        let message = format!("it was interrupted and could not resume: {}", why.message);
         return Failure { message, ..why.clone() };
     }
-    let message = format!("it was interrupted, and {top} above it could not go on: {}", why.message);
+    let message = format!("it was interrupted, and {top} above it could not resume: {}", why.message);
     Failure::new(FailureCode::AboveFailed, message)
 }

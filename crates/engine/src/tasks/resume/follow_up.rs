@@ -95,7 +95,7 @@ async fn wanted(engine: &EngineState, asked: &str, by: Option<TaskId>) -> Result
         if by.map_or(Ok(true), |by| is_own(journal.as_ref(), by, task, parent))? {
             return Ok(loaded);
         }
-        let message = format!("{task} is no sub-agent of this task; only the task that has it can go on with it");
+        let message = format!("{task} is not a sub-agent of this task; only its parent can resume it");
         Err(Failure::new(FailureCode::NotOwnTask, message))
     };
     let loaded = blocking(read).await;

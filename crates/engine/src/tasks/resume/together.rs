@@ -19,7 +19,7 @@ pub(crate) fn refuse_alone(journal: &dyn Journal, loaded: &LoadedTask, unseen: U
     let (task, root) = (job.task, job.root);
     let how = if unseen == Unseen::AreGone { "take over" } else { "resume" };
     let message =
-        format!("{task} works for {}, which waits for it; {how} {root}, and it resumes, too", parent.job.task);
+        format!("{task} works for {}, which waits for it; {how} {root}, and it resumes with it", parent.job.task);
     Err(Failure::new(FailureCode::WaitedFor, message).about([root.to_string()]))
 }
 

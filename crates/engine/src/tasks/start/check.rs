@@ -30,7 +30,7 @@ pub(crate) struct Checks<'a> {
 /// A request's choice of its agent.
 #[derive(Clone, Copy)]
 pub(crate) enum AgentChoice<'a> {
-    /// By name; the prompt may call a template.
+    /// The request names the agent; the prompt may call a template.
     Named,
     /// Chosen by the caller, whose prompt is taken word for word.
     Made(&'a AgentDefinition),
@@ -122,10 +122,7 @@ impl<'a> Checks<'a> {
         if !definition.delegable {
             return Err(Failure::new(
                 FailureCode::UnknownAgent,
-                format!(
-                    "`{name}` is no agent that can be delegated \
-                to"
-                ),
+                format!("`{name}` is not an agent that can be delegated to"),
             ));
         }
         let is_meant = self.agents.get_delegable(&request.agent).is_ok_and(|meant| meant.name == *name);

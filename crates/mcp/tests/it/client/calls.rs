@@ -39,7 +39,7 @@ async fn a_servers_tools_are_offered_and_called() {
         false by another name
         true it did not work
         true mcp_error: the MCP server `t` refused the call: `text` is missing (code -32602)
-        true mcp__t__echo was not run: its arguments are no JSON object"#]]
+        true mcp__t__echo was not run: its arguments are not a JSON object"#]]
     .assert_eq(&told.join("\n"));
     world.close().await;
 }

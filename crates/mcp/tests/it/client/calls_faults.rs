@@ -144,7 +144,7 @@ async fn oddities_affect_nothing_else() {
     expect![[r#"
         [unreadable content of kind "video"]
         beside it
-        mcp_error: the MCP server `t` answered with something that is no result of a tool; whether the call had its effect is not known
+        mcp_error: the MCP server `t` answered with something that is not a tool result; whether the call had its effect is not known
         hello"#]]
     .assert_eq(&told(&world).join("\n"));
     world.close().await;

@@ -67,7 +67,7 @@ impl TaskReports {
     }
 
     /// Adds a task that has not ended. If it does not work for the caller, its report is not delivered. A caller
-    /// without deliveries is no task, and can resume tasks that belong to nobody.
+    /// without deliveries is not a task, and can resume tasks that belong to nobody.
     fn open(&mut self, glance: &Glance, kin: &dyn Kin) {
         self.pieces.push(line(glance));
         let task = glance.task;
@@ -78,9 +78,11 @@ impl TaskReports {
                  ended"
             )),
             Stand::Interrupted if !kin.delivers() && glance.parent.is_none() => {
-                Some(format!("nobody runs {task}: there is no report until SendMessage resumes it"))
+                Some(format!("no process runs {task}: there is no report until SendMessage resumes it"))
             }
-            Stand::Interrupted => Some(format!("nobody runs {task}: there is no report unless a person resumes it")),
+            Stand::Interrupted => {
+                Some(format!("no process runs {task}: there is no report unless a person resumes it"))
+            }
         });
     }
 
@@ -117,7 +119,7 @@ impl TaskReports {
         self.read.reports.extend(unread);
     }
 
-    /// Without deliveries, the caller has to ask for reports.
+    /// Completes the answer with notes. Without deliveries, the caller has to ask for reports.
     pub(super) fn answer(self, mut answer: Answer, kin: &dyn Kin) -> ToolOutput {
         let text = self.pieces.join("\n\n");
         if self.tasks.is_empty() {

@@ -23,7 +23,7 @@ async fn a_read_only_task_has_a_shell_that_writes_nothing() {
     assert_eq!(project.done("Bash", command("cat a")).await, "as it was");
     let output = project.run("Bash", command("echo x > a")).await;
     assert!(output.failed && output.for_model.contains("Read-only file system"), "{}", output.for_model);
-    let why = "[Exit code 1; walls: commands of this task write nothing in the workspace (agent reader)]";
+    let why = "[Exit code 1; walls: commands of this task cannot write in the workspace (agent reader)]";
     assert!(output.for_model.ends_with(why), "{}", output.for_model);
     assert_eq!(project.failed("Bash", command("grep x a")).await, "[Exit code 1]", "the walls were not in its way");
     project.failed("Bash", command("touch b")).await;
@@ -39,7 +39,7 @@ async fn a_task_with_one_directory_writes_there_and_nowhere_else() {
     let output = project.run("Bash", command("echo x > docs/b")).await;
     assert_eq!(output.files_changed, ["docs/b"], "{}", output.for_model);
     let text = project.failed("Bash", command("echo x > src/b")).await;
-    assert!(text.ends_with("[Exit code 1; walls: this task writes only in docs]"), "{text}");
+    assert!(text.ends_with("[Exit code 1; walls: this task can write only in docs]"), "{text}");
     assert!(!project.path("src/b").exists());
 }
 

@@ -19,7 +19,7 @@ async fn an_answer_names_its_author_and_an_agents_answer_approves_nothing() {
     let agent = Sender::Task { task: id('p'), agent: "main".to_owned() };
     let output = answered(agent, Some(3)).await;
     expect![[r"
-        agent-pppppppppppp (main) answers. It is an agent: what it says is no approval by a person and gives no permission.
+        agent-pppppppppppp (main) answers. It is an agent: what it says is not a person's approval and gives no permission.
         [answer mark-1]
         The second one.
         [end mark-1]"]]

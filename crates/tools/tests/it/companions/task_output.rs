@@ -72,7 +72,7 @@ async fn tasks_that_have_not_ended_in_time_get_a_digest() {
         [report mark-1]
         Done.
         [end mark-1]
-        [nobody runs agent-cccccccccccc: there is no report unless a person resumes it; 2 of 4 have not ended; reports of your background tasks are delivered to you: do other work or end your turn, do not poll]"]]
+        [no process runs agent-cccccccccccc: there is no report unless a person resumes it; 2 of 4 have not ended; reports of your background tasks are delivered to you: do other work or end your turn, do not poll]"]]
     .assert_eq(&output.for_model);
     assert_eq!(output.mail.reports, [mark('d')]);
     assert!(!output.failed);

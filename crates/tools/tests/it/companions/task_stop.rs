@@ -51,7 +51,7 @@ async fn many_stopped_tasks_are_shown_in_part_and_counted() {
     *family.stopped.lock().unwrap() = (0..200).map(|_| cancelled('a', "", None)).collect();
     let text = family.project().done("TaskStop", json!({"task_id": id('a')})).await;
     assert_eq!(text.lines().count(), 31);
-    assert!(text.ends_with("\n[170 more below it were stopped, too]"), "{text}");
+    assert!(text.ends_with("\n[170 more below it were also stopped]"), "{text}");
 }
 
 #[tokio::test]
