@@ -59,7 +59,7 @@ pub(crate) struct ResumeArgs {
 }
 
 const EXAMPLES: &str = "\
-A resumed task keeps all that it recorded: no finished call is repeated, and the
+A resumed task keeps everything it recorded: no finished call is repeated, and the
 model learns which calls may or may not have happened. The contract stays; the
 permissions are those that the task had, within those granted now.
 
@@ -183,7 +183,7 @@ fn header(args: &ResumeArgs, journal: &dyn Journal, settings: &Settings) -> Resu
         CommandError::new(ErrorKind::NotFound, "no task of this project was interrupted")
             .hint("`sortie tasks list` lists all; `sortie resume ID \"…\"` resumes any of them")
     })?;
-    error::note(&format!("going on with {}, {}: {}", last.task_id, state(&last), words::title(&last.title)));
+    error::note(&format!("resuming {}, {}: {}", last.task_id, state(&last), words::title(&last.title)));
     Ok(last)
 }
 

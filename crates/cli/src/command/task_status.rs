@@ -135,7 +135,7 @@ impl Screen {
         for question in &self.legs.stand.questions {
             match question {
                 Question::Open { text, .. } => open.push(("asks", text.clone())),
-                Question::Approval { rule, .. } => approvals.push(("asks", format!("may it? {rule}"))),
+                Question::Approval { rule, .. } => approvals.push(("asks", format!("approval for {rule}"))),
             }
         }
         let n_open = open.len();
@@ -149,7 +149,7 @@ impl Screen {
             advice.push(("answer", "at the terminal of its run".to_owned()));
         }
         if *state == TaskState::Interrupted {
-            advice.push(("go on", format!("sortie resume {root_id}")));
+            advice.push(("resume", format!("sortie resume {root_id}")));
         }
         advice
     }

@@ -35,7 +35,7 @@ enum TemplatesCommand {
 
 const EXAMPLES: &str = "\
 A template is a Markdown file with front matter, in .sortie/templates of the
-project or in $XDG_CONFIG_HOME/sortie/templates. It is called after its file:
+project or in $XDG_CONFIG_HOME/sortie/templates. It is named after its file:
 
   ---
   description: Write tests for one file

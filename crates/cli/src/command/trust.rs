@@ -54,7 +54,7 @@ Examples:
   sortie trust --list
   sortie trust --revoke ../other";
 
-/// Most files listed one by one although they work untrusted, too.
+/// Most files listed one by one although they also work untrusted.
 const MOST_PLAIN: usize = 10;
 
 pub(crate) fn run(args: &TrustArgs, sources: &Sources) -> Result<ExitCode, CommandError> {

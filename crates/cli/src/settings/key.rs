@@ -22,7 +22,7 @@ pub(super) struct Key {
     pub(super) kind: Kind,
     /// `None` for an unset value or an empty list.
     pub(super) default: Option<Value>,
-    /// Second variable, next to `SORTIE_SECTION__KEY`, by a name that other programs use too. In the family of routes
+    /// Second variable, next to `SORTIE_SECTION__KEY`, by a name that other programs also use. In the family of routes
     /// it sets the main route; with `LIGHT_` before it, the light one.
     pub(super) variable: Option<&'static str>,
     pub(super) narrower: Narrower,
@@ -108,7 +108,7 @@ pub(super) static RESUME_DAYS: Always<u64> = number(
 pub(super) static CACHE: Always<bool> =
     switch("task_tool.cache", false, "reuse a read-only sub-agent's result if request and files are unchanged");
 pub(super) static INHERIT_CONTEXT_FILES: Always<bool> =
-    switch("task_tool.inherit_context_files", false, "give context files such as AGENTS.md to sub-agents too");
+    switch("task_tool.inherit_context_files", false, "also give context files such as AGENTS.md to sub-agents");
 pub(super) static CONTEXT_FILE_BYTES: Always<u64> = number(
     "task_tool.context_file_bytes",
     0..=MOST_CONTEXT_FILE_BYTES,
@@ -283,7 +283,7 @@ const fn number(path: &'static str, bounds: RangeInclusive<u64>, default: u64, d
     Always { key: Key { path, kind, default: value, variable: None, narrower: Narrower::Lower, doc }, default }
 }
 
-/// For numbers without a harmless direction: a lower one would burden a provider, or stop every run.
+/// Key for a number without a harmless direction: a lower one would burden a provider, or stop every run.
 const fn never_narrower(mut number: Always<u64>) -> Always<u64> {
     number.key.narrower = Narrower::Never;
     number
@@ -293,12 +293,12 @@ const fn optional(path: &'static str, kind: Kind, variable: Option<&'static str>
     Key { path, kind, default: None, variable, narrower: Narrower::Never, doc }
 }
 
-/// For limits that apply only if set.
+/// Key for a limit that applies only if set.
 const fn bound(path: &'static str, kind: Kind, doc: &'static str) -> Key {
     Key { path, kind, default: None, variable: None, narrower: Narrower::Lower, doc }
 }
 
-/// For lists that can only take something away.
+/// Key for a list that can only take something away.
 const fn only_narrowing(mut list: Key) -> Key {
     list.narrower = Narrower::Always;
     list

@@ -161,7 +161,7 @@ fn complaints(layer: &FileLayer) -> Vec<String> {
 fn bounded(mut warnings: Vec<String>) -> Vec<String> {
     let more = warnings.len().saturating_sub(MOST_WARNINGS);
     warnings.truncate(MOST_WARNINGS);
-    warnings.extend((more > 0).then(|| format!("{more} more lines of the project's file are ignored, too")));
+    warnings.extend((more > 0).then(|| format!("{more} more lines of the project's file are also ignored")));
     warnings
 }
 

@@ -37,7 +37,7 @@ pub(crate) struct Trusted {
 /// Reason to ignore a list.
 enum Distrust {
     Broken(String),
-    /// Others than the user can read or write it.
+    /// Other users can read or write it.
     Open {
         mode: u32,
     },
@@ -153,7 +153,7 @@ fn parse(text: &str) -> Result<Store, String> {
     let value: Value = serde_json::from_str(text).map_err(|error| format!("it is not valid JSON: {error}"))?;
     match value.get("version").and_then(Value::as_u64) {
         Some(VERSION) => {}
-        Some(newer) if newer > VERSION => return Err(format!("it is of a newer Sortie (version {newer})")),
+        Some(newer) if newer > VERSION => return Err(format!("it was written by a newer Sortie (version {newer})")),
         _ => return Err("it has no version".to_owned()),
     }
     let projects = value.get("projects").and_then(Value::as_object).ok_or("it has no projects")?;

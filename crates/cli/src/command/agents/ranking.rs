@@ -11,8 +11,8 @@ use crate::error::CommandError;
 use crate::render::print_json;
 use crate::text::{neutral, table};
 
-const TIES: &str = "those that share enough words come first, by score; between equal ones more shared words decide, \
-                    then the nearer origin (project, user, built in), then the name";
+const TIES: &str = "agents that share enough words come first, by score; ties go to the one with more shared words, \
+                    then the nearer origin (project, user, built in), then the first name";
 
 /// Prints the ranking. The exit code is 1 if no agent matches, as for a search without hits.
 pub(super) fn run(agents: &Registry, text: &str, limit: usize, format: ReportFormat) -> Result<ExitCode, CommandError> {

@@ -39,7 +39,7 @@ fn tools(agent: &AgentDefinition, defaults: &Defaults) -> String {
         (None, None) => {
             let known = tool_names();
             let denied: Vec<&str> = known.iter().map(String::as_str).filter(|tool| is_denied(tool)).collect();
-            let all = "all that its parent has";
+            let all = "everything that its parent has";
             return if denied.is_empty() { all.to_owned() } else { format!("{all}, but {}", denied.join(", ")) };
         }
     };

@@ -70,7 +70,7 @@ fn tier(probe: &Probe, machine: &Machine) -> Diagnosis {
         ),
         Tier::None => Diagnosis::error(
             "walls",
-            format!("none can be built, so that commands are refused ({why})"),
+            format!("none can be built, so commands are refused ({why})"),
             format!(
                 "{}; {}; as the last resort, `--unconfined` runs commands without walls",
                 machine.how_to_have_namespaces(),

@@ -28,7 +28,7 @@ pub(super) struct ListArgs {
     #[arg(long, value_name = "N", default_value = "20", value_parser = parse_count)]
     limit: usize,
 
-    /// List and count sub-agents too, each below its parent
+    /// Also list and count sub-agents, each below its parent
     #[arg(long)]
     all: bool,
 
@@ -38,7 +38,7 @@ pub(super) struct ListArgs {
 }
 
 const EXAMPLES: &str = "\
-An `interrupted` task has lost its process before it ended: `sortie resume ID`
+An `interrupted` task lost its process before it ended: `sortie resume ID`
 continues it, `sortie tasks stop ID` ends it. Its duration is the time in which
 a process ran it.
 

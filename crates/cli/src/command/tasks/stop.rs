@@ -209,7 +209,7 @@ impl Stopping {
     /// Error that names the tasks that do not end.
     fn hanging(&self, running: &[&TaskHeader]) -> CommandError {
         let secs = PATIENCE.as_secs();
-        let message = format!("{} was told to stop, and has not ended within {secs} s", self.task);
+        let message = format!("{} was told to stop, but did not end within {secs} s", self.task);
         let journal = &self.wired.journal;
         let advice = |header: &&TaskHeader| {
             let (own, root) = (journal.standing(header.task_id).ok()?, journal.standing(header.root_id).ok()?);

@@ -64,7 +64,7 @@ fn template(path: &str, bytes: &[u8]) -> String {
     match (templates.all(), findings.iter().find(|finding| finding.is_error())) {
         ([template], _) => {
             let name = &template.name;
-            format!("is the template `{name}`, which works untrusted too, but does not replace one of yours")
+            format!("is the template `{name}`, which also works untrusted, but does not replace one of yours")
         }
         (_, Some(error)) => format!("is no template: {}; {}", error.message, error.fix),
         (_, None) => "is no template".to_owned(),
@@ -102,7 +102,7 @@ fn agent(path: &str, dialect: Dialect, bytes: &[u8], tools: &[String]) -> (Strin
             (format!("replaces the built-in agent `{name}`"), false)
         }
         (Some(name), Some(definition)) if untrusted.all().contains(definition) => {
-            (format!("is the agent `{name}`, which works untrusted too"), true)
+            (format!("is the agent `{name}`, which also works untrusted"), true)
         }
         (Some(name), Some(_)) => (format!("is the agent `{name}` in full; untrusted, it is restricted"), false),
     }

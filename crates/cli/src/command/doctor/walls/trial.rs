@@ -54,7 +54,7 @@ fn on_output(yard: &TrialDirectory<'_>, tier: Tier, command: &str, verdict: impl
     }
 }
 
-/// Separate mounts and processes; separate users, too, if the others need that.
+/// Separate mounts and processes, and separate users if the others need that.
 fn namespaces(yard: &TrialDirectory<'_>, tier: Tier) -> Verdict {
     on_output(yard, tier, "readlink /proc/self/ns/mnt /proc/self/ns/pid /proc/self/ns/user", |output| {
         let own = |name: &str| fs::read_link(Path::new("/proc/self/ns").join(name)).unwrap_or_default();
