@@ -67,7 +67,8 @@ enum AgentsCommand {
 }
 
 const EXAMPLES: &str = "\
-Agents are Markdown files with front matter. If several have one name, the first in this list counts:
+Agents are Markdown files with front matter. If several have the same name, the
+first in this order counts:
   .sortie/agents and .claude/agents in the project
   $XDG_CONFIG_HOME/sortie/agents and ~/.claude/agents
   the agents built into Sortie

@@ -59,12 +59,12 @@ pub(crate) struct ResumeArgs {
 }
 
 const EXAMPLES: &str = "\
-A resumed task keeps everything it recorded: no finished call is repeated, and the
-model learns which calls may or may not have happened. The contract stays; the
-permissions are those that the task had, within those granted now.
+A resumed task keeps everything it recorded: no finished call is repeated, and
+the model learns which calls may or may not have happened. The contract stays.
+The permissions are those that the task had, within those granted now.
 
-Limits given here count from now on. The others are those that the task began
-with, or, if it was interrupted, what is left of them.
+Limits given here count from now on. Any other limit is the one that the task
+began with or, if it was interrupted, what is left of it.
 
 Examples:
   sortie resume
