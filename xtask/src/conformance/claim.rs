@@ -6,10 +6,10 @@ pub(super) fn ids(test: &str) -> Vec<String> {
     words.windows(2).filter_map(|pair| id(pair[0], pair[1])).collect()
 }
 
-fn id(document: &str, number: &str) -> Option<String> {
-    let known = document == "p" || matches!(document.as_bytes(), [b's', b'0'..=b'9']);
+fn id(design: &str, number: &str) -> Option<String> {
+    let known = design == "p" || matches!(design.as_bytes(), [b's', b'0'..=b'9']);
     let numbered = number.len() == 2 && number.bytes().all(|byte| byte.is_ascii_digit());
-    (known && numbered).then(|| format!("{}-{number}", document.to_uppercase()))
+    (known && numbered).then(|| format!("{}-{number}", design.to_uppercase()))
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use super::statement::{Statement, Statements};
 /// Every statement with its standing.
 #[derive(Debug)]
 pub(super) struct Page<'a> {
-    documents: Vec<Section<'a>>,
+    designs: Vec<Section<'a>>,
     /// Tests that check a statement which is on no list.
     strays: Vec<String>,
 }
@@ -45,7 +45,7 @@ of `envelope`. The number is the requirement's.
 ";
 
 const COUNTS_HEAD: &str = "\
-| document | statements | passed | by another command | wait | informative |
+| design | statements | passed | by another command | wait | informative |
 |---|--:|--:|--:|--:|--:|
 ";
 
@@ -53,22 +53,19 @@ impl<'a> Page<'a> {
     /// Makes the page of a run; `output` is the text that the test binary wrote.
     pub(super) fn of(statements: &'a Statements, output: &'a str) -> Self {
         let tests = Tests::of(output);
-        let documents = statements.documents.iter().map(|document| Section {
-            title: &document.title,
-            rows: statements
-                .of(document)
-                .map(|(id, statement)| (id, statement, tests.standing(id, statement)))
-                .collect(),
+        let designs = statements.designs.iter().map(|design| Section {
+            title: &design.title,
+            rows: statements.of(design).map(|(id, statement)| (id, statement, tests.standing(id, statement))).collect(),
         });
         let unknown = tests.claims().filter(|(_, id)| !statements.statements.contains_key(*id));
         let strays = unknown.map(|(test, id)| format!("{test} checks {id}, which is on no list")).collect();
-        Self { documents: documents.collect(), strays }
+        Self { designs: designs.collect(), strays }
     }
 
     /// One line for each statement, then the counts.
     pub(super) fn lines(&self) -> String {
         let mut text = String::new();
-        for (id, statement, standing) in self.documents.iter().flat_map(|section| &section.rows) {
+        for (id, statement, standing) in self.designs.iter().flat_map(|section| &section.rows) {
             writeln!(text, "{id} {} {standing} · {}", statement.level, statement.says).ok();
         }
         text + "\n" + &self.counts()
@@ -77,7 +74,7 @@ impl<'a> Page<'a> {
     fn counts(&self) -> String {
         let mut text = COUNTS_HEAD.to_owned();
         let mut total = [0; 5];
-        for section in &self.documents {
+        for section in &self.designs {
             let counts = section.counts();
             total.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
             let [all, passed, elsewhere, waiting, informative] = counts;
@@ -92,7 +89,7 @@ impl<'a> Page<'a> {
     /// The page as it stands in the documentation.
     fn markdown(&self) -> String {
         let mut text = format!("{OPENING}\n{}", self.counts());
-        for section in &self.documents {
+        for section in &self.designs {
             writeln!(text, "\n## {}\n\n| id | level | statement | |\n|---|---|---|---|", section.title).ok();
             for (id, statement, standing) in &section.rows {
                 writeln!(text, "| {id} | {} | {} | {standing} |", statement.level, statement.says).ok();
@@ -107,7 +104,7 @@ impl<'a> Page<'a> {
 
     /// Findings, each in one line.
     pub(super) fn findings(&self, committed: &Path) -> Result<Vec<String>> {
-        let rows = self.documents.iter().flat_map(|section| &section.rows);
+        let rows = self.designs.iter().flat_map(|section| &section.rows);
         let bad = rows.filter(|(_, _, standing)| !standing.is_good());
         let mut findings: Vec<String> = bad.map(|(id, _, standing)| format!("{id}: {standing}")).collect();
         findings.extend(self.strays.iter().cloned());
@@ -142,7 +139,7 @@ mod tests {
 
     fn statements() -> Statements {
         let text = r#"
-            documents = [{ id = "S2", title = "The second contract" }]
+            designs = [{ id = "S2", title = "The second contract" }]
             [statements]
             S2-01 = { level = "M", says = "it works" }
             S2-02 = { level = "F", says = "it will work", waits_for = "shell" }
@@ -158,7 +155,7 @@ mod tests {
         let page = Page::of(&statements, "test s2::s2_01_works ... ok\n");
         let markdown = page.markdown();
         expect![[r#"
-            | document | statements | passed | by another command | wait | informative |
+            | design | statements | passed | by another command | wait | informative |
             |---|--:|--:|--:|--:|--:|
             | The second contract | 4 | 1 | 1 | 1 | 1 |
             | **all** | **4** | **1** | **1** | **1** | **1** |

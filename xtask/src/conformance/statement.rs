@@ -12,21 +12,21 @@ const CAPABILITIES: [&str; 9] =
 /// Commands that check statements out of reach of our tests. The page names them as the ones to run; no statement
 /// counts as passed because of them.
 const OTHER_CHECKS: [&str; 1] = ["cargo xtask coverage"];
-/// Must, may, put off, outlook, guidance, information.
+/// Must, may, deferred, future, guidance, information.
 const LEVELS: [&str; 6] = ["M", "O", "D", "F", "G", INFORMATION];
 const INFORMATION: &str = "I";
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Statements {
-    pub(super) documents: Vec<Document>,
+    pub(super) designs: Vec<Design>,
     /// Statements by id: `S2-35`.
     pub(super) statements: BTreeMap<String, Statement>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Document {
+pub(super) struct Design {
     pub(super) id: String,
     pub(super) title: String,
 }
@@ -52,18 +52,18 @@ impl Statements {
     pub(super) fn parse(text: &str) -> Result<Self> {
         let statements: Self = toml::from_str(text)?;
         for (id, statement) in &statements.statements {
-            let Some((document, _)) = id.split_once('-') else { bail!("`{id}` is not an id like S2-35") };
-            if !statements.documents.iter().any(|known| known.id == document) {
-                bail!("{id}: there is no document {document}");
+            let Some((design, _)) = id.split_once('-') else { bail!("`{id}` is not an id like S2-35") };
+            if !statements.designs.iter().any(|known| known.id == design) {
+                bail!("{id}: there is no design {design}");
             }
             statement.check().with_context(|| id.clone())?;
         }
         Ok(statements)
     }
 
-    /// The statements of one document, in order.
-    pub(super) fn of<'a>(&'a self, document: &'a Document) -> impl Iterator<Item = (&'a str, &'a Statement)> {
-        let own = move |id: &str| id.split_once('-').is_some_and(|(name, _)| name == document.id);
+    /// Statements of one design, in order.
+    pub(super) fn of<'a>(&'a self, design: &'a Design) -> impl Iterator<Item = (&'a str, &'a Statement)> {
+        let own = move |id: &str| id.split_once('-').is_some_and(|(name, _)| name == design.id);
         self.statements.iter().map(|(id, statement)| (id.as_str(), statement)).filter(move |(id, _)| own(id))
     }
 }
@@ -98,19 +98,19 @@ mod tests {
     use super::*;
 
     fn read(statement: &str) -> Result<Statements> {
-        Statements::parse(&format!("[[documents]]\nid = \"S2\"\ntitle = \"t\"\n[statements]\n{statement}\n"))
+        Statements::parse(&format!("[[designs]]\nid = \"S2\"\ntitle = \"t\"\n[statements]\n{statement}\n"))
     }
 
     #[test]
-    fn every_statement_of_the_documents_is_on_the_list() {
+    fn every_statement_of_the_designs_is_on_the_list() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
         let list = Statements::read(&root.join(super::super::LIST)).unwrap();
         let counts: Vec<(&str, usize)> =
-            list.documents.iter().map(|document| (document.id.as_str(), list.of(document).count())).collect();
+            list.designs.iter().map(|design| (design.id.as_str(), list.of(design).count())).collect();
         assert_eq!(counts, [("S0", 71), ("P", 15), ("S1", 46), ("S2", 88), ("S3", 57), ("S4", 27)]);
-        for document in &list.documents {
-            for (number, (id, _)) in list.of(document).enumerate() {
-                assert_eq!(id, format!("{}-{:02}", document.id, number + 1), "without gaps");
+        for design in &list.designs {
+            for (number, (id, _)) in list.of(design).enumerate() {
+                assert_eq!(id, format!("{}-{:02}", design.id, number + 1), "without gaps");
             }
         }
     }
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_statement_belongs_to_a_document() {
+    fn a_statement_belongs_to_a_design() {
         assert!(read(r#"S9-01 = { level = "M", says = "x" }"#).is_err());
     }
 }

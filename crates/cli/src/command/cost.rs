@@ -38,7 +38,7 @@ pub(crate) struct CostArgs {
 const EXAMPLES: &str = "\
 Each call is charged at the price known when it was made. `sortie models` shows
 prices; models.toml, next to your configuration, adds to them. Tokens of a model
-without a price are shown, but not in the cost.
+without a price are shown, but not counted in the cost.
 
 Examples:
   sortie cost

@@ -23,7 +23,7 @@ use crate::wiring::Plan;
 #[derive(Debug, Args)]
 #[command(after_help = with_exit_codes(EXAMPLES))]
 pub(crate) struct RunArgs {
-    /// Request; `-` reads it from stdin, as does no prompt if stdin is not a terminal
+    /// Request; read from stdin if it is `-`, or missing while stdin is not a terminal
     prompt: Option<String>,
 
     /// With --template: its arguments as `NAME=VALUE`, then text; `-` reads the text from stdin

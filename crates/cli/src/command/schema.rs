@@ -34,6 +34,9 @@ enum Format {
 }
 
 const EXAMPLES: &str = "\
+Each contract is the Task tool of one kind of host, with its own names, input
+and results. `sortie --help` lists the contracts; --contract chooses one.
+
 Examples:
   sortie schema
   sortie schema --format anthropic

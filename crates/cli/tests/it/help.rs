@@ -160,14 +160,14 @@ fn the_first_screen_names_the_commands_and_the_exit_codes() {
               --unconfined              Run commands without walls, with all your rights; see `sortie
                                         doctor`
 
-        Contracts, the JSON dialects of the Task tool, by the host that speaks them:
-          sortie        Sortie's own: every field, limits and the full outcome (default)
-          envelope      MyCodeAgent: status, data, text, stats and context; two models
-          result        wave-agent: success, content and shortResult; agents from files
-          delegate      asimi-cli: one `task` text in; success, files and summary out
-          typed         gencode, after Claude Code: typed agents, background and resume
-          child         opencode: child sessions; summary, toolCalls and tokensUsed
-          child-recipe  short form of `child`, with `agentType` and `tokens`
+        Contracts, the JSON dialects of the Task tool, by the kind of host they suit:
+          sortie        any host: every field, limits and the full outcome (default)
+          envelope      all tools answer in one envelope; fixed roles, two models
+          result        users write their own agents and see the messages of each
+          delegate      large jobs are handed off to keep the host's own context small
+          typed         like Claude Code: agent types, model tiers, background, resuming
+          child         like opencode: a parent session opens child sessions
+          child-recipe  a minimal agent loop: the shorter form of `child`
         The names s0 to s4 stand for envelope, result, delegate, typed and child.
 
         Examples:

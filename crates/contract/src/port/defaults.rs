@@ -121,7 +121,7 @@ impl Defaults {
         report_cap: ReportCap::Bytes(8000),
         max_turns: 30,
         max_turns_asked: None,
-        // The documents behind the dialects have limits of their own for that.
+        // The designs behind the dialects bound a repeating task in their own ways.
         ends_circles: false,
     };
 

@@ -180,7 +180,7 @@ fn s4_16_the_cost_is_given_only_if_all_of_it_is_known() {
         contract.encode(&call("{}"), Ok(outcome)).get("cost").and_then(Value::as_f64)
     };
     assert_eq!(cost(Child::Session, &outcome), Some(0.0125));
-    assert_eq!(cost(Child::Recipe, &outcome), None, "S4-17: it has the document's keys and no others");
+    assert_eq!(cost(Child::Recipe, &outcome), None, "S4-17: it has the keys of the design and no others");
     outcome.usage.priced_tokens -= 1;
     assert_eq!(cost(Child::Session, &outcome), None, "an incomplete sum is no cost");
 }

@@ -118,7 +118,7 @@ async fn a_circle_is_detected_in_outputs_that_contain_their_duration() {
     request.limits.max_turns = Some(8);
     let outcome = world.run(request).await;
     assert_eq!(n_reminders(&world), 1);
-    assert_eq!(outcome.reason, Some(Limit::Turns), "the documents have their own say in how long it goes on");
+    assert_eq!(outcome.reason, Some(Limit::Turns), "the designs have their own limits for this");
 }
 
 #[tokio::test]

@@ -19,7 +19,7 @@ use crate::error::{CommandError, ErrorKind};
 use crate::render::print_json;
 use crate::settings::Settings;
 
-/// Send a message to a running task; it reads it at its next turn
+/// Send a message, which a running task reads at its next turn
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct SendArgs {
