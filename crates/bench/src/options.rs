@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn senseless_flags_are_refused() {
+    fn invalid_flags_are_refused() {
         for flags in ["--chek", "--runs", "--runs 0", "--only start,nothing", "--write --only start"] {
             assert_eq!(parse(flags), None, "{flags}");
         }

@@ -1,4 +1,4 @@
-//! Going on and stopping: how soon a task that was killed asks its model again, and how soon a large tree is stopped.
+//! Resuming and stopping: the time until a killed task asks its model again, and until a large tree has stopped.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;

@@ -49,7 +49,7 @@ pub(super) fn reads(children: usize, delay_ms: u32) -> Value {
     json!({ "rules": rules })
 }
 
-/// This many turns of one read each, and then an answer, or none ever. All calls differ: equal ones would be a circle.
+/// This many turns of one read each, and then an answer, or none ever. All calls differ: equal ones would be a loop.
 pub(super) fn long(turns: usize, answers: bool) -> Value {
     let read = |turn: usize| call("Read", &json!({ "file_path": FILES[0], "limit": 100 + turn }));
     let mut rules: Vec<Value> = (0..turns).map(|turn| rule(LONG, turn, 0, &[read(turn)])).collect();
@@ -67,7 +67,7 @@ pub(super) fn errand() -> Value {
 }
 
 /// A background sub-agent, then a turn that ends while it works, and so on, this many times. Its only reply takes
-/// `delay_ms`, and no other agent works meanwhile. All prompts and reports differ: equal ones would be a circle.
+/// `delay_ms`, and no other agent works meanwhile. All prompts and reports differ: equal ones would be a loop.
 pub(super) fn wake_ups(times: usize, delay_ms: u32) -> Value {
     let waiting = [json!({ "text": "I wait." })];
     let mut rules: Vec<Value> = (0..times)

@@ -140,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_count_only_if_both_found_as_much() {
+    fn times_count_only_if_both_found_the_same_number() {
         let [query, ..] = &QUERIES;
         assert!(check(query, "64 matches in 15 files", 64).is_ok());
         assert!(check(query, "first 250 files", MAX_LINES + 1).is_ok());

@@ -180,7 +180,7 @@ mod tests {
 "#;
 
     #[test]
-    fn a_log_tells_span_and_concurrency() {
+    fn a_log_shows_span_and_concurrency() {
         let traffic = Traffic::parse(LOG).unwrap().unwrap();
         assert_eq!(traffic.first_arrival(), Some(Duration::from_millis(1)));
         assert_eq!(traffic.span(), Duration::from_millis(3));
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_tells_how_long_each_parent_took_to_wake_up() {
+    fn a_log_shows_how_long_each_parent_took_to_wake_up() {
         let woken = r#"{"event":"request","unix_us":6500,"turn":2,"connection":2}
 {"event":"answer","unix_us":7000,"status":200,"connection":2}
 "#;

@@ -36,7 +36,7 @@ use crate::run::model_call::{ModelCaller, NoReply};
 use crate::run::next_reply::{Response, next_reply};
 use crate::run::parked::{WakeUps, last_word};
 use crate::run::read_mail::{read_mail, room_for_reports};
-use crate::run::reminders::remind_of_circle;
+use crate::run::reminders::remind_of_loop;
 
 /// One leg of a task in progress. Its state is in the record; the rest here is not recorded.
 pub(crate) struct Run<'a> {
@@ -81,7 +81,7 @@ impl Run<'_> {
 
     async fn work(&mut self) -> Result<Ending, JournalError> {
         loop {
-            remind_of_circle(self).await?;
+            remind_of_loop(self).await?;
             read_mail(self).await?;
             let reply = match next_reply(self, ToolChoice::Auto).await? {
                 Response::Reply(reply) => reply,

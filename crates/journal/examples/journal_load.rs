@@ -173,7 +173,7 @@ async fn write_events(path: &Path, count: u64) -> Result<(), Box<dyn Error>> {
 /// Peak memory of this process, in kilobytes.
 fn peak() -> Result<u64, Box<dyn Error>> {
     let status = std::fs::read_to_string("/proc/self/status")?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).ok_or("no memory is told")?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).ok_or("no memory is reported")?;
     Ok(line.trim().trim_end_matches(" kB").parse()?)
 }
 

@@ -193,7 +193,7 @@ pub struct RuleError {
 
 impl fmt::Display for RuleError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` is no rule: {}", self.rule, self.fault)?;
+        write!(f, "`{}` is not a rule: {}", self.rule, self.fault)?;
         self.owner.as_ref().map_or(Ok(()), |owner| write!(f, " (in {owner})"))
     }
 }

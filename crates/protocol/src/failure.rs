@@ -82,7 +82,7 @@ failure_codes! {
     Vetoed = "vetoed",
     /// The agent needs a tool that it is not allowed.
     ToolAccess = "tool_access",
-    /// The agent is already at work further up.
+    /// The agent is already running further up.
     Circular = "circular",
     Depth = "depth",
     DelegationOff = "delegation_off",

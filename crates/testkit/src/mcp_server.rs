@@ -119,7 +119,7 @@ impl Server<'_> {
         ];
         if self.role == "curious" {
             tools.extend([tool("ask", "asks a thousand times"), tool("pester", "asks and never listens")]);
-            tools.push(tool("toil", "does not listen until it is told to go on"));
+            tools.push(tool("toil", "ignores messages until it is told to continue"));
         }
         if self.changes > 0 {
             tools.push(tool("late", "came later"));

@@ -23,7 +23,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_that_only_resembles_an_id_is_no_claim() {
+    fn a_word_that_only_resembles_an_id_is_not_a_claim() {
         for name in ["s2::both_wires", "s2::s2_3_is_short", "a::step_09", "a::s2_350", "a::pages_01"] {
             assert_eq!(ids(name), Vec::<String>::new(), "{name}");
         }

@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn the_commands_that_statements_are_left_to_exist() {
+    fn the_commands_that_check_statements_exist() {
         for check in OTHER_CHECKS {
             let name = check.strip_prefix("cargo xtask ").unwrap();
             assert!(crate::command(name).is_some(), "{check}");
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_statement_is_left_to_a_known_command_only() {
+    fn only_a_known_command_checks_a_statement() {
         assert!(read(r#"S2-01 = { level = "M", says = "x", checked_by = "cargo xtask coverage" }"#).is_ok());
         assert!(read(r#"S2-01 = { level = "M", says = "x", checked_by = "eye" }"#).is_err());
         let both = r#"S2-01 = { level = "M", says = "x", checked_by = "cargo xtask coverage", waits_for = "shell" }"#;

@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn doors_are_open_to_those_who_may() {
+    fn doors_are_open_to_the_crates_that_may_use_them() {
         assert_eq!(check("crates/sandbox/src/a.rs", "unsafe { std::fs::read(p) }"), "");
         assert_eq!(check("crates/cli/src/a.rs", "println!(\"{}\", std::env::var(\"HOME\"))"), "");
         assert_eq!(check("crates/testkit/src/bin/a.rs", "println!(\"x\")"), "");

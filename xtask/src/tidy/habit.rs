@@ -137,14 +137,14 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_two_types_bear_is_found_and_a_private_one_is_not() {
+    fn a_name_shared_by_two_types_is_found_and_a_private_one_is_not() {
         let found = "error: crates/a/src/a.rs:2: a second type `A`; the first is at crates/a/src/a.rs:1\n    mend: name each after what only it is";
         assert_eq!(check(twin_types, "pub struct A;\nmod b { pub(crate) enum A {} }\n"), [found]);
         assert_eq!(check(twin_types, "pub struct A;\nmod b { struct A; pub(super) enum A {} }\n"), [] as [&str; 0]);
     }
 
     #[test]
-    fn a_doc_comment_that_leans_is_found_and_a_line_within_one_is_not() {
+    fn a_leaning_doc_comment_is_found_and_a_line_within_one_is_not() {
         let found = "error: crates/a/src/a.rs:1: a doc comment begins with `Of`\n    mend: begin with a noun or a verb, and name who does it";
         assert_eq!(check(leaning_docs, "/// Of these, the first.\nfn f() {}\n"), [found]);
         assert_eq!(check(leaning_docs, "//! The same again.\n//!\n//! Whoever reads this.\n").len(), 2);

@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn functions_have_parameters_and_those_who_may_call() {
+    fn functions_have_parameters_and_a_visibility() {
         let tokens = tokens(
             "pub(in crate::a) const fn f<T: Fn(A, B) -> C>(&self, (a, b): (A, B), c: D<E, F>,) {}\
              fn g() { let h: fn(A) = i; } pub extern \"\" fn j(k: bool) {}",

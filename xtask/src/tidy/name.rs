@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn types_named_by_empty_words_are_found() {
+    fn types_named_with_empty_words_are_found() {
         let text = "pub struct TaskManager<T> {}\nenum EventHandler {\n}\npub(crate) trait Processor: Send {}\ntype CommonResult = ();\n";
         assert_eq!(
             render(&types(&File::new("crates/a/src/a.rs", text))),
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn files_named_by_empty_words_are_found() {
+    fn files_named_with_empty_words_are_found() {
         for (path, found) in [
             ("crates/a/src/utils.rs", true),
             ("crates/a/src/test_helpers.rs", true),

@@ -223,5 +223,5 @@ fn a_stored_grant_is_narrowed_only_by_its_current_definition() {
     assert!(renewed(&more).layers.iter().all(|layer| !layer.approves_reads), "and nothing is approved");
     let less = AgentDefinition { disallowed_tools: vec!["Grep".to_owned()], ..before.clone() };
     assert_eq!(offered(renewed(&less)), "Read LS Glob");
-    assert_eq!(renew(&renewed(&less), &less, &tools()), renewed(&less), "however often it goes on");
+    assert_eq!(renew(&renewed(&less), &less, &tools()), renewed(&less), "however often it resumes");
 }

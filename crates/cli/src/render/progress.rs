@@ -21,7 +21,7 @@ use parallel_start::ParallelStart;
 const SHELL: &str = "Bash";
 
 /// Activity of a resumed task that has nothing new to do yet.
-const GOES_ON: &str = "resumes where it stopped";
+const RESUMES: &str = "resumes where it stopped";
 
 /// Lines that a display wants.
 #[derive(Debug, Clone, Copy)]
@@ -184,7 +184,7 @@ impl Progress {
                 self.titles.insert(job.task, job.title.clone());
                 self.start(event, &job.config, &job.prompt)
             }
-            Fact::TaskResumed { config, prompt, .. } => self.start(event, config, prompt.as_deref().unwrap_or(GOES_ON)),
+            Fact::TaskResumed { config, prompt, .. } => self.start(event, config, prompt.as_deref().unwrap_or(RESUMES)),
             Fact::TaskEnded { outcome } => {
                 self.ended.insert(event.task_id);
                 let Working { subject, shown, messages, .. } = self.working.remove(&event.task_id)?;

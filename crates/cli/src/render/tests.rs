@@ -165,7 +165,7 @@ fn more_workers_than_rows_are_counted_instead_of_shown() {
             "  explore agent-aaaaaaaaaaaa working… · 0.0s",
             "  explore agent-bbbbbbbbbbbb working… · 0.0s",
             "  explore agent-cccccccccccc working… · 0.0s",
-            "  … and 5 more at work",
+            "  … and 5 more working",
         ]
     );
 }

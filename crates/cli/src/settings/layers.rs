@@ -164,7 +164,7 @@ impl Layers {
             let shared =
                 variable::shared_name(entry.key, route).map(|name| format!("set {name}, or ")).unwrap_or_default();
             return Err(CommandError::usage(format!(
-                "{flag}: `{path}` is not taken from the command line, where others can see it"
+                "{flag}: `{path}` cannot be set on the command line, where others can see it"
             ))
             .hint(format!("{shared}name a variable in `routes.{route}.api_key_env`")));
         }

@@ -4,7 +4,7 @@
 //! A test's name carries the ids of its statements, such as `s2_35` or `p_09`. `statements.toml` lists them all, and
 //! `cargo xtask conformance` compares the two.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails where it stands")]
+#![expect(clippy::unwrap_used, reason = "a failing test may panic")]
 
 #[path = "../it/world.rs"]
 #[expect(dead_code, reason = "shared with the other suite, which needs more of it")]

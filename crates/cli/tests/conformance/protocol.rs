@@ -108,7 +108,7 @@ fn p_01_p_02_p_03_p_04_p_05_p_06_p_07_p_08_every_ending_follows_the_general_prot
         let result = answer(&run);
         assert_eq!(result["status"], status, "{result:#}");
         assert_eq!(result["error"]["code"].as_str(), code, "{result:#}");
-        assert_eq!(run.ended.stdout, format!("{DONE}\n"), "the main agent goes on");
+        assert_eq!(run.ended.stdout, format!("{DONE}\n"), "the main agent continues");
     }
 }
 
@@ -146,7 +146,7 @@ fn p_12_no_answer_before_the_deadline_is_a_timeout_and_the_connection_is_closed(
         let run = run_with(&World::new(), wire, script, &flags);
         let result = answer(&run);
         assert_eq!(result["error"], json!({"code": "TIMEOUT", "message": "timed out after 1000ms"}));
-        assert_eq!(run.ended.stdout, format!("{DONE}\n"), "the main agent goes on");
+        assert_eq!(run.ended.stdout, format!("{DONE}\n"), "the main agent continues");
         crate::program::wait_for(&run.server, |traffic| traffic.abandoned == 1 && traffic.open_connections == 0);
         assert_eq!(run.sub_agents().len(), 1, "and nothing more is asked");
     }
@@ -159,7 +159,7 @@ fn p_12_a_model_that_goes_silent_or_sends_no_content_is_a_timeout() {
         let flags = ["--set", "llm.idle_timeout_seconds=1", "--set", "llm.max_retries=0"];
         let run = run_with(&World::new(), "anthropic", script, &flags);
         assert_eq!(answer(&run)["error"]["code"], "TIMEOUT", "{fault:?}");
-        assert_eq!(run.ended.stdout, format!("{DONE}\n"), "the main agent goes on");
+        assert_eq!(run.ended.stdout, format!("{DONE}\n"), "the main agent continues");
     }
 }
 
@@ -213,7 +213,7 @@ fn s0_37_p_07_the_arguments_come_back_digit_by_digit() {
 }
 
 #[test]
-fn p_13_a_route_that_serves_as_asked_is_no_fallback() {
+fn p_13_a_route_that_serves_as_requested_is_not_a_fallback() {
     let mut arguments = arguments("explore");
     arguments["model"] = json!("light");
     let run = run(&World::new(), "anthropic", delegating(arguments).otherwise(reply::text("FINAL")));

@@ -3,10 +3,10 @@
 mod asking;
 mod errand;
 mod failures;
-mod going_on;
 mod interface;
 mod models;
 mod purpose;
+mod resuming;
 mod roles;
 mod tools;
 mod trace;

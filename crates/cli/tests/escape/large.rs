@@ -50,7 +50,7 @@ fn s14_a_crowded_directory_is_listed_in_part_with_a_note() {
 }
 
 #[test]
-fn s14_a_directory_below_thousands_of_others_is_no_trap() {
+fn s14_a_directory_below_thousands_of_others_is_not_a_trap() {
     as_each_user(|world| {
         // Made level by level, because no path is long enough to name it.
         let mut deepest = rustix::fs::open(world.path("workspace"), OFlags::DIRECTORY, Mode::empty()).unwrap();

@@ -68,7 +68,7 @@ fn s06_nothing_is_created_outside_through_a_link() {
 }
 
 #[test]
-fn s07_another_name_of_a_protected_file_is_no_way_to_change_it() {
+fn s07_another_name_of_a_protected_file_does_not_help_to_change_it() {
     as_each_user(|world| {
         let denied = world.write("workspace/secrets/key.txt", "first line\nof a key\n");
         fs::hard_link(&denied, world.path("workspace/copy.txt")).unwrap();

@@ -5,7 +5,7 @@
 //! A test's name begins with the id of the attack. `table.rs` lists all ids, with the proof of each or its obstacle. As
 //! root, each test runs the program twice: as root, and as an unprivileged user.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails where it stands")]
+#![expect(clippy::unwrap_used, reason = "a failing test may panic")]
 
 mod aftermath;
 mod agents;

@@ -111,7 +111,7 @@ fn yes_runs_the_call_once_and_the_next_one_is_asked_again() {
 }
 
 #[test]
-fn what_was_typed_before_the_question_is_no_answer_to_it() {
+fn text_typed_before_the_question_is_not_an_answer_to_it() {
     let (world, server) = (World::new(), writing(&["notes.md"]));
     let mut session = Session::start(world.sortie(["run", "WRITE"]).on(&server, "anthropic"));
     session.types("y\ny\ny\n");

@@ -116,7 +116,7 @@ fn a_reader_that_goes_away_ends_the_run_without_a_panic() {
 }
 
 #[test]
-fn a_list_whose_reader_goes_away_is_no_error() {
+fn a_list_whose_reader_goes_away_is_not_an_error() {
     let world = World::new();
     let mut child =
         world.sortie(["schema"]).into_command().stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();

@@ -1,17 +1,16 @@
 //! The command line as a person or a program meets it: the real binary, in a world of its own.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails where it stands")]
+#![expect(clippy::unwrap_used, reason = "a failing test may panic")]
 
 mod agents;
-mod apart;
 mod ask;
 mod ask_meanwhile;
 mod background;
+mod background_task;
 mod bad_input;
 mod cache;
 mod config;
 mod cost;
-mod crowd;
 mod doctor;
 mod doctor_git;
 mod doctor_walls;
@@ -20,7 +19,6 @@ mod explain;
 mod explain_agents;
 mod following;
 mod formats;
-mod going_on;
 mod help;
 mod hooks;
 mod hooks_at_work;
@@ -32,10 +30,10 @@ mod legs;
 mod limits;
 mod local;
 mod lost_commands;
+mod many_sub_agents;
 mod mcp;
 mod mcp_http;
 mod mcp_servers;
-mod misfits;
 mod models;
 mod offline_answers;
 mod own_commands;
@@ -43,6 +41,7 @@ mod own_files;
 mod permissions;
 mod project_files;
 mod resume;
+mod resumed_tasks;
 mod retention;
 mod routes;
 mod run;
@@ -53,10 +52,11 @@ mod signals;
 mod stopping;
 mod structured;
 mod task;
+mod task_commands;
 mod tasks;
 mod templates;
 mod terminal;
 mod transcript;
 mod trust;
-mod wishes;
 mod world;
+mod wrong_settings;

@@ -162,13 +162,13 @@ fn a_handle_outlives_its_server_and_shows_how_to_resume_its_task() {
     let mut session = Session::open_newest(world.sortie(["mcp"]).on(&server, "anthropic"), &asking);
     let got = session.ask("tasks/get", task.clone());
     assert_eq!(got["result"]["status"], "input_required", "{got}");
-    assert_eq!(got["result"]["inputRequests"]["go_on"]["method"], "elicitation/create");
+    assert_eq!(got["result"]["inputRequests"]["resume"]["method"], "elicitation/create");
     let mut answered =
-        |answer| session.ask("tasks/update", json!({"taskId": task["taskId"], "inputResponses": {"go_on": answer}}));
+        |answer| session.ask("tasks/update", json!({"taskId": task["taskId"], "inputResponses": {"resume": answer}}));
     // A question that is dismissed, or not understood, stays open.
     assert!(answered(json!({"action": "cancel"})).get("error").is_none());
     assert_eq!(answered(json!({}))["error"]["code"], -32602);
-    let updated = answered(json!({"action": "accept", "content": {"go_on": true}}));
+    let updated = answered(json!({"action": "accept", "content": {"resume": true}}));
     assert!(updated.get("error").is_none(), "{updated}");
     // The task finishes, whether the host is there or not.
     session.close();

@@ -154,7 +154,7 @@ fn an_unusable_route_is_named_and_stops_only_requests_for_it() {
         no model is set: `offline`, the built-in rule-based model, serves; set ANTHROPIC_API_KEY, OPENAI_API_KEY or
         GEMINI_API_KEY, or for any compatible server LLM_MODEL_ID, LLM_BASE_URL and LLM_API_KEY
     "#]].assert_eq(&listed.transcript());
-    assert_eq!(world.sortie(["run", "Where is it?"]).run().code, 0, "others go on");
+    assert_eq!(world.sortie(["run", "Where is it?"]).run().code, 0, "others continue");
     expect![[r#"
         exit 2
         --- stderr

@@ -178,7 +178,7 @@ fn an_invalid_rule_is_an_error_with_its_line() {
         &[],
         &expect![[r#"
         exit 2
-        error: <dir>/home/.config/sortie/config.toml:4: `permissions.allow`: `Edit(` is no rule: its last character should be the `)` that closes the pattern
+        error: <dir>/home/.config/sortie/config.toml:4: `permissions.allow`: `Edit(` is not a rule: its last character should be the `)` that closes the pattern
     "#]],
     );
     check(
@@ -210,7 +210,7 @@ fn an_invalid_rule_is_an_error_with_its_line() {
         &["--deny", "Еdit"],
         &expect![[r#"
         exit 2
-        error: --deny: `permissions.deny`: `Еdit` is no rule: `Е` is not allowed in a tool's name, even if it looks like a plain letter
+        error: --deny: `permissions.deny`: `Еdit` is not a rule: `Е` is not allowed in a tool's name, even if it looks like a plain letter
     "#]],
     );
     check(

@@ -43,7 +43,7 @@ pub(crate) fn on_terminal(invocation: Invocation, term: &str) -> (String, String
 }
 
 #[test]
-fn a_terminal_gets_boxes_and_working_lines_and_stdout_only_the_answer() {
+fn a_terminal_gets_boxes_and_working_lines_and_stdout_gets_only_the_answer() {
     let (world, server) = (World::new(), ScriptedServer::start(delegating()).unwrap());
     let (stdout, shown) = on_terminal(world.sortie(["run", "QUESTION"]).on(&server, "anthropic"), "xterm");
     assert_eq!(stdout, "Errors are made in `src/auth.rs:2`.\n");

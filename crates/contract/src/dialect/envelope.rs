@@ -82,7 +82,7 @@ impl Contract for Envelope {
                 "subagent_type": {
                     "type": "string",
                     "enum": agent_names::names(TYPES),
-                    "description": "Which subagent does it",
+                    "description": "Type of subagent",
                 },
                 "model": {
                     "type": "string",

@@ -46,7 +46,7 @@ impl Contract for Sortie {
                 "subagent_type": {"type": "string", "enum": names, "default": DEFAULT_AGENT},
                 "model": {"type": "string", "description": "Only on request"},
                 "run_in_background": {"type": "boolean", "description": "Answer at once; the report comes later"},
-                "resume": {"type": "string", "description": "Id of one that ended: it goes on with this prompt"},
+                "resume": {"type": "string", "description": "Id of an ended task to resume with this prompt"},
                 // Parsing checks their types; in the schema they would only cost tokens.
                 "limits": {
                     "type": "object",
@@ -73,7 +73,7 @@ impl Contract for Sortie {
     }
 
     fn defaults(&self) -> Defaults {
-        Defaults { companions: true, ends_circles: true, ..Defaults::PLAIN }
+        Defaults { companions: true, ends_loops: true, ..Defaults::PLAIN }
     }
 
     fn decode(&self, arguments: &str) -> Result<TaskRequest, Failure> {

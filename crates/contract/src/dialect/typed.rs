@@ -57,7 +57,7 @@ const TURNS_ASKED: &str = " turns were asked for; ";
 const MODELS: [&str; 3] = ["haiku", "sonnet", "opus"];
 
 /// Text in place of a report that does not exist yet: nobody waits for the call, or no longer.
-const LAUNCHED: &str = "Not finished: it works on in the background, and its report follows when it ends.";
+const LAUNCHED: &str = "Not finished: it continues in the background, and its report follows when it ends.";
 
 const GUIDELINES: &str = "
 
@@ -98,7 +98,7 @@ impl Contract for Typed {
                 "prompt": {"type": "string", "minLength": 1, "description": "Detailed task instructions"},
                 "subagent_type": {"type": "string", "enum": names, "description": "Agent specialization"},
                 "model": {"type": "string", "enum": MODELS, "description": "Model to use; by type if not given"},
-                "run_in_background": {"type": "boolean", "description": "Return at once and work on"},
+                "run_in_background": {"type": "boolean", "description": "Run in the background"},
                 "resume": {"type": "string", "description": "Agent ID to resume"},
                 "max_turns": {"type": "number", "exclusiveMinimum": 0, "description": "Max conversation turns"},
             },
@@ -228,7 +228,9 @@ fn rejection(call: &Call<'_>, failure: &Failure) -> String {
     let why = reason(call, failure);
     match json::text_field(call.arguments, "resume").trim() {
         // The hook has also seen an id, as if there were an agent.
-        "" if failure.code == FailureCode::Vetoed => format!("{why}; nothing was started: this agentId is nobody's"),
+        "" if failure.code == FailureCode::Vetoed => {
+            format!("{why}; nothing was started: this agentId belongs to no task")
+        }
         "" => why,
         _ => format!("Resume failed: {why}"),
     }

@@ -15,7 +15,7 @@ pub(crate) enum Cause {
     SwitchedOff,
     /// A rule, a person or a hook refused.
     Refused,
-    /// The agent is already at work further up.
+    /// The agent is already running further up.
     Circle,
     Depth,
     /// The agent needs a tool that it may not use.

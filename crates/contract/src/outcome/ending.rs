@@ -68,7 +68,7 @@ fn reached(limit: Limit) -> &'static str {
         Limit::Deadline | Limit::Stalled => "the time ran out",
         Limit::Context => "the context window was full",
         Limit::Output => "the reply ran into the cap on one reply",
-        Limit::Loop => "the same was done again and again",
+        Limit::Loop => "the same calls were repeated",
     }
 }
 

@@ -39,7 +39,7 @@ pub struct Defaults {
     /// can only lower it.
     pub max_turns_asked: Option<u32>,
     /// True if a task that keeps repeating itself ends before its turns run out.
-    pub ends_circles: bool,
+    pub ends_loops: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -122,7 +122,7 @@ impl Defaults {
         max_turns: 30,
         max_turns_asked: None,
         // The designs behind the dialects bound a repeating task in their own ways.
-        ends_circles: false,
+        ends_loops: false,
     };
 
     /// Returns this dialect's entry for an agent, by the agent's own name in any case.

@@ -25,7 +25,7 @@ fn s0_01_s0_21_to_s0_24_the_tool_and_its_four_fields() {
             "prompt": {"type": "string", "description": "Full instructions for the subagent"},
             "subagent_type": {
                 "type": "string", "enum": ["general", "explore", "summary", "plan"],
-                "description": "Which subagent does it",
+                "description": "Type of subagent",
             },
             "model": {
                 "type": "string", "enum": ["main", "light"],
@@ -372,7 +372,7 @@ fn p_13_another_route_than_the_intended_one_is_a_fallback() {
 }
 
 #[test]
-fn p_13_an_agents_own_model_is_no_fallback() {
+fn p_13_an_agents_own_model_is_not_a_fallback() {
     let own = ModelChoice { route: "local".to_owned(), id: "m".to_owned() };
     let outcome = TaskOutcome { model: own, ..completed("x") };
     let unasked = r#"{"description":"d","prompt":"p","subagent_type":"explore"}"#;

@@ -20,7 +20,7 @@ fn reject(failure: &Failure) -> Value {
 }
 
 #[test]
-fn s1_01_to_s1_08_the_schema_is_the_documents() {
+fn s1_01_to_s1_08_the_schema_is_the_designs() {
     assert_eq!(ToolResult.tool_name(), "Task", "S1-01");
     let document = r##"{
       "type": "object",

@@ -206,13 +206,13 @@ fn only_a_start_rejected_by_a_hook_says_that_its_id_belongs_to_nobody() {
     let vetoed = Failure::new(FailureCode::Vetoed, "not on Sundays").about([AGENT_ID]);
     let error = |arguments: &str| Typed.encode(&call(arguments), Err(&vetoed))["error"].clone();
     let background = arguments("run_in_background", json!(true));
-    assert_eq!(error(&background), "not on Sundays; nothing was started: this agentId is nobody's");
+    assert_eq!(error(&background), "not on Sundays; nothing was started: this agentId belongs to no task");
     assert_eq!(error(&arguments("resume", json!(AGENT_ID))), "Resume failed: not on Sundays");
 }
 
 #[test]
 fn s3_14_s3_32_a_task_in_the_background_is_an_id_and_an_output_file() {
-    let result = "Not finished: it works on in the background, and its report follows when it ends.";
+    let result = "Not finished: it continues in the background, and its report follows when it ends.";
     let mut expected = json!({
         "success": true, "agentId": AGENT_ID, "result": format!("{result} The output file is for people."),
         "outputFile": "/state/reports/x-output.log"
@@ -265,7 +265,7 @@ fn s3_09_a_rejected_call_has_an_id_too() {
         let error = match code {
             "unknown_agent" => format!("there is no `subagent_type` `wizard`; {known}"),
             "unusable_agent" => format!("what {code} means; {known}"),
-            "vetoed" => format!("what {code} means; nothing was started: this agentId is nobody's"),
+            "vetoed" => format!("what {code} means; nothing was started: this agentId belongs to no task"),
             _ => format!("what {code} means"),
         };
         let expected = json!({"success": false, "agentId": SPARE_ID, "error": error});

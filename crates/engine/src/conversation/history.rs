@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use sortie_llm::estimate;
 use sortie_protocol::{CallId, CallOutput, Job, MailMark, Message, Part, Reply, ToolCall};
 
-use crate::conversation::loop_guard::{Circle, LoopGuard};
+use crate::conversation::loop_guard::{Loop, LoopGuard};
 
 /// Messages for the model, with bookkeeping.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -96,15 +96,15 @@ impl History {
         self.push(Message::Outputs { outputs });
     }
 
-    /// Returns a reminder if the model goes round in a circle.
+    /// Returns a reminder if the model is in a loop.
     pub(crate) fn reminder(&self) -> Option<String> {
         let has_just_come = matches!(self.messages.last(), Some(Message::Outputs { .. }));
         self.repeats.reminder().filter(|_| has_just_come)
     }
 
-    /// True if the model has gone round in a circle for too long.
+    /// True if the model has been in a loop for too long.
     pub(crate) fn goes_round(&self) -> bool {
-        self.repeats.circle().is_some_and(Circle::is_too_long)
+        self.repeats.current_loop().is_some_and(Loop::is_too_long)
     }
 
     /// True if the model spoke last, so that somebody must say something before the next call.

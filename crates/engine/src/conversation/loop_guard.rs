@@ -1,7 +1,7 @@
 //! Loop guard: detects a task that repeats the same calls with the same outputs, turn after turn.
 //!
-//! It belongs to the conversation, so a task that resumes after a crash still has it. The loop decides what to do about
-//! a circle.
+//! It belongs to the conversation, so a task that resumes after a crash still has it. The caller decides what a loop
+//! leads to.
 
 use std::collections::{HashSet, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -9,23 +9,23 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use sortie_contract::substance;
 use sortie_protocol::{CallOutput, ToolCall, ToolOutput};
 
-/// Rounds of a circle before its model gets a reminder.
+/// Rounds of a loop before its model gets a reminder.
 const TOLD_AFTER: usize = 3;
 
 /// Limit on consecutive rounds in which no call waited.
 const MOST_ROUNDS: usize = 5;
 
-/// Limit on the rounds of any circle. A task may have to wait for something slow, and the reminder says how to do so in
+/// Limit on the rounds of any loop. A task may have to wait for something slow, and the reminder says how to do so in
 /// fewer turns.
 const MOST_WAITING_ROUNDS: usize = 20;
 
-/// Longest circle that is detected, in turns.
+/// Longest loop that is detected, in turns.
 const LONGEST: usize = 3;
 
-/// Tools that look at work in progress: to look again is not a repetition.
+/// Tools that check work in progress: checking again is not a repetition.
 const LOOKS: [&str; 3] = ["BashOutput", "TaskList", "TaskOutput"];
 
-/// The tools among them that look at sub-agents.
+/// The tools among them that check sub-agents.
 const LOOKS_AT_SUB_AGENTS: [&str; 2] = ["TaskList", "TaskOutput"];
 
 /// The last turns of one conversation since something new was said.
@@ -33,9 +33,9 @@ const LOOKS_AT_SUB_AGENTS: [&str; 2] = ["TaskList", "TaskOutput"];
 pub(crate) struct LoopGuard {
     /// Only as many as the guard compares.
     turns: VecDeque<Seen>,
-    /// The newest turn only looked at work in progress, and is not among them.
+    /// The newest turn only checked work in progress, and is not among them.
     has_looked: bool,
-    /// Essences of outcomes that reports have brought in between.
+    /// Essences of outcomes that reports have brought in the meantime.
     told: HashSet<String>,
 }
 
@@ -43,7 +43,7 @@ pub(crate) struct LoopGuard {
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Seen {
     hash: u64,
-    /// The turn took its time. This is not part of the hash: a busy machine makes no different turn.
+    /// The turn took its time. This is not part of the hash: a slow machine does not make the turn a different one.
     waited: bool,
     /// The turn started sub-agents, and did nothing else.
     only_delegates: bool,
@@ -51,7 +51,7 @@ struct Seen {
 
 /// Turns at the end of a conversation that repeat each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Circle {
+pub(crate) struct Loop {
     /// Turns in one round.
     length: usize,
     /// All matching turns, including an unfinished round.
@@ -85,8 +85,8 @@ impl LoopGuard {
         }
     }
 
-    /// Records a turn that only looks for news. It is not a round, and afterwards the same calls may have other
-    /// results. The circle continues only if the task did nothing but start sub-agents and look at them.
+    /// Records a turn that only checks for news. It is not a round, and afterwards the same calls may have other
+    /// results. The loop continues only if the task did nothing but start sub-agents and check them.
     fn look(&mut self, outputs: &[CallOutput], at_sub_agents: bool) {
         if !at_sub_agents || !self.turns.iter().all(|turn| turn.only_delegates) {
             self.turns.clear();
@@ -112,23 +112,23 @@ impl LoopGuard {
 
     /// Returns the reminder due after the newest turn.
     pub(crate) fn reminder(&self) -> Option<String> {
-        self.circle().filter(|_| !self.has_looked)?.reminder()
+        self.current_loop().filter(|_| !self.has_looked)?.reminder()
     }
 
-    /// Returns the shortest circle that the last turns go round in.
-    pub(crate) fn circle(&self) -> Option<Circle> {
+    /// Returns the shortest loop that the last turns form.
+    pub(crate) fn current_loop(&self) -> Option<Loop> {
         let newest = |length: usize| {
             let later = self.turns.iter().rev();
             let pairs = later.clone().skip(length).zip(later.clone());
             let turns = pairs.take_while(|(earlier, later)| earlier.hash == later.hash).count() + length;
-            Circle { length, turns, quick: later.take(turns).take_while(|turn| !turn.waited).count() }
+            Loop { length, turns, quick: later.take(turns).take_while(|turn| !turn.waited).count() }
         };
-        (1..=LONGEST).map(newest).find(|circle| circle.turns >= 2 * circle.length)
+        (1..=LONGEST).map(newest).find(|found| found.turns >= 2 * found.length)
     }
 }
 
-impl Circle {
-    /// Returns a reminder if the circle has just reached the limit for one.
+impl Loop {
+    /// Returns a reminder if the loop has just reached the limit for one.
     fn reminder(self) -> Option<String> {
         if self.turns != TOLD_AFTER * self.length {
             return None;
@@ -148,7 +148,7 @@ impl Circle {
         ))
     }
 
-    /// True if it has gone on for too long.
+    /// True if it has lasted too long.
     pub(crate) fn is_too_long(self) -> bool {
         self.quick >= MOST_ROUNDS * self.length || self.turns >= MOST_WAITING_ROUNDS * self.length
     }
@@ -202,8 +202,8 @@ mod tests {
         let mut repeats = LoopGuard::default();
         let mut see = |called: &(&str, &str)| {
             turn(&mut repeats, &[*called]);
-            match repeats.circle() {
-                Some(circle) if circle.is_too_long() => '!',
+            match repeats.current_loop() {
+                Some(found) if found.is_too_long() => '!',
                 Some(_) if repeats.reminder().is_some() => 't',
                 _ => '.',
             }
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_circle_is_reported_in_its_third_round_and_ends_in_its_fifth() {
+    fn a_loop_is_reported_in_its_third_round_and_ends_in_its_fifth() {
         for (calls, expected) in [
             ("aaaaaaa", "..t.!!!"),
             ("abababababab", ".....t...!!!"),
@@ -234,18 +234,18 @@ mod tests {
     }
 
     #[test]
-    fn the_same_call_with_another_output_is_no_circle() {
+    fn the_same_call_with_another_output_is_not_a_loop() {
         assert_eq!(seen(&[("a", "1"), ("a", "2"), ("a", "3"), ("a", "4"), ("a", "5"), ("a", "6")]), "......");
         assert_eq!(seen(&[("a", "1"), ("a", "1"), ("a", "2"), ("a", "2"), ("a", "2")]), "....t");
     }
 
     #[test]
-    fn looking_again_is_no_circle() {
+    fn checking_again_is_not_a_loop() {
         assert_eq!(seen(&[("BashOutput 1", "no new output"); 30]), ".".repeat(30));
     }
 
     #[test]
-    fn a_waiting_circle_is_reported_as_early_and_ends_in_its_twentieth_round() {
+    fn a_waiting_loop_is_reported_as_early_and_ends_in_its_twentieth_round() {
         let expected = |told: usize, most: usize| format!("{:.>told$}{:.>more$}", 't', '!', more = most - told);
         let wait = ("gh run watch", ">pending");
         assert_eq!(seen(&[wait; 20]), expected(3, 20));
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn waiting_for_something_else_in_between_is_no_circle() {
+    fn waiting_for_something_else_in_between_is_not_a_loop() {
         assert_eq!(
             seen(&[("a", "same"), ("a", "same"), ("b", ">1"), ("a", "same"), ("a", "same"), ("b", ">2")]),
             "......"
@@ -273,7 +273,7 @@ mod tests {
         let told = |output: &str| {
             let mut repeats = LoopGuard::default();
             (0..TOLD_AFTER).for_each(|_| turn(&mut repeats, &[("a", output)]));
-            repeats.reminder().expect("a circle")
+            repeats.reminder().expect("a loop")
         };
         assert!(told(">same").contains("let one call wait for longer"));
         assert!(!told("same").contains("wait"));
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn looking_at_a_delegation_does_not_make_it_new() {
+    fn checking_a_delegation_does_not_make_it_new() {
         let (start, look, done) =
             (("Task x", "agent-a [launched"), ("TaskOutput a", "works"), ("TaskOutput a", "[same"));
         let round = [start, look, done];
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn the_duration_of_a_call_is_no_part_of_its_output() {
+    fn the_duration_of_a_call_is_not_part_of_its_output() {
         let output = |time: u32| format!(r#"{{"data":{{"n":1}},"stats":{{"time_ms":{time}}},"status":"success"}}"#);
         let outputs: Vec<String> = (1..=5).map(output).collect();
         assert_eq!(seen(&outputs.iter().map(|output| ("a", output.as_str())).collect::<Vec<_>>()), "..t.!");
@@ -330,11 +330,11 @@ mod tests {
     fn all_calls_of_a_turn_count_together() {
         let mut repeats = LoopGuard::default();
         turn(&mut repeats, &[("a", "same"); 6]);
-        assert_eq!(repeats.circle(), None, "it has seen none of the outputs yet");
+        assert_eq!(repeats.current_loop(), None, "it has seen none of the outputs yet");
         for other in ["1", "2", "3"] {
             turn(&mut repeats, &[("a", "same"), ("b", other)]);
         }
-        assert_eq!(repeats.circle(), None);
+        assert_eq!(repeats.current_loop(), None);
     }
 
     #[test]
@@ -345,6 +345,6 @@ mod tests {
         }
         repeats.forget();
         turn(&mut repeats, &[("a", "same")]);
-        assert_eq!(repeats.circle(), None);
+        assert_eq!(repeats.current_loop(), None);
     }
 }

@@ -121,7 +121,7 @@ impl TaskRecord {
         self.totals.apply(&fact, self.open.as_ref());
         match fact {
             Fact::TaskStarted { .. } => self.worked = Worked::begin(time),
-            Fact::TaskResumed { prompt, config, notices, .. } => self.go_on(leg, *config, notices, prompt),
+            Fact::TaskResumed { prompt, config, notices, .. } => self.begin_leg(leg, *config, notices, prompt),
             // A resuming process ends leftover commands before its task is admitted.
             Fact::TaskAdmitted => self.keepers.clear(),
             Fact::ProcessStarted { pid, started, .. } => self.keepers.push(KeeperMark { pid, started }),
@@ -183,7 +183,7 @@ impl TaskRecord {
     }
 
     /// Resumes the task, in its open leg or in a new one.
-    fn go_on(&mut self, leg: u32, mut config: AgentConfig, notices: Vec<String>, prompt: Option<String>) {
+    fn begin_leg(&mut self, leg: u32, mut config: AgentConfig, notices: Vec<String>, prompt: Option<String>) {
         self.shells.lose();
         if leg > self.leg {
             // A new leg starts without the ending, texts and notices of the previous one.

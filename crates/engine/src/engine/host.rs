@@ -77,7 +77,7 @@ impl Host {
     }
 
     /// Resumes a task that nobody runs any more, in the background.
-    pub async fn go_on(&self, task: TaskId, prompt: Option<String>) -> Result<Launched, Failure> {
+    pub async fn resume(&self, task: TaskId, prompt: Option<String>) -> Result<Launched, Failure> {
         self.seen(&task.to_string()).await?;
         Ok(self.keep(self.revive(task, prompt).await?))
     }

@@ -133,7 +133,7 @@ impl World {
 
     async fn go_on(&self, task: TaskId, prompt: &str) -> TaskOutcome {
         let resumption = Resumption { prompt: Some(prompt.to_owned()), ..Resumption::default() };
-        let running = self.engine.resume(task, resumption).await.expect("it goes on");
+        let running = self.engine.resume(task, resumption).await.expect("it resumes");
         running.outcome().await.expect("the journal works")
     }
 

@@ -79,7 +79,7 @@ impl NoteBoard {
             Some(read) => read,
             none => none.insert(Read::begin(journal, root).map_err(journal_failure)?),
         };
-        read.go_on(journal, root).map_err(journal_failure)?;
+        read.continue_reading(journal, root).map_err(journal_failure)?;
         Ok(read.sought(task, sought))
     }
 }
@@ -104,7 +104,7 @@ impl Read {
         Ok(read)
     }
 
-    fn go_on(&mut self, journal: &dyn Journal, root: TaskId) -> Result<(), JournalError> {
+    fn continue_reading(&mut self, journal: &dyn Journal, root: TaskId) -> Result<(), JournalError> {
         loop {
             let events = journal.read_after(Scope::Tree(root), self.up_to, PAGE)?;
             if events.is_empty() {

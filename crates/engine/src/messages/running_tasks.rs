@@ -87,12 +87,12 @@ impl RunningTasks {
     /// Carries out new commands; `None` if no task runs any more.
     fn listen(&self, journal: &Weak<dyn Journal>, heard: CommandId, runtime: &Handle) -> Option<CommandId> {
         let _listening = self.listening.lock().unwrap_or_else(PoisonError::into_inner);
-        let journal = if self.goes_on() { journal.upgrade()? } else { return None };
+        let journal = if self.is_needed() { journal.upgrade()? } else { return None };
         Some(obey(self, journal.as_ref(), heard, runtime))
     }
 
     /// True if a task runs; if not, the listener stops.
-    fn goes_on(&self) -> bool {
+    fn is_needed(&self) -> bool {
         let mut tasks = self.lock();
         tasks.is_heard = !tasks.running.is_empty();
         tasks.is_heard

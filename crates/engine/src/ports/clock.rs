@@ -44,7 +44,7 @@ impl Ids for RandomIds {
     }
 }
 
-#[expect(clippy::expect_used, reason = "a system without randomness cannot name its tasks apart: nothing may go on")]
+#[expect(clippy::expect_used, reason = "without randomness tasks cannot have distinct names, so nothing may continue")]
 fn random<const N: usize>() -> [u8; N] {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).expect("the operating system gives random bytes");

@@ -16,25 +16,25 @@ use crate::run::context_window::{USUAL_OUTPUT, fitting_cap};
 /// Limits of one task.
 pub(crate) struct Allowance {
     max_turns: Option<u32>,
-    circles: Circles,
+    loops: Loops,
     account: Arc<Account>,
     /// The task's own deadline or its parent's, whichever comes first.
     pub(crate) deadline: Arc<Deadline>,
 }
 
-/// Treatment of a task that goes round in a circle.
+/// Treatment of a task that is in a loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Circles {
+pub(crate) enum Loops {
     AreALimit,
-    MayGoOn,
+    MayContinue,
 }
 
 impl Allowance {
     /// Starts the clock. A child's deadline never passes its parent's.
-    pub(crate) fn start(limits: Limits, circles: Circles, account: &Arc<Account>, above: Arc<Deadline>) -> Self {
+    pub(crate) fn start(limits: Limits, loops: Loops, account: &Arc<Account>, above: Arc<Deadline>) -> Self {
         let own = limits.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         let deadline = Deadline::new(own, Some(above));
-        Self { max_turns: limits.max_turns, circles, account: Arc::clone(account), deadline }
+        Self { max_turns: limits.max_turns, loops, account: Arc::clone(account), deadline }
     }
 
     /// Returns a limit that forbids a call at any price. Turns of earlier legs do not count.
@@ -45,11 +45,11 @@ impl Allowance {
         if tool_choice == ToolChoice::None {
             return None;
         }
-        let ends_circles = self.circles == Circles::AreALimit;
+        let ends_loops = self.loops == Loops::AreALimit;
         run.record.look(|record| {
             let Totals { turns, turns_before, .. } = record.totals;
             let out_of_turns = self.max_turns.is_some_and(|max| turns >= max.saturating_add(turns_before));
-            let goes_round = || (ends_circles && record.history.goes_round()).then_some(Limit::Loop);
+            let goes_round = || (ends_loops && record.history.goes_round()).then_some(Limit::Loop);
             if out_of_turns { Some(Limit::Turns) } else { goes_round() }
         })
     }

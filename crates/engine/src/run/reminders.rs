@@ -14,8 +14,8 @@ pub(crate) async fn tell_lost_shells(run: &Run<'_>) -> Result<(), JournalError> 
     run.sink.append(Fact::Reminded { text, lost_shells, questions: Vec::new() }).await
 }
 
-/// Tells a model that it goes round in a circle.
-pub(crate) async fn remind_of_circle(run: &Run<'_>) -> Result<(), JournalError> {
+/// Tells a model that it is in a loop.
+pub(crate) async fn remind_of_loop(run: &Run<'_>) -> Result<(), JournalError> {
     let text = run.record.look(|record| record.history.reminder());
     let Some(text) = text else { return Ok(()) };
     run.sink.append(Fact::Reminded { text, lost_shells: Vec::new(), questions: Vec::new() }).await

@@ -40,7 +40,7 @@ use crate::tasks::state::EngineState;
 use crate::tasks::task::{Resumed, Task};
 
 /// Prompt for a task that had written its last word and is resumed without a new one.
-const GO_ON: &str = "Continue your work where you stopped.";
+const CONTINUE: &str = "Continue your work where you stopped.";
 
 /// Parameters of a resumption.
 #[derive(Debug, Clone, Default)]
@@ -55,7 +55,7 @@ pub struct Resumption {
 }
 
 /// A task that is to be resumed.
-pub(crate) struct GoingOn {
+pub(crate) struct Resuming {
     pub(crate) loaded: LoadedTask,
     pub(crate) wish: Wish,
     /// Notices about the resumption.
@@ -102,7 +102,7 @@ pub(crate) async fn resume(
     }
     let wish = Wish::Leg { prompt: asked.map(|asked| asked.prompt), limits, by: Wisher::Person };
     let origin = Origin::Person;
-    let task = prepare(engine, &origin, GoingOn { loaded, wish, notices, unseen }).await?;
+    let task = prepare(engine, &origin, Resuming { loaded, wish, notices, unseen }).await?;
     Running::start(admit(task, &origin, LaunchMode::Foreground).await?).await.map_err(journal_failure)
 }
 
@@ -110,9 +110,9 @@ pub(crate) async fn resume(
 pub(crate) async fn prepare(
     engine: &Arc<EngineState>,
     origin: &Origin<'_>,
-    going_on: GoingOn,
+    resuming: Resuming,
 ) -> Result<Task, Failure> {
-    let GoingOn { loaded, wish, notices: said, unseen } = going_on;
+    let Resuming { loaded, wish, notices: said, unseen } = resuming;
     let current = engine.rosters.current();
     let first = loaded.past.first();
     let definition = definition_of(&current, first)?;
@@ -169,7 +169,7 @@ fn prompt_for(engine: &EngineState, loaded: &LoadedTask, prompt: Option<String>)
         TaskState::Ended(Status::Completed) => {
             Err(Failure::new(FailureCode::PromptMissing, "this task is completed; say what it should do next"))
         }
-        TaskState::Ended(_) => Ok(past.needs_word().then(|| GO_ON.to_owned())),
+        TaskState::Ended(_) => Ok(past.needs_word().then(|| CONTINUE.to_owned())),
         TaskState::Running | TaskState::Interrupted => Ok(None),
     }
 }

@@ -39,7 +39,7 @@ async fn run(site: &Site) -> TaskOutcome {
 }
 
 async fn resume(site: &Site, first: &TaskOutcome, resumption: Resumption) -> TaskOutcome {
-    let running = site.engine.resume(first.task_id, resumption).await.expect("it goes on");
+    let running = site.engine.resume(first.task_id, resumption).await.expect("it resumes");
     running.outcome().await.expect("the journal works")
 }
 

@@ -51,7 +51,7 @@ async fn the_usage_of_an_adopted_child_is_counted_once_after_a_crash() {
         let ends = |entry: &Entry| entry.task_id == root && matches!(entry.fact, Fact::TaskEnded { .. });
         let before_the_end = appends.iter().position(|entries| entries.iter().any(ends)).expect("it ended");
         let site = whole.later(answering(script), Relic::of(&appends[..before_the_end]).await);
-        let running = site.engine.resume(root, Resumption::default()).await.expect("it goes on");
+        let running = site.engine.resume(root, Resumption::default()).await.expect("it resumes");
         let again = running.outcome().await.expect("the journal works");
         let counted = |outcome: &TaskOutcome| (outcome.usage.turns, outcome.usage.total_tokens());
         assert_eq!(counted(&again), counted(&outcome));
@@ -125,7 +125,7 @@ async fn an_adopter_learns_the_title_and_first_parent_of_a_child_also_after_a_cr
     let reads = |entry: &Entry| matches!(&entry.fact, Fact::MailRead { text, .. } if text.starts_with(words));
     let before = appends.iter().position(|entries| entries.iter().any(reads)).expect("it was read");
     let site = whole.later(answering(going_on_without), Relic::of(&appends[..before]).await);
-    let running = site.engine.resume(root, Resumption::default()).await.expect("it goes on");
+    let running = site.engine.resume(root, Resumption::default()).await.expect("it resumes");
     running.outcome().await.expect("the journal works");
     assert_eq!(told_of_leaf(&site).last().map(String::as_str), Some(words));
 }

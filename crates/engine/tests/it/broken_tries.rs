@@ -45,7 +45,7 @@ fn logged(world: &World) -> u64 {
 }
 
 #[tokio::test]
-async fn broken_attempts_are_paid_for_and_are_no_turns() {
+async fn broken_attempts_are_paid_for_and_do_not_count_as_turns() {
     let script = Script::new().times(2, when::any(), cut()).otherwise(counted(reply::text("Here you are.")));
     let world = plan(script, 5).build();
     let outcome = world.run(ask("Go.")).await;

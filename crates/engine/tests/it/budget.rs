@@ -210,7 +210,7 @@ async fn amounts_set_aside_for_reports_survive_a_crash() {
     let mut lost = Vec::new();
     for killed in begun + 1..appends.len() {
         site = site.later(Plan { ids_before: 5, ..explorers() }, Relic::of(&appends[..killed]).await);
-        let outcome = site.engine.resume(first.task_id, Resumption::default()).await.expect("it goes on");
+        let outcome = site.engine.resume(first.task_id, Resumption::default()).await.expect("it resumes");
         let outcome = outcome.outcome().await.expect("the journal works");
         assert!(outcome.usage.total_tokens() <= MAX, "after {killed} appends: {outcome:?}");
         if outcome.status == Status::Failed {
@@ -325,7 +325,7 @@ async fn the_budget_neither_leaks_nor_doubles_when_killed_anywhere() {
     let mut lost = 0;
     for killed in 1..appends.len() {
         site = site.later(Plan { ids_before: 3, ..family() }, Relic::of(&appends[..killed]).await);
-        let outcome = site.engine.resume(first.task_id, Resumption::default()).await.expect("it goes on");
+        let outcome = site.engine.resume(first.task_id, Resumption::default()).await.expect("it resumes");
         let outcome = outcome.outcome().await.expect("the journal works");
         let tokens = outcome.usage.total_tokens();
         assert!(tokens <= MAX, "{tokens} after {killed} appends");
@@ -385,7 +385,7 @@ async fn a_resumed_task_knows_how_its_model_counts() {
     for killed in (1..appends.len()).step_by(7) {
         let plan = Plan { ids_before: 13, ..counted_thrice(&estimated) };
         site = site.later(plan, Relic::of(&appends[..killed]).await);
-        let running = site.engine.resume(first.task_id, Resumption::default()).await.expect("it goes on");
+        let running = site.engine.resume(first.task_id, Resumption::default()).await.expect("it resumes");
         assert_eq!(running.outcome().await.expect("the journal works").status, Status::Completed);
         let children = site.all_events().into_iter().filter(|event| event.depth == 1);
         for event in children.skip_while(|event| !matches!(event.fact, Fact::TaskResumed { .. })) {

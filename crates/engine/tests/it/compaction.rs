@@ -410,7 +410,7 @@ async fn a_compaction_killed_anywhere_happens_as_a_whole_or_not_at_all() {
     let (mut site, mut n_lost) = (whole, 0);
     for killed in 1..appends.len() {
         site = site.later(plan(), Relic::of(&appends[..killed]).await);
-        let running = site.engine.resume(first.task_id, Resumption::default()).await.expect("it goes on");
+        let running = site.engine.resume(first.task_id, Resumption::default()).await.expect("it resumes");
         let outcome = running.outcome().await.expect("the journal works");
         assert_eq!((outcome.status, &outcome.text), (Status::Completed, &first.text), "after {killed} appends");
         assert_eq!(outcome.notices, first.notices, "after {killed} appends");

@@ -77,9 +77,9 @@ async fn result_refuses_circles_by_name_before_depth() {
         .otherwise(reply::text("Found."));
     let world = Plan::script(script).files(&[A, B]).agent_files().contract("result").build();
     world.run(ask("The question")).await;
-    let seen_by_b = world.seen_by("go b").pop().expect("b goes on").to_string();
+    let seen_by_b = world.seen_by("go b").pop().expect("b continues").to_string();
     assert!(seen_by_b.contains("Circular delegation prevented: a -> b -> a"), "S1-19: {seen_by_b}");
-    let seen_by_a = world.seen_by("go a").pop().expect("a goes on").to_string();
+    let seen_by_a = world.seen_by("go a").pop().expect("a continues").to_string();
     assert!(seen_by_a.contains("Circular delegation prevented: a -> a"), "S1-44: {seen_by_a}");
 }
 
@@ -127,7 +127,7 @@ async fn result_refuses_an_agent_whose_tools_its_parent_lacks() {
         .otherwise(reply::text("Found."));
     let world = Plan::script(script).files(&[reader, writer]).agent_files().contract("result").build();
     world.run(ask("The question")).await;
-    let seen = world.seen_by("read").pop().expect("the reader goes on").to_string();
+    let seen = world.seen_by("read").pop().expect("the reader continues").to_string();
     assert!(seen.contains("Subagent lacks permission for required tools: LS"), "S1-20: {seen}");
 }
 
@@ -140,7 +140,7 @@ async fn delegate_keeps_its_tool_at_the_depth_limit_and_refuses_the_call() {
         .otherwise(reply::text("Found."));
     let world = Plan::script(script).contract("delegate").build();
     world.run(ask("The question")).await;
-    let last = world.seen_by("level two").pop().expect("it goes on");
+    let last = world.seen_by("level two").pop().expect("it resumes");
     assert!(last.tools.contains(&"task".to_owned()), "{last}");
     assert!(last.to_string().contains("maximum sub-agent depth exceeded"), "S2-32: {last}");
     assert!(world.seen_by("level three").is_empty(), "S2-46");

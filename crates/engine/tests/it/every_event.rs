@@ -170,7 +170,7 @@ async fn a_run_killed_at_any_step_of_a_long_history_can_be_resumed() {
             assert!(journal.appends().is_empty(), "and nothing was changed");
             continue;
         }
-        let outcome = resumed.expect("it goes on").outcome().await.expect("the journal works");
+        let outcome = resumed.expect("it resumes").outcome().await.expect("the journal works");
         // The model refuses every history that a provider would refuse.
         let (status, text) = (outcome.status, outcome.text.as_str());
         assert_eq!((status, text), (Status::Completed, "This is the report of MAIN."), "after {n_left}");

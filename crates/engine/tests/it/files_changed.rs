@@ -59,7 +59,7 @@ async fn no_reported_file_is_lost_when_killed_anywhere() {
         site = site.later(answering(writing), Relic::of(&appends[..killed_after]).await);
         let so_far = footprint_so_far(site.journal.as_ref(), root).expect("it reads").files_changed;
         assert_eq!(so_far, told(appends[..killed_after].iter().flatten()), "after {killed_after}");
-        let running = site.engine.resume(root, Resumption::default()).await.expect("it goes on");
+        let running = site.engine.resume(root, Resumption::default()).await.expect("it resumes");
         let outcome = running.outcome().await.expect("the journal works");
         let since = site.journal.appends();
         let all = told(appends[..killed_after].iter().chain(&since).flatten());

@@ -58,7 +58,7 @@ async fn a_call_resumes_a_child_in_a_new_leg_of_the_same_task() {
     let child = world.seen_by("FIRST");
     assert_eq!(child.len(), 2);
     let before = child[0].messages.len();
-    assert_eq!(child[1].messages[..before], child[0].messages, "the conversation goes on as it was");
+    assert_eq!(child[1].messages[..before], child[0].messages, "the conversation continues as it was");
     assert_eq!(child[1].messages.last(), Some(&Message::User { text: "SECOND".to_owned() }));
     expect![[r#"
         task-1 #1 task_started main "a question": "MAIN"
@@ -161,7 +161,7 @@ async fn a_caller_without_a_parent_resumes_a_child_directly() {
         resume: Some(CHILD.to_owned()),
         ..ask("SECOND")
     };
-    let child = world.engine.task(request).await.expect("it goes on").outcome().await.expect("the journal works");
+    let child = world.engine.task(request).await.expect("it resumes").outcome().await.expect("the journal works");
     assert_eq!((child.task_id.to_string().as_str(), child.text.as_str()), (CHILD, "The second part."));
     assert_eq!(child.agent, "explore");
     expect![[r#"
@@ -169,7 +169,7 @@ async fn a_caller_without_a_parent_resumes_a_child_directly() {
         requested `light`; the task keeps its model `scripted`"#]]
     .assert_eq(&child.notices.join("\n"));
     let follow_up = Resumption { prompt: Some("SECOND, again".to_owned()), ..Resumption::default() };
-    let again = world.engine.resume(child.task_id, follow_up).await.expect("it goes on").outcome().await;
+    let again = world.engine.resume(child.task_id, follow_up).await.expect("it resumes").outcome().await;
     assert_eq!(again.expect("the journal works").usage.turns, 3);
     let parent = world.journal.read(main.task_id).expect("it is there");
     assert!(parent.iter().all(|event| event.leg == 1), "its parent has nothing to do with it");
@@ -220,7 +220,7 @@ async fn a_resuming_call_stays_within_its_parents_budget_and_the_settings() {
         Fact::TaskResumed { config, .. } => Some(config.limits),
         _ => None,
     });
-    let resumed = resumed.expect("it went on");
+    let resumed = resumed.expect("it resumed");
     assert_eq!((resumed.max_turns, resumed.timeout), (Some(30), Some(Duration::from_secs(50))));
     let used = resumed.max_tokens.expect("a bound") - 10_000;
     assert!(used > 0 && used < 1_000, "the settings' tokens, beyond the {used} of the first leg");

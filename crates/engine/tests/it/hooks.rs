@@ -82,7 +82,7 @@ async fn hooks_hear_of_each_follow_up_with_its_leg_and_prompt() {
     let more = |prompt: &str| Resumption { prompt: Some(prompt.to_owned()), ..Resumption::default() };
     let refused = world.engine.resume(outcome.task_id, more("BAD")).await.err().expect("a hook is against it");
     assert_eq!(refused.code, FailureCode::Vetoed);
-    let running = world.engine.resume(outcome.task_id, more("MORE")).await.expect("it goes on");
+    let running = world.engine.resume(outcome.task_id, more("MORE")).await.expect("it resumes");
     assert_eq!(running.outcome().await.expect("the journal works").status, Status::Completed);
     assert_eq!(
         listener.told(),
@@ -112,7 +112,7 @@ async fn hooks_hear_of_a_leg_without_a_prompt_but_not_twice_of_an_interrupted_on
     let world = failing.build();
     let outcome = world.run(ask("MAIN")).await;
     assert_eq!(outcome.status, Status::Failed);
-    let running = world.engine.resume(outcome.task_id, Resumption::default()).await.expect("it goes on");
+    let running = world.engine.resume(outcome.task_id, Resumption::default()).await.expect("it resumes");
     running.outcome().await.expect("the journal works");
     let told = ["main leg 1: MAIN", "main leg 1 has ended: failed", "main leg 2: ", "main leg 2 has ended: failed"];
     assert_eq!(listener.told(), told);
@@ -122,7 +122,7 @@ async fn hooks_hear_of_a_leg_without_a_prompt_but_not_twice_of_an_interrupted_on
     let relic = Relic::of(&[begun.map(entry).collect()]).await;
     let (listener, plan) = plan(Script::new().otherwise(reply::text("Done.")));
     let (engine, _) = plan.engine(world.home.path(), Arc::new(relic));
-    let running = engine.resume(outcome.task_id, Resumption::default()).await.expect("it goes on");
+    let running = engine.resume(outcome.task_id, Resumption::default()).await.expect("it resumes");
     assert_eq!(running.outcome().await.expect("the journal works").status, Status::Completed);
     assert_eq!(listener.told(), ["main leg 1 has ended: completed"]);
 }

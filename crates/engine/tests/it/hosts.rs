@@ -44,7 +44,7 @@ async fn a_host_sees_delegated_tasks_but_not_a_persons_runs() {
     for refused in [
         host.stop(own).await.expect_err("not its own"),
         host.start(TaskRequest { resume: Some(own.to_string()), ..brief("more") }).await.err().expect("not its own"),
-        host.go_on(own, None).await.expect_err("not its own"),
+        host.resume(own, None).await.expect_err("not its own"),
     ] {
         assert_eq!(refused.code, FailureCode::NoSuchTask);
     }

@@ -72,7 +72,7 @@ async fn a_tree_with_a_lost_journal_stops_as_a_whole_and_can_resume() {
         let outcome = engine
             .resume(root, Resumption::default())
             .await
-            .expect("it goes on")
+            .expect("it resumes")
             .outcome()
             .await
             .expect("the journal works again");

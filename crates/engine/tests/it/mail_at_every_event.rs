@@ -185,7 +185,7 @@ async fn whole_of(
 
 async fn go_on(engine: &Engine, root: TaskId, prompt: Option<&str>) -> TaskOutcome {
     let resumption = Resumption { prompt: prompt.map(str::to_owned), ..Resumption::default() };
-    let running = engine.resume(root, resumption).await.expect("it goes on");
+    let running = engine.resume(root, resumption).await.expect("it resumes");
     let ended = tokio::time::timeout(FOR_EVER, running.outcome()).await;
     ended.expect("nobody waits for ever").expect("the journal works")
 }

@@ -64,7 +64,7 @@ impl Site {
 
     async fn go_on(&self, task: TaskId) -> TaskOutcome {
         let resumption = Resumption { prompt: Some("Go on.".to_owned()), ..Resumption::default() };
-        let running = self.engine.resume(task, resumption).await.expect("it goes on");
+        let running = self.engine.resume(task, resumption).await.expect("it resumes");
         let ended = tokio::time::timeout(FOR_EVER, running.outcome()).await;
         ended.expect("nobody waits for ever").expect("the journal works")
     }
@@ -473,7 +473,7 @@ async fn a_resumption_of_a_child_that_is_briefly_held_is_retried() {
         let admitted = appends.iter().position(is_admitted).expect("it was admitted");
         let relic = Relic::of(&appends[..=admitted]).await.stale_once(child);
         let site = site.later(Plan { ids_before: 2, ..plan() }, relic);
-        let running = site.engine.resume(first.task_id, Resumption::default()).await.expect("it goes on");
+        let running = site.engine.resume(first.task_id, Resumption::default()).await.expect("it resumes");
         let outcome = running.outcome().await.expect("the journal works");
         let ending = site.journal.ending(child).expect("it can be read").expect("it has ended");
         assert_eq!((ending.status, ending.text.as_str()), (Status::Completed, "I have it."), "{outcome:?}");

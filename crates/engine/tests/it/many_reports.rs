@@ -81,7 +81,7 @@ fn all_are_told(events: &[Event]) {
 
 async fn go_on(world: &World, task: TaskId) -> TaskOutcome {
     let resumption = Resumption { prompt: Some("Go on.".to_owned()), ..Resumption::default() };
-    let running = world.engine.resume(task, resumption).await.expect("it goes on");
+    let running = world.engine.resume(task, resumption).await.expect("it resumes");
     running.outcome().await.expect("the journal works")
 }
 
@@ -184,7 +184,7 @@ async fn f40_a_hundred_that_ended_before_a_kill_are_reported_when_resumed() {
     let last = left.iter().rposition(is_end).expect("they have ended");
     let journal = Arc::new(Relic::of(&left[..=last]).await);
     let (engine, model) = plan(reply::text("Waiting.")).engine(home.path(), Arc::clone(&journal) as Arc<_>);
-    let running = engine.resume(task, Resumption::default()).await.expect("it goes on");
+    let running = engine.resume(task, Resumption::default()).await.expect("it resumes");
     assert_eq!(running.outcome().await.expect("the journal works").status, Status::Completed);
     let events = sortie_journal::Journal::read(journal.as_ref(), task).expect("it is there");
     all_are_told(&events);

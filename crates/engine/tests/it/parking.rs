@@ -100,7 +100,7 @@ async fn an_answer_with_a_cut_part_is_partial_also_after_a_crash() {
     for killed in 1..appends.len() {
         let plan = Plan { ids_before: 2, ..answering(cut_in_between) };
         site = site.later(plan, Relic::of(&appends[..killed]).await);
-        let running = site.engine.resume(first.task_id, Resumption::default()).await.expect("it goes on");
+        let running = site.engine.resume(first.task_id, Resumption::default()).await.expect("it resumes");
         told_as.assert_eq(&told(&running.outcome().await.expect("the journal works")));
     }
 }
@@ -180,7 +180,7 @@ async fn each_question_is_reminded_of_once_even_after_a_kill() {
     for killed in 1..appends.len() {
         let plan = Plan { ids_before: 2, ..answering(evading) };
         site = site.later(plan, Relic::of(&appends[..killed]).await);
-        let running = site.engine.resume(first.task_id, Resumption::default()).await.expect("it goes on");
+        let running = site.engine.resume(first.task_id, Resumption::default()).await.expect("it resumes");
         assert_eq!(running.outcome().await.expect("the journal works").status, Status::Completed);
         assert!(n_reminders(&site) <= 1, "{} after {killed} appends", n_reminders(&site));
     }

@@ -139,7 +139,7 @@ async fn a_message_sent_while_a_question_is_recorded_comes_after_it_and_answers_
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_message_recorded_before_a_question_is_no_answer() {
+async fn a_message_recorded_before_a_question_is_not_an_answer() {
     let is_slow = |fact: &Fact| matches!(fact, Fact::MessageArrived { text, .. } if text == "By the way.");
     let (words, outputs) = interrupted("BEFORE", is_slow).await;
     assert_eq!(words, ["By the way.", "Which one?", "The second one."]);

@@ -79,7 +79,7 @@ pub(crate) fn writing() -> Script {
 pub(crate) async fn resume(engine: &Engine, prompt: Option<&str>) -> TaskOutcome {
     let resumption = Resumption { prompt: prompt.map(str::to_owned), ..Resumption::default() };
     let running = engine.resume(id(ROOT), resumption).await;
-    running.expect("it goes on").outcome().await.expect("the journal works")
+    running.expect("it resumes").outcome().await.expect("the journal works")
 }
 
 pub(crate) fn facts(journal: &Relic, task: &str) -> Vec<Fact> {
@@ -209,7 +209,7 @@ async fn a_child_resumes_only_if_it_could_be_started() {
         let (engine, model) = site.engine(plan, &journal);
         let outcome = resume(&engine, None).await;
         assert_eq!(outcome.status, Status::Completed, "{why}");
-        assert!(!site.workspace().join("part.txt").exists(), "{why}: the child has not gone on");
+        assert!(!site.workspace().join("part.txt").exists(), "{why}: the child has not continued");
         let child = journal.ending(id(CHILD)).expect("the journal reads").expect("it has ended");
         assert_eq!((child.status, child.text.as_str()), (Status::Failed, "A first word."), "{why}");
         let told = facts(&journal, ROOT).into_iter().filter(|fact| matches!(fact, Fact::ChildEnded { .. })).count();
@@ -302,7 +302,7 @@ async fn a_queued_child_that_is_stopped_keeps_its_text() {
     let journal = Arc::new(Relic::of(&left).await);
     let alone = EngineSettings { max_concurrent: 1, ..EngineSettings::default() };
     let (engine, model) = site.engine(Plan::script(script()).rules(alone), &journal);
-    let running = engine.resume(id(ROOT), Resumption::default()).await.expect("it goes on");
+    let running = engine.resume(id(ROOT), Resumption::default()).await.expect("it resumes");
     model.traffic_reaches(|traffic| traffic.in_flight == 1).await;
     running.stop();
     running.outcome().await.expect("the journal works");

@@ -225,7 +225,7 @@ fn said_to(world: &World, brief: &str) -> Vec<String> {
 
 async fn go_on(world: &World, task: TaskId) -> TaskOutcome {
     let resumption = Resumption { prompt: Some("And now?".to_owned()), ..Resumption::default() };
-    world.engine.resume(task, resumption).await.expect("it goes on").outcome().await.expect("it ends")
+    world.engine.resume(task, resumption).await.expect("it resumes").outcome().await.expect("it ends")
 }
 
 #[tokio::test]

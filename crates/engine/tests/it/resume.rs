@@ -18,7 +18,7 @@ fn follow_up(prompt: &str) -> Resumption {
 }
 
 async fn resume(world: &World, task: sortie_protocol::TaskId, resumption: Resumption) -> sortie_protocol::TaskOutcome {
-    world.engine.resume(task, resumption).await.expect("it can go on").outcome().await.expect("the journal works")
+    world.engine.resume(task, resumption).await.expect("it can resume").outcome().await.expect("the journal works")
 }
 
 #[tokio::test]

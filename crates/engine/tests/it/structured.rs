@@ -121,7 +121,7 @@ async fn no_answer_is_sent_back_twice_after_a_kill_at_any_step() {
         let appends = journal.appends();
         for n_left in 1..appends.len() {
             let journal = Arc::new(Relic::of(&appends[..n_left]).await);
-            let resumed = engine(&journal).resume(whole.task_id, Resumption::default()).await.expect("it goes on");
+            let resumed = engine(&journal).resume(whole.task_id, Resumption::default()).await.expect("it resumes");
             let outcome = resumed.outcome().await.expect("the journal works");
             assert_eq!(told(&outcome), told(&whole), "after {n_left} of {}", appends.len());
             assert_eq!(outcome.usage.turns, whole.usage.turns, "after {n_left}: no turn more, and none less");
@@ -138,7 +138,7 @@ async fn a_follow_up_keeps_the_schema() {
     let world = Plan::script(script).build();
     let first = world.run(ask_for(schema())).await;
     let follow_up = Resumption { prompt: Some("And then?".to_owned()), ..Resumption::default() };
-    let second = world.engine.resume(first.task_id, follow_up).await.expect("it goes on");
+    let second = world.engine.resume(first.task_id, follow_up).await.expect("it resumes");
     let second = second.outcome().await.expect("the journal works");
     assert_eq!(told(&second), (Status::Completed, None, r#"{"line": 4}"#, Some(&json!({"line": 4}))));
 }
@@ -222,7 +222,7 @@ async fn an_agent_file_has_a_schema_and_a_call_may_ask_for_another_one() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn text_while_children_work_is_no_answer_and_the_last_value_counts() {
+async fn text_while_children_work_is_not_an_answer_and_the_last_value_counts() {
     let child = |prompt: &str| call(&json!({"prompt": prompt, "run_in_background": true}));
     let children = ["CHILD 1", "CHILD 2"].map(|prompt| reply::call("Task", child(prompt)));
     let script = Script::new()

@@ -32,7 +32,7 @@ async fn refusal(site: &Site, journal: &Arc<Relic>, task: &str, take_over: bool)
 async fn take_over(site: &Site, plan: Plan, journal: &Arc<Relic>) -> (TaskOutcome, String) {
     let (engine, model) = site.engine(plan, journal);
     let running = engine.resume(id(ROOT), Resumption { take_over: true, ..Resumption::default() }).await;
-    let outcome = running.expect("it goes on").outcome().await.expect("the journal works");
+    let outcome = running.expect("it resumes").outcome().await.expect("the journal works");
     let told = model.seen().into_iter().rev().find(|seen| format!("{:?}", seen.messages[0]).contains("MAIN"));
     (outcome, format!("{:?}", told.expect("the main agent was asked").messages[2]))
 }

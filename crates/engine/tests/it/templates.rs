@@ -78,12 +78,12 @@ async fn a_task_resumed_without_a_parent_gets_the_expanded_template() {
     let main = world.run(ask("MAIN")).await;
     let prompt = Some("/test-file path=kk".to_owned());
     let running = world.engine.resume(main.task_id, Resumption { prompt, ..Resumption::default() }).await;
-    let resumed = running.expect("it goes on").outcome().await.expect("the journal works");
+    let resumed = running.expect("it resumes").outcome().await.expect("the journal works");
     assert_eq!(asked(&world, "MAIN"), "Test kk.");
     assert_eq!(resumed.notices.join("\n"), NOTICES.replace("`explore`", "`main`"));
     let resume = Some(CHILD.to_owned());
     let running = world.engine.task(TaskRequest { resume, ..ask("/test-file path=zz") }).await;
-    running.expect("it goes on").outcome().await.expect("the journal works");
+    running.expect("it resumes").outcome().await.expect("the journal works");
     assert_eq!(asked(&world, "FIRST"), "Test zz.");
 }
 

@@ -220,7 +220,7 @@ async fn a_question_that_expires_in_the_queue_says_that_it_was_never_shown() {
         Write was not run: your question was never shown to anyone: others were asked before it, and there is little time left; continue without it, and say so in your report
         Write was not run: your question was never shown to anyone: others were asked before it, and there is little time left; continue without it, and say so in your report"]]
     .assert_eq(&refusals(&world).join("\n"));
-    let told = format!("{:?}", world.seen_by("PART 3").last().expect("it goes on").messages.last());
+    let told = format!("{:?}", world.seen_by("PART 3").last().expect("it resumes").messages.last());
     assert!(told.contains("your question was never shown to anyone: others were asked before it"), "{told}");
     assert_eq!(endings(&world.events()), [(Status::Completed, "Done."); 4]);
 }

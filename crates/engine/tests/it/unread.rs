@@ -63,7 +63,7 @@ async fn an_unread_message_is_in_the_report_and_read_in_the_next_leg() {
         error model_auth: the provider answered 401 (scripted)
         notice: 2 messages were not read; they are read if the task is resumed"]]
     .assert_eq(&mail(&site));
-    let running = site.engine.resume(child(), Resumption::default()).await.expect("it goes on");
+    let running = site.engine.resume(child(), Resumption::default()).await.expect("it resumes");
     let again = running.outcome().await.expect("the journal works");
     assert_eq!((again.status, again.notices), (Status::Completed, Vec::new()));
     let last = format!("{:?}", site.seen().pop().expect("it was asked").messages);
@@ -196,7 +196,7 @@ async fn a_task_that_ended_with_the_run_says_so_when_the_run_resumes() {
     let below = site.journal.ending(child()).expect("the journal reads").expect("it has ended");
     let why = "it was stopped because agent-aaaaaaaaaaaa, which it worked for, ended or was stopped";
     assert_eq!(below.notices, [why]);
-    let running = site.engine.resume(stopped.task_id, Resumption::default()).await.expect("it goes on");
+    let running = site.engine.resume(stopped.task_id, Resumption::default()).await.expect("it resumes");
     assert_eq!(running.outcome().await.expect("the journal works").status, Status::Completed);
     assert!(mail(&site).contains(&format!("notice: {why}")), "{}", mail(&site));
 }

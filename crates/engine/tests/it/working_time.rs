@@ -60,7 +60,7 @@ async fn all_figures_of_an_outcome_cover_the_whole_task() {
     let world = Plan::script(script).build();
     let first = world.run(ask("Do it.")).await;
     let resumption = Resumption { prompt: Some("MORE".to_owned()), ..Resumption::default() };
-    let running = world.engine.resume(first.task_id, resumption).await.expect("it can go on");
+    let running = world.engine.resume(first.task_id, resumption).await.expect("it can resume");
     let second = running.outcome().await.expect("the journal works");
     assert_eq!((first.usage.turns, first.usage.duration_ms), (1, 2_000));
     assert_eq!((second.usage.turns, second.usage.duration_ms), (2, 5_000));
@@ -75,7 +75,7 @@ async fn the_time_of_earlier_legs_does_not_count_against_the_limit_of_this_one()
     let first = world.run(TaskRequest { limits, ..ask("Do it.") }).await;
     for legs in 2..4 {
         let resumption = Resumption { prompt: Some("More.".to_owned()), ..Resumption::default() };
-        let running = world.engine.resume(first.task_id, resumption).await.expect("it can go on");
+        let running = world.engine.resume(first.task_id, resumption).await.expect("it can resume");
         let outcome = running.outcome().await.expect("the journal works");
         assert_eq!((outcome.status, outcome.usage.duration_ms), (Status::Completed, legs * 2_000));
     }

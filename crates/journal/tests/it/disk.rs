@@ -48,7 +48,7 @@ async fn fill_up(directory: &Path) {
     assert!(told.ends_with("free space or repair the disk, then run `sortie resume`"), "{told}");
 
     fs::remove_file(&ballast).unwrap();
-    assert_eq!(journal.read(a).unwrap().len(), acknowledged, "reading goes on");
+    assert_eq!(journal.read(a).unwrap().len(), acknowledged, "reading continues");
     // The caller that got the error may retry, and others lost nothing.
     append(&journal, [noticed(a, "later")]).await.unwrap();
     append(&journal, [started(task('b')), noticed(task('b'), "room")]).await.unwrap();

@@ -1,6 +1,6 @@
 //! Tests of the journals through the public API: one suite for both, and what only the one on disk can do.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails where it stands")]
+#![expect(clippy::unwrap_used, reason = "a failing test may panic")]
 
 mod crash;
 mod damage;

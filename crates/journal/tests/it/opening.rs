@@ -187,7 +187,7 @@ async fn a_lock_timeout_fails_the_write_and_the_next_one_is_tried() {
     let refused = append(&journal, [noticed(task('a'), "lost")]).await;
     assert!(matches!(refused, Err(JournalError::Locked { .. })), "{refused:?}");
     drop(other);
-    assert_eq!(journal.read(task('a')).unwrap().len(), 1, "reading goes on");
+    assert_eq!(journal.read(task('a')).unwrap().len(), 1, "reading continues");
     append(&journal, [noticed(task('a'), "later")]).await.unwrap();
     assert_eq!(journal.read(task('a')).unwrap().len(), 2);
 }

@@ -9,7 +9,7 @@ use sortie_journal::{Durability, Journal, JournalError, SqliteJournal};
 
 use crate::support::{Place, append, noticed, started, task};
 
-/// A journal with one event in a directory that can be taken away.
+/// A journal with one event in a directory that can be removed.
 async fn journal_in(directory: &Path) -> SqliteJournal {
     let journal = SqliteJournal::open(&directory.join("journal.db")).unwrap();
     append(&journal, [started(task('a'))]).await.unwrap();

@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_no_text_are_an_error_and_not_replaced() {
+    fn bytes_that_are_not_text_are_an_error_and_not_replaced() {
         assert_eq!(SseParser::new().feed(b"data: \xff\n\n"), Err(SseError::NotUtf8));
     }
 }

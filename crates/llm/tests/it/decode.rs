@@ -327,7 +327,7 @@ fn a_payload_in_another_format_is_garbage() {
 }
 
 #[test]
-fn empty_deltas_are_no_content() {
+fn empty_deltas_are_not_content() {
     let progress = |wire: WireKind, events: &[&str]| {
         let mut decoder = for_kind(wire).decoder();
         events.iter().fold(Progress::Quiet, |_, event| decoder.feed(event, &mut |_| {}).unwrap())

@@ -93,7 +93,7 @@ async fn an_unknown_server_is_ignored() {
 }
 
 #[tokio::test]
-async fn an_oversized_reply_is_no_list_of_models() {
+async fn an_oversized_reply_is_not_a_list_of_models() {
     let flood = format!(r#"{{"models":[],"more":"{}"}}"#, "x".repeat(2 * 1024 * 1024));
     assert_eq!(found(&[OLLAMA_VERSION, ("/api/tags", &flood)]).await, None);
     let many: Vec<String> = (0..1000).map(|number| format!(r#"{{"name":"m{number}"}}"#)).collect();

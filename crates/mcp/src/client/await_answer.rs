@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_number_that_does_not_grow_is_no_progress() {
+    async fn a_number_that_does_not_grow_is_not_progress() {
         assert_eq!(waited(|_| 1.0).await, (Unanswered::Silent, WITHIN));
         assert_eq!(waited(|second| -f64::from(second)).await, (Unanswered::Silent, WITHIN));
         assert_eq!(waited(|_| f64::NAN).await, (Unanswered::Silent, WITHIN));

@@ -27,7 +27,7 @@ pub(super) enum ServerError {
     )]
     NotListed { server: String, within: Duration },
     #[error(
-        "mcp_timeout: the MCP server `{server}` gave no sign for {} s (`call_timeout_seconds`); whether the call had its \
+        "mcp_timeout: the MCP server `{server}` sent nothing for {} s (`call_timeout_seconds`); whether the call had its \
          effect is not known",
         within.as_secs()
     )]

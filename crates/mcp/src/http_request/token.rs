@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn a_guessable_or_unsendable_text_is_no_token() {
+    fn a_guessable_or_unsendable_text_is_not_a_token() {
         for wrong in ["", "short", &GOOD[..31], &GOOD.replace('-', " "), &GOOD.replace('-', "\n"), &"x".repeat(513)] {
             assert_eq!(Token::new(wrong), None, "{wrong}");
         }

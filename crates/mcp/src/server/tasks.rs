@@ -25,7 +25,7 @@ use crate::server::office::Office;
 /// Suggested polling interval for hosts.
 const POLL_MS: u64 = 1000;
 /// The question whether to resume an interrupted task, and its one field.
-const GO_ON: &str = "go_on";
+const RESUME: &str = "resume";
 
 /// Returns a handle in place of an answer.
 pub(super) async fn handle(office: &Office, task: TaskId) -> Result<Task, ErrorData> {
@@ -48,7 +48,7 @@ pub(super) async fn get(office: &Office, id: &str, elicitation: Elicitation) -> 
     let payload = match glance.stand {
         Stand::Waits | Stand::Works(_) | Stand::Elsewhere { .. } => TaskPayload::Working,
         Stand::Interrupted if elicitation == Elicitation::Offered => {
-            TaskPayload::InputRequired { input_requests: whether_to_go_on(task)? }
+            TaskPayload::InputRequired { input_requests: whether_to_resume(task)? }
         }
         Stand::Interrupted => TaskPayload::Failed { error: interrupted(task) },
         Stand::Ended { outcome, .. } if outcome.status == Status::Cancelled => TaskPayload::Cancelled,
@@ -66,10 +66,10 @@ pub(super) async fn cancel(office: &Office, id: &str) -> Result<(), ErrorData> {
 pub(super) async fn update(office: &Office, id: &str, answers: &InputResponses) -> Result<(), ErrorData> {
     let task = known(id)?;
     let glance = office.engine_host.look(task).await.map_err(|failure| unknown(&failure))?;
-    let answer = answers.get(GO_ON).filter(|_| matches!(glance.stand, Stand::Interrupted));
+    let answer = answers.get(RESUME).filter(|_| matches!(glance.stand, Stand::Interrupted));
     let answer = answer.ok_or_else(|| ErrorData::invalid_params(format!("{task} has not asked anything"), None))?;
     let done = match choice(answer)? {
-        Choice::GoOn => office.engine_host.go_on(task, None).await.map(drop),
+        Choice::Resume => office.engine_host.resume(task, None).await.map(drop),
         Choice::End => office.engine_host.stop(task).await,
         Choice::None => Ok(()),
     };
@@ -79,7 +79,7 @@ pub(super) async fn update(office: &Office, id: &str, answers: &InputResponses) 
 /// A person's decision about resuming a task.
 #[derive(Debug, PartialEq, Eq)]
 enum Choice {
-    GoOn,
+    Resume,
     End,
     /// The question was dismissed, so it stays.
     None,
@@ -87,14 +87,14 @@ enum Choice {
 
 /// Reads the decision; only an explicit answer ends a task.
 fn choice(answer: &Value) -> Result<Choice, ErrorData> {
-    match (answer["action"].as_str(), answer["content"][GO_ON].as_bool()) {
-        (Some("accept"), Some(true)) => Ok(Choice::GoOn),
+    match (answer["action"].as_str(), answer["content"][RESUME].as_bool()) {
+        (Some("accept"), Some(true)) => Ok(Choice::Resume),
         (Some("accept"), Some(false)) | (Some("decline"), _) => Ok(Choice::End),
         (Some("cancel"), _) => Ok(Choice::None),
         _ => {
             let message = format!(
-                "the answer to `{GO_ON}` needs an `action`: `accept`, `decline` or `cancel`; with `accept`, \
-                    `{GO_ON}` in its `content` says whether to resume the task"
+                "the answer to `{RESUME}` needs an `action`: `accept`, `decline` or `cancel`; with `accept`, \
+                    `{RESUME}` in its `content` says whether to resume the task"
             );
             Err(ErrorData::invalid_params(message, None))
         }
@@ -114,7 +114,7 @@ fn arguments(Job { title, prompt, config, .. }: &Job) -> String {
     json!({"description": title, "prompt": prompt, "subagent_type": config.agent}).to_string()
 }
 
-fn whether_to_go_on(task: TaskId) -> Result<InputRequests, ErrorData> {
+fn whether_to_resume(task: TaskId) -> Result<InputRequests, ErrorData> {
     let question = json!({
         "method": "elicitation/create",
         "params": {
@@ -122,13 +122,13 @@ fn whether_to_go_on(task: TaskId) -> Result<InputRequests, ErrorData> {
             "message": format!("The process that ran {task} is gone. Resume the task? If not, it ends."),
             "requestedSchema": {
                 "type": "object",
-                "properties": {GO_ON: {"type": "boolean", "title": "Go on", "default": true}},
-                "required": [GO_ON],
+                "properties": {RESUME: {"type": "boolean", "title": "Resume", "default": true}},
+                "required": [RESUME],
             },
         },
     });
     let question: InputRequest = serde_json::from_value(question).map_err(|error| internal(&error.to_string()))?;
-    Ok(BTreeMap::from([(GO_ON.to_owned(), question)]))
+    Ok(BTreeMap::from([(RESUME.to_owned(), question)]))
 }
 
 fn interrupted(task: TaskId) -> JsonObject {
@@ -188,8 +188,8 @@ mod tests {
 
     #[test]
     fn only_an_explicit_answer_ends_or_resumes_a_task() {
-        let accept = |go_on: Value| json!({"action": "accept", "content": {"go_on": go_on}});
-        assert_eq!(choice(&accept(json!(true))).unwrap(), Choice::GoOn);
+        let accept = |resume: Value| json!({"action": "accept", "content": {"resume": resume}});
+        assert_eq!(choice(&accept(json!(true))).unwrap(), Choice::Resume);
         assert_eq!(choice(&accept(json!(false))).unwrap(), Choice::End);
         assert_eq!(choice(&json!({"action": "decline"})).unwrap(), Choice::End);
         assert_eq!(choice(&json!({"action": "cancel"})).unwrap(), Choice::None);

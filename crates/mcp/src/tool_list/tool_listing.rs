@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_omitted_tools_some_are_named_and_the_rest_counted() {
+    fn some_of_many_omitted_tools_are_named_and_the_rest_counted() {
         let listing = listing((0..4_000).map(|n| tool(&format!("a{}b", ".".repeat(n % 2 + 1)), "")).collect());
         assert_eq!((listing.tools.len(), listing.notices.len()), (2, 4));
         assert_eq!(

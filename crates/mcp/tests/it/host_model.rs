@@ -241,7 +241,7 @@ async fn a_host_that_disconnects_ends_the_call_and_is_not_asked_again() {
     let reply = call(open(&hosts, &choice).as_ref(), &[Message::user("?")], &[]).await.expect("an answer");
     assert_eq!((reply.text().as_str(), reply.stop), ("back", StopReason::End));
     drop(again_loan);
-    assert!(models(&hosts).open(&choice).is_err(), "it was taken away");
+    assert!(models(&hosts).open(&choice).is_err(), "it was withdrawn");
 }
 
 #[tokio::test]

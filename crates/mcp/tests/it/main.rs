@@ -1,11 +1,6 @@
 //! The server as a host sees it, and the client as our agents see it.
 
-#![expect(
-    clippy::expect_used,
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "a test that cannot go on fails where it stands"
-)]
+#![expect(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a failing test may panic")]
 
 mod client;
 mod host_model;

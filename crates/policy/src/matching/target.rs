@@ -39,7 +39,7 @@ impl<'a> Target<'a> {
             // A line is split first; no pattern matches it as a whole.
             Resource::Nothing | Resource::Command { .. } => Form::Nothing,
             Resource::Host(host) => {
-                Form::Host(normal_host(host).ok_or_else(|| format!("`{}` is no host", printable(host)))?)
+                Form::Host(normal_host(host).ok_or_else(|| format!("`{}` is not a host", printable(host)))?)
             }
             Resource::Agent { name, aliases } => {
                 Form::Agent([name].into_iter().chain(aliases).map(|name| fold(name)).collect())

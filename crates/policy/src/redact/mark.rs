@@ -28,7 +28,7 @@ mod tests {
     }
 
     #[test]
-    fn text_that_only_begins_like_a_mark_is_no_mark() {
+    fn text_that_only_begins_like_a_mark_is_not_a_mark() {
         for text in ["", "redacted", "[redacted: ", "[redacted: \n]", "[redacted]"] {
             assert_eq!(redaction_marks(text).count(), 0, "{text:?}");
         }

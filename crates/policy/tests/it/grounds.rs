@@ -47,7 +47,7 @@ fn each_ground_is_a_sentence() {
         denied: it belongs to git's own files (`.git`), which no agent may change
         denied: it belongs to Sortie's own settings and state (`/var/lib/sortie`), which no agent may change
         denied: `../x` is not resolved: it has `..`
-        denied: `a b` is no host
+        denied: `a b` is not a host
     "#]].assert_eq(&sentences.map(|sentence| sentence + "\n").concat());
 }
 

@@ -232,7 +232,7 @@ fn an_unreadable_rule_in_a_grant_is_an_error_that_names_its_owner() {
     let error = sortie_policy::Judge::new(&grant([deny(&["Read("])]), super::support::places()).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "`Read(` is no rule: its last character should be the `)` that closes the pattern (in user settings)"
+        "`Read(` is not a rule: its last character should be the `)` that closes the pattern (in user settings)"
     );
     let nowhere = sortie_policy::Places::default();
     let error = sortie_policy::Judge::new(&grant([deny(&["Read(~/x)"])]), nowhere).unwrap_err();

@@ -75,7 +75,7 @@ fn known_shapes_are_marked_with_their_kind() {
 }
 
 #[test]
-fn any_character_that_is_no_letter_may_precede_a_key() {
+fn any_character_that_is_not_a_letter_may_precede_a_key() {
     for (secret, what) in keys() {
         for before in ["-", "+", "_", "=", ":", "\"", "/", "@", "TOKEN_", "--token-", "a\n-", "%3D", "token%3d", "é"] {
             let redacted = clean(&format!("{before}{secret}\n"));

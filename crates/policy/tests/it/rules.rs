@@ -69,40 +69,40 @@ fn an_invalid_rule_says_why() {
     ];
     let said: String = texts.iter().map(|text| error(text) + "\n").collect();
     expect![[r#"
-        `` is no rule: it is empty; write `Tool` or `Tool(pattern)`
-        `` is no rule: it is empty; write `Tool` or `Tool(pattern)`
-        `(src/**)` is no rule: it should begin with a tool's name; write `Tool` or `Tool(pattern)`
-        `Read(src/**` is no rule: its last character should be the `)` that closes the pattern
-        `Read(src/**) and more` is no rule: its last character should be the `)` that closes the pattern
-        `Read()` is no rule: its pattern is empty; leave out the parentheses to mean every call
-        `Read( src/** )` is no rule: its pattern begins or ends with a blank
-        `Read Write` is no rule: it should begin with a tool's name; write `Tool` or `Tool(pattern)`
-        `Rea\u{7}d` is no rule: it has a control character
-        `*` is no rule: `*` in a tool's name is supported only for MCP tools, at the end: `mcp__server__*`
-        `Re*` is no rule: `*` in a tool's name is supported only for MCP tools, at the end: `mcp__server__*`
-        `mcp__*__query` is no rule: `*` in a tool's name is supported only for MCP tools, at the end: `mcp__server__*`
-        `mcp__` is no rule: it should begin with a tool's name; write `Tool` or `Tool(pattern)`
-        `Read(!src/**)` is no rule: `!` is not supported; write another rule for the exception
-        `Read(../other/**)` is no rule: `..` leads nowhere in a pattern; write `//` and the path from the file system's root
-        `Read(src/**.rs)` is no rule: `**` must stand alone between slashes
-        `Read(src/{a,b}/**)` is no rule: `{a,b}` is not supported; write one rule for each, or `\{` for a brace
-        `Read(src/[ab)` is no rule: a `[` is not closed; write `\[` for a bracket
-        `Read(src/[z-a])` is no rule: a range in `[…]` runs backwards
-        `Read(src\)` is no rule: it ends in a lone `\`
-        `Read(~other/x)` is no rule: only your own `~/` is supported; write `\~` for a name that begins with `~`
-        `Bash(git * main)` is no rule: `*` is supported only at the end, for further words: `git diff:*`
-        `Bash(:* x)` is no rule: `*` is supported only at the end, for further words: `git diff:*`
-        `WebFetch(example.com)` is no rule: write a host as `domain:example.com`, or `domain:*.example.com` for its subdomains
-        `WebFetch(domain:)` is no rule: write a host as `domain:example.com`, or `domain:*.example.com` for its subdomains
-        `WebFetch(domain:exam ple.com)` is no rule: write a host as `domain:example.com`, or `domain:*.example.com` for its subdomains
-        `WebFetch(domain:example.com/path)` is no rule: write a host as `domain:example.com`, or `domain:*.example.com` for its subdomains
-        `WebFetch(domain:*example.com)` is no rule: write a host as `domain:example.com`, or `domain:*.example.com` for its subdomains
-        `TodoWrite(x)` is no rule: TodoWrite takes no pattern
-        `TaskOutput(x)` is no rule: TaskOutput takes no pattern
-        `mcp__db__query(select)` is no rule: mcp__db__query takes no pattern
+        `` is not a rule: it is empty; write `Tool` or `Tool(pattern)`
+        `` is not a rule: it is empty; write `Tool` or `Tool(pattern)`
+        `(src/**)` is not a rule: it should begin with a tool's name; write `Tool` or `Tool(pattern)`
+        `Read(src/**` is not a rule: its last character should be the `)` that closes the pattern
+        `Read(src/**) and more` is not a rule: its last character should be the `)` that closes the pattern
+        `Read()` is not a rule: its pattern is empty; leave out the parentheses to mean every call
+        `Read( src/** )` is not a rule: its pattern begins or ends with a blank
+        `Read Write` is not a rule: it should begin with a tool's name; write `Tool` or `Tool(pattern)`
+        `Rea\u{7}d` is not a rule: it has a control character
+        `*` is not a rule: `*` in a tool's name is supported only for MCP tools, at the end: `mcp__server__*`
+        `Re*` is not a rule: `*` in a tool's name is supported only for MCP tools, at the end: `mcp__server__*`
+        `mcp__*__query` is not a rule: `*` in a tool's name is supported only for MCP tools, at the end: `mcp__server__*`
+        `mcp__` is not a rule: it should begin with a tool's name; write `Tool` or `Tool(pattern)`
+        `Read(!src/**)` is not a rule: `!` is not supported; write another rule for the exception
+        `Read(../other/**)` is not a rule: `..` leads nowhere in a pattern; write `//` and the path from the file system's root
+        `Read(src/**.rs)` is not a rule: `**` must stand alone between slashes
+        `Read(src/{a,b}/**)` is not a rule: `{a,b}` is not supported; write one rule for each, or `\{` for a brace
+        `Read(src/[ab)` is not a rule: a `[` is not closed; write `\[` for a bracket
+        `Read(src/[z-a])` is not a rule: a range in `[…]` runs backwards
+        `Read(src\)` is not a rule: it ends in a lone `\`
+        `Read(~other/x)` is not a rule: only your own `~/` is supported; write `\~` for a name that begins with `~`
+        `Bash(git * main)` is not a rule: `*` is supported only at the end, for further words: `git diff:*`
+        `Bash(:* x)` is not a rule: `*` is supported only at the end, for further words: `git diff:*`
+        `WebFetch(example.com)` is not a rule: write a host as `domain:example.com`, or `domain:*.example.com` for its subdomains
+        `WebFetch(domain:)` is not a rule: write a host as `domain:example.com`, or `domain:*.example.com` for its subdomains
+        `WebFetch(domain:exam ple.com)` is not a rule: write a host as `domain:example.com`, or `domain:*.example.com` for its subdomains
+        `WebFetch(domain:example.com/path)` is not a rule: write a host as `domain:example.com`, or `domain:*.example.com` for its subdomains
+        `WebFetch(domain:*example.com)` is not a rule: write a host as `domain:example.com`, or `domain:*.example.com` for its subdomains
+        `TodoWrite(x)` is not a rule: TodoWrite takes no pattern
+        `TaskOutput(x)` is not a rule: TaskOutput takes no pattern
+        `mcp__db__query(select)` is not a rule: mcp__db__query takes no pattern
     "#]].assert_eq(&said);
     assert!(
-        error(&format!("Read({})", "a".repeat(10_000))).ends_with("aaa…` is no rule: it is longer than 8192 bytes")
+        error(&format!("Read({})", "a".repeat(10_000))).ends_with("aaa…` is not a rule: it is longer than 8192 bytes")
     );
 }
 

@@ -13,7 +13,7 @@ pub enum WriteError {
     #[error("`{path}` has changed since it was read; read it again")]
     Changed { path: String },
 
-    #[error("`{path}` exists already; read it first")]
+    #[error("`{path}` already exists; read it first")]
     Exists { path: String },
 
     #[error("`{path}` no longer exists; it was there when it was read")]

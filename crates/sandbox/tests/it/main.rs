@@ -2,7 +2,7 @@
 //!
 //! A test whose name begins with a number such as `s05` tries the attack of that number in the catalogue of attacks.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails where it stands")]
+#![expect(clippy::unwrap_used, reason = "a failing test may panic")]
 
 mod another_user;
 mod attributes;

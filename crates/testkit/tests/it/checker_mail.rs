@@ -219,7 +219,7 @@ fn a_kept_message_reaches_its_task_when_it_resumes() {
         cancel(run, 1);
         run.commands.push((2, Command::Stop { task: child_id() }));
     };
-    assert_eq!(broken(stopped), [""; 0], "it never went on");
+    assert_eq!(broken(stopped), [""; 0], "it never continued");
 }
 
 #[test]

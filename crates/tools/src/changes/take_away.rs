@@ -7,7 +7,7 @@ use sortie_sandbox::{SpillDir, Workspace};
 
 use crate::answer::tool_error::explain;
 
-/// Takes these files away. Returns one line about it, if there were any.
+/// Moves these files to `spill`. Returns one line about it, if there were any.
 pub(super) fn take_away(workspace: &Workspace, spill: &SpillDir, useless: &[PathBuf]) -> Option<String> {
     const MAX_NAMED: usize = 5;
     let useless = if is_out("taken-away") { &[] } else { useless };
@@ -16,8 +16,8 @@ pub(super) fn take_away(workspace: &Workspace, spill: &SpillDir, useless: &[Path
         .map(|path| {
             let name = path.to_string_lossy().replace(char::is_control, "\u{fffd}");
             match workspace.take_away(path, spill) {
-                Ok(place) => format!("`{name}` was taken away ({} has it)", place.display()),
-                Err(error) => format!("`{name}` could not be taken away ({}); remove it", explain(&error)),
+                Ok(place) => format!("`{name}` was removed (kept as {})", place.display()),
+                Err(error) => format!("`{name}` could not be removed ({}); remove it", explain(&error)),
             }
         })
         .collect();

@@ -99,7 +99,7 @@ impl Watch {
     ) -> Vec<String> {
         let mut steered = self.before.steering.compare(&after.steering, difference, workspace);
         if self.tier == Tier::None {
-            // A user who wants no walls wants nothing taken away either.
+            // A user who wants no walls wants nothing removed either.
             steered.told.append(&mut steered.useless);
         }
         let mut told = Vec::new();
@@ -120,7 +120,7 @@ impl Watch {
         told
     }
 
-    /// Examines the changes of the command. Files that are taken away go to `spill`.
+    /// Examines the changes of the command. Useless files are moved to `spill`.
     pub(crate) fn end(self, workspace: &Workspace, spill: &SpillDir) -> Aftermath {
         // Also after a cancelled command: its changes are real.
         let after = State::new(workspace, &self.places, &self.before.repositories, &CancellationToken::new());

@@ -130,7 +130,7 @@ impl Refusals {
 
     fn list(&self) -> Vec<String> {
         let refused = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let more = refused.has_more.then(|| format!("more was not reached; these are the first {MAX_REFUSALS}"));
+        let more = refused.has_more.then(|| format!("more hosts were not reached; these are the first {MAX_REFUSALS}"));
         refused.first.iter().cloned().chain(more).collect()
     }
 }
@@ -148,6 +148,6 @@ mod tests {
         assert_eq!(refusals.list(), (0..MAX_REFUSALS).map(|number| number.to_string()).collect::<Vec<_>>());
         refusals.add("another");
         assert_eq!(refusals.list().len(), MAX_REFUSALS + 1);
-        assert_eq!(refusals.list()[MAX_REFUSALS], "more was not reached; these are the first 16");
+        assert_eq!(refusals.list()[MAX_REFUSALS], "more hosts were not reached; these are the first 16");
     }
 }

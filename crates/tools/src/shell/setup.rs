@@ -24,7 +24,7 @@ pub struct ShellSetup {
     pub unconfined: bool,
     pub environment: Environment,
     pub limits: ProcessLimits,
-    /// Receives long outputs, under names that begin with their task's, and files that were taken away, which have no
+    /// Receives long outputs, under names that begin with their task's, and files that were removed, which have no
     /// owner.
     pub spill: Arc<SpillDir>,
     /// Inner addresses that tasks with access to hosts may reach.

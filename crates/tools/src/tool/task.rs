@@ -104,8 +104,8 @@ impl Tool for TaskTool {
     /// Resuming a sub-agent sends it a message.
     fn order(&self, arguments: &str, decoded: &DecodedCall) -> Order {
         let request = decoded.request(|| self.contract.decode(arguments));
-        let goes_on = request.is_ok_and(|request| request.resume.is_some());
-        if goes_on { Order::Says } else { Order::Free }
+        let resumes = request.is_ok_and(|request| request.resume.is_some());
+        if resumes { Order::Says } else { Order::Free }
     }
 
     fn delegates(&self) -> bool {

@@ -81,8 +81,8 @@ async fn not_at_work(mut answer: Answer, id: &str, context: CallContext<'_>) -> 
     answer.put_body("stopped");
     let why = match glance.stand {
         Stand::Ended { .. } => "it had ended before",
-        Stand::Elsewhere { .. } => "it works for somebody else, who can stop it",
-        Stand::Waits | Stand::Works(_) | Stand::Interrupted => "it is not at work",
+        Stand::Elsewhere { .. } => "it works for another task, which can stop it",
+        Stand::Waits | Stand::Works(_) | Stand::Interrupted => "it is not running",
     };
     answer.note(format!("{why}: nothing was stopped"));
     answer.done(why)

@@ -179,7 +179,7 @@ async fn a_missing_file_is_not_edited() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_no_editable_text_is_refused_with_the_reason() {
+async fn a_file_that_is_not_editable_text_is_refused_with_the_reason() {
     let project = Project::new(&[]);
     project.write("latin", b"caf\xe9\n");
     project.write("binary", b"a\0b");

@@ -1,6 +1,6 @@
 //! The built-in tools, called as the engine calls them, on real temporary workspaces.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails where it stands")]
+#![expect(clippy::unwrap_used, reason = "a failing test may panic")]
 
 mod another_user;
 mod bash;

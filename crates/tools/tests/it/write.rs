@@ -35,7 +35,7 @@ async fn a_file_that_was_read_is_replaced() {
 }
 
 #[tokio::test]
-async fn writing_the_existing_content_is_no_change() {
+async fn writing_the_existing_content_is_not_a_change() {
     let project = Project::new(&[("a.txt", "one\n")]);
     project.done("Read", json!({"file_path": "a.txt"})).await;
     let before = std::fs::metadata(project.path("a.txt")).unwrap().modified().unwrap();

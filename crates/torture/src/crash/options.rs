@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn senseless_crash_flags_are_refused() {
+    fn invalid_crash_flags_are_refused() {
         for flags in ["--cycle 3", "--cycles", "--cycles many", "--point Bash", "--point Bash/call.ran/x"] {
             assert_eq!(parse(flags), None, "{flags}");
         }

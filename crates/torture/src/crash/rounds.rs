@@ -109,7 +109,7 @@ fn refused_or_first(ended: &Ended) -> Result<()> {
     if ended.was_killed() || ended.status.success() || refused.iter().any(|words| ended.stderr.contains(words)) {
         return Ok(());
     }
-    bail!("N8 of two that went on at once one ended with {}:\n{}", ended.status, ended.stderr)
+    bail!("N8 one of two simultaneous resumes ended with {}:\n{}", ended.status, ended.stderr)
 }
 
 /// Brings the run to its end, from wherever it is.

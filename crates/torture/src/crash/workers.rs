@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_jobs_are_done_unless_one_is_not_good() {
+    fn all_jobs_run_unless_one_fails() {
         let done = Mutex::new(Vec::new());
         let job = |number| {
             locked(&done).push(number);

@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_covered_when_all_that_does_not_hold_is_listed() {
+    fn a_run_is_covered_when_all_its_failures_are_listed() {
         assert!(exceptions().cover(Who::Sortie, &[result("server-stateless", &["no-log"]), result("ping", &[])]));
         assert!(!exceptions().cover(Who::Sortie, &[result("server-stateless", &["no-log", "other"])]));
         assert!(!exceptions().cover(Who::Fixture, &[result("server-stateless", &["no-log"])]));

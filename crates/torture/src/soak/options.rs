@@ -37,7 +37,7 @@ mod tests {
     }
 
     #[test]
-    fn senseless_soak_flags_are_refused() {
+    fn invalid_soak_flags_are_refused() {
         for flags in ["--minute 5", "--minutes", "--minutes 0", "--seed x"] {
             assert_eq!(parse(flags), None, "{flags}");
         }

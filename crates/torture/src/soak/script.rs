@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn the_host_starts_somebody_in_the_background_in_every_round() {
+    fn the_host_starts_a_background_task_in_every_round() {
         let rules = rules(1, 2);
         let rules = rules["rules"].as_array().unwrap();
         let rounds: Vec<&Value> = rules

@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn more_work_now_and_then_is_no_growth() {
+    fn more_work_now_and_then_is_not_growth() {
         let busier = trend(|second| if second > 50.0 && second % 4.0 > 0.0 { 60.0 } else { 30.0 });
         assert_eq!(busier.breaches(), [""; 0]);
     }
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_no_evidence() {
+    fn no_measurements_are_no_evidence() {
         assert_eq!(Trend::default().breaches(), ["there are too few samples to say anything"]);
     }
 

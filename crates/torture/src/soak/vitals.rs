@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_process_is_seen_with_those_below_it() {
+    fn a_process_is_seen_with_its_descendants() {
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
         let vitals = Vitals::of(std::process::id(), Path::new("/nonexistent/journal.db"));
         child.kill().unwrap();

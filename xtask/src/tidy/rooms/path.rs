@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn the_visibility_of_an_item_is_no_import() {
+    fn the_visibility_of_an_item_is_not_an_import() {
         assert_eq!(of("pub(in crate::a) fn f(self) {} pub(super) struct B;", &["room"]), [] as [&str; 0]);
     }
 }

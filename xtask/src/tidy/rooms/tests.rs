@@ -127,7 +127,7 @@ fn a_type_with_methods_in_three_files_is_found() {
 }
 
 #[test]
-fn rows_that_are_missing_stale_superfluous_or_astray_are_found() {
+fn missing_stale_superfluous_and_misplaced_rows_are_found() {
     let mend = "    mend: run `cargo xtask tidy --write`, which takes the rows from the `//!` of the rooms";
     let (low, high) = ("| `low` | Owns nouns |\n", "| `high` | Owns verbs |\n");
     for (page, found) in [
@@ -212,7 +212,7 @@ fn a_room_of_an_odd_size_is_found_unless_it_has_a_reason() {
 }
 
 #[test]
-fn rooms_that_are_too_many_or_not_there_are_found() {
+fn superfluous_and_missing_rooms_are_found() {
     const ELEVEN: &[Plan] = &[Plan { rooms: "low high c d e f g h i j k", ..PLAN[0] }];
     let found = check(ELEVEN, &sound());
     assert!(

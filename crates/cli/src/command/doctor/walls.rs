@@ -35,7 +35,7 @@ fn tried(program: &Program) -> Vec<Diagnosis> {
     };
     // Without bash nothing can be tried, and the kernel is not to blame.
     if let Err(SpawnError::NoBash) = yard.start(Tier::Landlock, &yard.walls(), "true") {
-        return vec![Diagnosis::error("bash", "there is none in the directories of the system", "install bash")];
+        return vec![Diagnosis::error("bash", "there is none in the system's directories", "install bash")];
     }
     let probe = probe(program);
     let machine = Machine::look();

@@ -66,8 +66,8 @@ fn template(path: &str, bytes: &[u8]) -> String {
             let name = &template.name;
             format!("is the template `{name}`, which also works untrusted, but does not replace one of yours")
         }
-        (_, Some(error)) => format!("is no template: {}; {}", error.message, error.fix),
-        (_, None) => "is no template".to_owned(),
+        (_, Some(error)) => format!("is not a template: {}; {}", error.message, error.fix),
+        (_, None) => "is not a template".to_owned(),
     }
 }
 

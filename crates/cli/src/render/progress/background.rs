@@ -64,7 +64,7 @@ pub(super) fn remark<'a>(fact: &Fact, subject_of: impl Fn(TaskId) -> Option<&'a 
         Fact::MailRead { mail, .. } => read(mail),
         // Questions for a person are asked at the terminal.
         Fact::QuestionAsked { to: Addressee::Parent, text, .. } => Some(format!("asks its parent: {}", said(text))),
-        Fact::NotePosted { text } => Some(format!("tells all others: {}", said(text))),
+        Fact::NotePosted { text } => Some(format!("posts a note: {}", said(text))),
         _ => None,
     }
 }

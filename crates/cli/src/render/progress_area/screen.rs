@@ -66,7 +66,7 @@ fn live(look: &dyn ProgressStyle, progress: &Progress, now: Timestamp, extent: E
     }
     if lines.len() > room {
         lines.truncate(room - 1);
-        lines.push(format!("  … and {} more at work", tasks.len() - lines.len()));
+        lines.push(format!("  … and {} more working", tasks.len() - lines.len()));
     }
     lines.iter().map(|line| width::cut(line, columns)).collect()
 }

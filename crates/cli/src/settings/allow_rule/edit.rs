@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_changed_by_a_small_change_is_left_alone() {
+    fn a_table_that_needs_more_than_a_small_change_is_left_alone() {
         for text in ["[permissions\n", "permissions = 1\n", "[permissions]\nallow = \"Read\"\n", "[[permissions]]\n"] {
             assert_eq!(with_allowed(text, "Edit"), None, "{text}");
         }
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn a_header_inside_of_a_text_is_no_header() {
+    fn a_header_inside_a_text_is_not_a_header() {
         let text = "note = '''\n[permissions]\n'''\n";
         let changed = with_allowed(text, "Edit");
         assert_eq!(changed.as_deref(), Some("note = '''\n[permissions]\n'''\n\n[permissions]\nallow = [\"Edit\"]\n"));

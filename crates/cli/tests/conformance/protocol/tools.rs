@@ -15,7 +15,7 @@ fn observed(world: &World, wire: &str, calls: impl IntoIterator<Item = ScriptedP
     let script =
         delegating(arguments("general")).on(when::turn(0), reply::calls(calls)).otherwise(reply::text("FINAL"));
     let run = run(world, wire, script);
-    assert_eq!(run.ended.stdout, format!("{DONE}\n"), "the main agent goes on");
+    assert_eq!(run.ended.stdout, format!("{DONE}\n"), "the main agent continues");
     objects(&run.sub_agents()[1].results)
 }
 

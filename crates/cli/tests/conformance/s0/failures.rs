@@ -23,7 +23,7 @@ fn wrong(field: &str) -> Vec<Value> {
 fn refused(wire: &str, arguments: &str) -> Value {
     let run = run(&World::new(), wire, main_agent_calls([reply::raw_call("Task", arguments)]));
     assert!(run.sub_agents().is_empty(), "{arguments}");
-    assert_eq!(run.ended.stdout, format!("{DONE}\n"), "the main agent goes on: {:#?}", run.ended);
+    assert_eq!(run.ended.stdout, format!("{DONE}\n"), "the main agent continues: {:#?}", run.ended);
     answer(&run)
 }
 
@@ -67,7 +67,7 @@ fn s0_59_invalid_input_starts_and_stores_nothing() {
 }
 
 #[test]
-fn s0_59_an_unknown_key_is_no_error_and_is_not_silent() {
+fn s0_59_an_unknown_key_is_reported_but_not_an_error() {
     let mut arguments = arguments("general");
     arguments["colour"] = json!("red");
     let script = delegating(arguments).otherwise(reply::text("FINAL"));
@@ -100,12 +100,12 @@ fn s0_67_a_sub_agents_model_that_fails_for_good_is_an_internal_error_with_its_ca
         let message = answer["error"]["message"].as_str().unwrap();
         assert!(!message.is_empty() && message.contains(cause), "{cause}: {message}");
         assert!(answer["text"].as_str().unwrap().contains(message.trim_end_matches('.')), "{answer:#}");
-        assert_eq!((run.ended.code, run.ended.stdout.as_str()), (0, &*format!("{DONE}\n")), "the main agent goes on");
+        assert_eq!((run.ended.code, run.ended.stdout.as_str()), (0, &*format!("{DONE}\n")), "the main agent continues");
     }
 }
 
 #[test]
-fn s0_67_a_passing_failure_is_retried_and_is_no_error() {
+fn s0_67_a_passing_failure_is_retried_and_is_not_an_error() {
     let script = delegating(arguments("general"))
         .once(when::any(), reply::fault(Fault::rate_limited("0")))
         .once(when::any(), reply::status(500))

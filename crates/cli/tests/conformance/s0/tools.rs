@@ -90,7 +90,7 @@ fn s0_07_s0_53_s0_71_a_sub_agent_cannot_delegate_however_deep_the_settings_allow
             .otherwise(reply::text("FINAL"));
         let run = run_with(&World::new(), "anthropic", script, flags);
         let child = run.sub_agents();
-        assert_eq!(child.len(), 2, "it goes on, and nobody is below it");
+        assert_eq!(child.len(), 2, "it continues, and nobody is below it");
         assert!(!child[0].offers("Task"));
         assert!(child[1].results[0].is_error, "{child:#?}");
         assert_eq!(answer(&run)["data"]["result"], "FINAL");
@@ -110,7 +110,7 @@ fn s0_08_the_deny_list_holds_whatever_a_users_agent_file_and_settings_grant() {
     let child = run.sub_agents();
     assert!(child[0].system.starts_with("Mine."), "the file is in use: {}", child[0].system);
     assert_eq!(child[0].tool_names(), ["Read"]);
-    assert_eq!(child.len(), 2, "it goes on at once: nobody was asked, and there is no grandchild");
+    assert_eq!(child.len(), 2, "it continues at once: nobody was asked, and there is no grandchild");
     assert!(child[1].results[0].text.contains("Task is not granted to this task (by the contract)"), "{child:#?}");
 }
 

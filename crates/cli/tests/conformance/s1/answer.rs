@@ -98,7 +98,7 @@ fn s1_11_s1_14_an_empty_last_message_is_a_failure() {
 }
 
 #[test]
-fn s1_11_s1_14_a_turn_limit_is_no_success_and_keeps_the_text_so_far() {
+fn s1_11_s1_14_a_turn_limit_is_not_a_success_and_keeps_the_text_so_far() {
     let world = with_agents();
     super::agent_with(&world, "looper", "description: Loops\nmaxTurns: 3");
     let script = main_agent_calls([task("looper", "CHILD loops")])

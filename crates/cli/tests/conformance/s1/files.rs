@@ -104,7 +104,7 @@ fn s1_43_front_matter_that_is_more_than_data_is_rejected_and_runs_nothing() {
 }
 
 #[test]
-fn s1_16_s1_45_of_hundreds_of_agents_each_can_be_named_and_all_are_listed() {
+fn s1_16_s1_45_each_of_hundreds_of_agents_can_be_named_and_all_are_listed() {
     let world = World::new();
     for number in 0..500 {
         agent(&world, &format!("worker-{number:03}"), &format!("Works on part {number}"));

@@ -41,7 +41,7 @@ fn printed(world: &World, format: &str) -> Value {
 }
 
 #[test]
-fn s1_01_s1_02_s1_03_s1_04_s1_05_s1_06_s1_07_s1_08_the_definition_is_the_documents_in_every_shape() {
+fn s1_01_s1_02_s1_03_s1_04_s1_05_s1_06_s1_07_s1_08_the_definition_is_the_designs_in_every_shape() {
     let world = with_agents();
     assert_eq!(printed(&world, "json"), schema());
     let anthropic = printed(&world, "anthropic");

@@ -25,7 +25,7 @@ fn with_model() -> Script {
 }
 
 #[test]
-fn s2_64_s2_65_s2_66_s2_67_s2_68_s2_69_the_six_keys_have_the_documents_defaults() {
+fn s2_64_s2_65_s2_66_s2_67_s2_68_s2_69_the_six_keys_have_the_designs_defaults() {
     let shown = World::new().sortie(["config", "show", "--contract", CONTRACT]).run().stdout;
     for (key, value) in KEYS {
         let line = shown.lines().find_map(|line| line.strip_prefix(&format!("task_tool.{key} ")));

@@ -26,7 +26,7 @@ fn s2_21_s2_32_s2_38_s2_46_s2_65_s2_73_two_levels_work_and_a_third_is_refused() 
         assert_eq!(second[1].results[0].text, REFUSAL, "to the letter");
         assert_eq!(second[1].results[0].is_error, wire == "anthropic");
         assert_eq!(run.sub_agent("LEVEL-3").len(), 0, "nothing was created");
-        assert_eq!(run.result().json()["success"], true, "who is refused goes on by itself");
+        assert_eq!(run.result().json()["success"], true, "a refused agent continues by itself");
         assert_eq!(run.ended.code, 0);
     }
 }

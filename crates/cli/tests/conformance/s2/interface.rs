@@ -128,7 +128,7 @@ fn s2_27_s2_30_s2_31_input_without_a_task_is_an_error_of_the_tool_and_starts_not
             let result = run.result();
             assert!(result.text.starts_with("invalid input: ") && result.text.contains(why), "{arguments}: {result:?}");
             assert_eq!(result.is_error, wire == "anthropic", "where the wire can say so");
-            assert_eq!((run.sub_agents().len(), run.ended.code), (0, 0), "the main agent goes on");
+            assert_eq!((run.sub_agents().len(), run.ended.code), (0, 0), "the main agent continues");
         }
         let ended = world.sortie(["task", "--contract", CONTRACT, "--json", &arguments.to_string()]).run();
         let answer = ended.stdout_json();

@@ -22,7 +22,7 @@ fn kept(world: &World, word: &str) -> Value {
 }
 
 #[test]
-fn s2_24_s2_26_s2_36_s2_37_s2_55_s2_56_s2_57_every_delegation_is_found_again() {
+fn s2_24_s2_26_s2_36_s2_37_s2_55_s2_56_s2_57_every_delegation_can_be_looked_up() {
     let world = World::new();
     let good = reply::call("task", json!({"task": "GOOD work on the parser", "model": "small-model"}));
     let script = main_agent_calls([good, task("BAD work")])

@@ -55,7 +55,7 @@ fn k13_s3_14_s3_32_a_call_returns_at_once_and_the_report_comes_later_once() {
         server.gate("child").open();
         let run = ended(live, server);
         let launched = run.results().remove(0).json();
-        let result = "Not finished: it works on in the background, and its report follows when it ends. The output file is \
+        let result = "Not finished: it continues in the background, and its report follows when it ends. The output file is \
                       for people.";
         let expected = json!({"success": true, "result": result, "outputFile": launched["outputFile"]});
         assert_eq!(without_id(launched.clone()), expected);

@@ -18,7 +18,7 @@ fn field(schema: &Value, name: &str) -> Value {
 }
 
 #[test]
-fn s3_02_s3_03_s3_04_s3_05_s3_06_s3_07_s3_08_the_schema_has_the_documents_fields_and_no_others() {
+fn s3_02_s3_03_s3_04_s3_05_s3_06_s3_07_s3_08_the_schema_has_the_designs_fields_and_no_others() {
     let schema = printed(&World::new(), "json");
     assert_eq!((&schema["type"], schema["properties"].as_object().unwrap().len()), (&json!("object"), 7));
     assert_eq!(schema["required"], json!(["description", "prompt", "subagent_type"]));

@@ -37,7 +37,7 @@ fn states(world: &World) -> Vec<(String, String)> {
 }
 
 #[test]
-fn s3_13_a_sub_agent_is_running_then_completed_or_broken_and_everyone_can_see_it() {
+fn s3_13_a_sub_agent_is_running_then_completed_or_an_error_and_everyone_can_see_it() {
     let calls = [task("Explore", "WAITS"), task("Plan", "BREAKS")];
     let script = main_agent_calls(calls)
         .on(when::prompt_contains("WAITS"), reply::text("Done.").held_by("gate"))

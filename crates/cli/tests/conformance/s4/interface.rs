@@ -13,7 +13,7 @@ fn one_call(world: &World, wire: &str, call: ScriptedPart) -> Run {
 }
 
 #[test]
-fn s4_05_s4_06_s4_07_s4_08_the_tool_is_called_task_and_has_the_documents_parameters() {
+fn s4_05_s4_06_s4_07_s4_08_the_tool_is_called_task_and_has_the_designs_parameters() {
     let world = World::new();
     let expected = json!({
         "type": "object",

@@ -72,7 +72,7 @@ fn s40_a_protected_file_that_a_command_does_create_is_reported_and_left() {
             let name = path.strip_suffix("/tasks.json").unwrap_or(path);
             assert!(answer.text.contains(&format!("`{name}` (")) && answer.text.contains(LOOK), "{path}: {answer:#?}");
             assert!(told.contains(&format!("`{name}` (")) && told.contains(LOOK), "{path}: {told}");
-            assert_eq!(world.text(&format!("workspace/{path}")), "hostile\n", "nothing of a project is taken away");
+            assert_eq!(world.text(&format!("workspace/{path}")), "hostile\n", "nothing of a project is removed");
         }
     });
 }

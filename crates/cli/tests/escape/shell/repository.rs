@@ -159,7 +159,7 @@ fn s35_no_command_writes_files_that_git_would_run() {
         let after = world.run(BYPASS, main_agent_in_turns(calls));
         let told = RUN_BY_GIT.iter().chain(&lines).zip(after.assert_completed().answers());
         for (attempt, answer) in told {
-            assert!(answer.failed || answer.text.contains("was taken away"), "{attempt}: {answer:#?}");
+            assert!(answer.failed || answer.text.contains("was removed (kept as"), "{attempt}: {answer:#?}");
         }
         assert_eq!(world.text("workspace/.git/config"), config);
         assert_eq!(world.text("workspace/.git/modules/sub/config"), "[core]\n");
@@ -187,7 +187,7 @@ fn s35_a_repository_that_a_command_substitutes_is_removed_or_reported() {
         let after = world.run(BYPASS, main_agent_in_turns(calls));
         let answers = after.assert_completed().answers();
         let told = [
-            "`.git/commondir` was taken away",
+            "`.git/commondir` was removed (kept as",
             "`new/.git` (git's own files) was created or changed",
             "`src/.git` (git's own files) was created or changed",
             "the workspace is no longer a repository",
@@ -253,7 +253,7 @@ fn s35_git_and_cleanup_still_work() {
         for (line, answer) in
             ORDINARY.iter().zip(world.run(BYPASS, main_agent_in_turns(calls)).assert_completed().answers())
         {
-            assert!(!answer.failed && !answer.text.contains("taken away"), "{line}: {answer:#?}");
+            assert!(!answer.failed && !answer.text.contains("was removed (kept as"), "{line}: {answer:#?}");
         }
     });
 }
@@ -293,7 +293,7 @@ fn s35_the_repository_of_a_worktree_is_protected_too() {
         let pointer = world.text("tree/.git");
         let answers =
             world.run(&flags, main_agent_in_turns(lines.map(|line| vec![bash(line)]))).assert_completed().answers();
-        let is_stopped = |answer: &Answer| answer.failed || answer.text.contains("was taken away");
+        let is_stopped = |answer: &Answer| answer.failed || answer.text.contains("was removed (kept as");
         assert!(answers.iter().all(is_stopped), "{answers:#?}");
         assert_eq!(world.text("workspace/.git/config"), config);
         assert_eq!(world.text("tree/.git"), pointer);

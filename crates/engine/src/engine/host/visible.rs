@@ -91,7 +91,7 @@ impl Kin for Host {
                 return Err(Failure::new(FailureCode::HasEnded, message));
             }
             match recorded_stand(&self.engine.state, task).await? {
-                Stand::Interrupted => self.go_on(task, Some(text)).await.map(drop)?,
+                Stand::Interrupted => self.resume(task, Some(text)).await.map(drop)?,
                 Stand::Ended { .. } => self.follow_up(task, text).await?,
                 Stand::Elsewhere { .. } | Stand::Waits | Stand::Works(_) => {
                     let message = format!(

@@ -147,7 +147,7 @@ impl<O: SubagentObserver> Reading<O> {
     fn take(&mut self, event: Event) {
         match event.fact {
             Fact::TaskStarted { job } => self.begin(*job),
-            fact => self.go_on(event.task_id, fact),
+            fact => self.follow(event.task_id, fact),
         }
     }
 
@@ -162,7 +162,7 @@ impl<O: SubagentObserver> Reading<O> {
         self.observed.call(|observer| observer.on_added(job.task, &parameters));
     }
 
-    fn go_on(&mut self, task: TaskId, fact: Fact) {
+    fn follow(&mut self, task: TaskId, fact: Fact) {
         let Some(conversation) = self.conversations.get_mut(&task) else { return };
         let Some(status) = conversation.take(fact) else { return };
         self.observed.call(|observer| observer.on_updated(task, conversation.messages(), status));

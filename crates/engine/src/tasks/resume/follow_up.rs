@@ -15,7 +15,7 @@ use crate::messages::inbox_record::Message;
 use crate::ports::blocking::blocking;
 use crate::ports::failure::journal_failure;
 use crate::tasks::resume::limits::Wisher;
-use crate::tasks::resume::{self, GoingOn, Wish};
+use crate::tasks::resume::{self, Resuming, Wish};
 use crate::tasks::scope::TaskScope;
 use crate::tasks::start::check::Checks;
 use crate::tasks::start::origin::Origin;
@@ -42,7 +42,7 @@ pub(crate) async fn prepare(
     }
     notices.extend(otherwise(engine, &request, &loaded));
     let wish = Wish::Leg { prompt: Some(request.prompt), limits: request.limits, by: Wisher::Call };
-    resume::prepare(engine, origin, GoingOn { loaded, wish, notices, unseen: Unseen::MayRun }).await
+    resume::prepare(engine, origin, Resuming { loaded, wish, notices, unseen: Unseen::MayRun }).await
 }
 
 /// Waits until a child that was resumed by a message of the same turn has ended, so that it gets one prompt after the

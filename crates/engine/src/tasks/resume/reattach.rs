@@ -16,7 +16,7 @@ use crate::conversation::task_record::Attached;
 use crate::ports::blocking::blocking;
 use crate::ports::failure::journal_failure;
 use crate::tasks::resume::end_interrupted::{Caller, end_attached};
-use crate::tasks::resume::{self, GoingOn, Wish};
+use crate::tasks::resume::{self, Resuming, Wish};
 use crate::tasks::scope::{LaunchMode, TaskScope};
 use crate::tasks::start::admission::{Admission, Admitted, admit};
 use crate::tasks::start::check::Checks;
@@ -62,7 +62,7 @@ pub(crate) enum Found {
 pub(crate) async fn again(scope: &TaskScope, call: &CallId, attached: Attached, mode: LaunchMode) -> Found {
     let why = match look_for(scope, attached).await {
         Ok(Err(outcome)) => return Found::Ended(Box::new(outcome)),
-        Ok(Ok(recalled)) => match Box::pin(go_on(scope, call, recalled, mode)).await {
+        Ok(Ok(recalled)) => match Box::pin(resume_child(scope, call, recalled, mode)).await {
             Ok(Admission::Start(admitted)) => return Found::Open(admitted),
             Ok(Admission::GivenAgain { outcome, .. }) => return Found::Ended(outcome),
             Err(why) => why,
@@ -73,15 +73,20 @@ pub(crate) async fn again(scope: &TaskScope, call: &CallId, attached: Attached, 
 }
 
 /// Resumes a child, if it could be started now.
-async fn go_on(scope: &TaskScope, call: &CallId, recalled: Recalled, mode: LaunchMode) -> Result<Admission, Failure> {
+async fn resume_child(
+    scope: &TaskScope,
+    call: &CallId,
+    recalled: Recalled,
+    mode: LaunchMode,
+) -> Result<Admission, Failure> {
     let (loaded, notices) = recalled;
     let (engine, roster) = (&scope.engine, scope.engine.rosters.current());
     let origin = Origin::Child { parent: scope, address: scope.address(call, mode) };
     let checks = Checks::of(engine, &origin, &roster)?;
     checks.depth(origin.requester())?;
     checks.stored_agent(&loaded.past.job.config.agent)?;
-    let going_on = GoingOn { loaded, wish: Wish::AsItWas, notices, unseen: scope.unseen };
-    let task = resume::prepare(engine, &origin, going_on).await?;
+    let resuming = Resuming { loaded, wish: Wish::AsItWas, notices, unseen: scope.unseen };
+    let task = resume::prepare(engine, &origin, resuming).await?;
     admit(task, &origin, mode).await
 }
 

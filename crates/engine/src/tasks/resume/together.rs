@@ -30,16 +30,16 @@ pub(crate) fn refuse_without(journal: &dyn Journal, task: TaskId, unseen: Unseen
     if below.iter().all(|header| header.state == TaskState::Interrupted) {
         return Ok(());
     }
-    let mut going_on = HashSet::from([task]);
+    let mut resuming = HashSet::from([task]);
     // Parents before their children.
     for TaskHeader { task_id, parent_id, .. } in below {
         let waiting = expecting(journal, parent_id, task_id).map(|(past, _)| past.job.task);
-        let Some(waiting) = waiting.filter(|waiting| going_on.contains(waiting)) else { continue };
+        let Some(waiting) = waiting.filter(|waiting| resuming.contains(waiting)) else { continue };
         standing(journal, task_id, unseen)?.next_attempt().map_err(journal_failure).map_err(|held| {
             let message = format!("{waiting} waits for a sub-agent that another process has: {held}");
             Failure { message, ..held }
         })?;
-        going_on.insert(task_id);
+        resuming.insert(task_id);
     }
     Ok(())
 }

@@ -130,7 +130,7 @@ impl<'a> Checks<'a> {
         Ok(ChosenAgent { definition, notice })
     }
 
-    /// Refuses an agent that is already at work further up, if the contract does: it would wait for itself.
+    /// Refuses an agent that is already running further up, if the contract does: it would wait for itself.
     fn circle(&self, requester: Requester<'_>, definition: &AgentDefinition) -> Result<(), Failure> {
         let refuses = self.contract.defaults().refuses_circles;
         requester.parent().filter(|_| refuses).map_or(Ok(()), |parent| refuse_circle(parent, &definition.name))
@@ -167,6 +167,6 @@ fn refuse_circle(parent: &AgentConfig, name: &str) -> Result<(), Failure> {
     let has_main = chain.len() > parent.depth as usize;
     let start = usize::from(has_main && first > 0);
     let circle: Vec<&str> = chain[start..].iter().map(String::as_str).chain([name]).collect();
-    let message = format!("`{name}` is already at work further up: {}; do this part yourself", circle.join(" -> "));
+    let message = format!("`{name}` is already running further up: {}; do this part yourself", circle.join(" -> "));
     Err(Failure::new(FailureCode::Circular, message).about(circle))
 }

@@ -18,7 +18,7 @@ use crate::gate::side_model::SideModel;
 use crate::messages::mail_text::MailWriter;
 use crate::messages::report_cap::ReportRoom;
 use crate::run::Services;
-use crate::run::allowance::{Allowance, Circles};
+use crate::run::allowance::{Allowance, Loops};
 use crate::run::model_call::ModelCaller;
 use crate::tasks::delegate::Delegate;
 use crate::tasks::relatives::Relatives;
@@ -28,9 +28,9 @@ use crate::tasks::task::Task;
 /// Builds the services of a task's loop, and its scope for others. `above` is the deadline over its own.
 pub(super) fn services(task: &Task, above: Arc<Deadline>) -> Result<(Services, Arc<TaskScope>), Failure> {
     let config = &task.job.config;
-    let ends_circles = task.engine.contract.defaults().ends_circles;
-    let circles = if ends_circles { Circles::AreALimit } else { Circles::MayGoOn };
-    let allowance = Allowance::start(config.limits, circles, &task.account, above);
+    let ends_loops = task.engine.contract.defaults().ends_loops;
+    let loops = if ends_loops { Loops::AreALimit } else { Loops::MayContinue };
+    let allowance = Allowance::start(config.limits, loops, &task.account, above);
     let workspace = task.engine.workspace_of(&task.job.reach);
     let places = task.engine.permissions.places(&workspace);
     // An unreadable grant grants nothing.

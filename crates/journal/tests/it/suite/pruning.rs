@@ -197,7 +197,7 @@ async fn a_child_that_failed_with_its_parent_keeps_no_tree(journal: &dyn Journal
         .unwrap();
     let mut given_up = ended(c, Status::Failed);
     if let Fact::TaskEnded { outcome } = &mut given_up.fact {
-        outcome.error = Some(Failure::new(FailureCode::AboveFailed, "it could not go on"));
+        outcome.error = Some(Failure::new(FailureCode::AboveFailed, "it could not continue"));
     }
     append(journal, [given_up, child_ended(b, c), ended(b, Status::Failed), child_ended(a, b)]).await.unwrap();
     append(journal, [call_finished(a), ended(a, Status::Completed)]).await.unwrap();

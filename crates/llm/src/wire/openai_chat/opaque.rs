@@ -50,7 +50,7 @@ pub(super) fn append(fields: &mut Map<String, Value>, key: &str, piece: Value) {
 /// Appends each piece to the item that it continues, or adds it as a new item.
 fn gather(items: &mut Vec<Value>, pieces: Vec<Value>) {
     for piece in pieces {
-        let open = items.iter_mut().rev().find(|item| goes_on(item, &piece));
+        let open = items.iter_mut().rev().find(|item| continues(item, &piece));
         match (open, piece) {
             (Some(Value::Object(item)), Value::Object(piece)) => {
                 for (key, value) in piece {
@@ -62,7 +62,7 @@ fn gather(items: &mut Vec<Value>, pieces: Vec<Value>) {
     }
 }
 
-fn goes_on(item: &Value, piece: &Value) -> bool {
+fn continues(item: &Value, piece: &Value) -> bool {
     let same = |key: &str| item.get(key) == piece.get(key);
     let is_closed =
         CLOSING.iter().any(|key| item.get(key).and_then(Value::as_str).is_some_and(|text| !text.is_empty()));

@@ -195,7 +195,7 @@ fn reasoning(event: &str) -> String {
 }
 
 #[test]
-fn signs_of_life_are_no_content() {
+fn signs_of_life_are_not_content() {
     let mut decoder = for_kind(RESPONSES).decoder();
     let mut feed = |event: &str| decoder.feed(event, &mut |_| {}).unwrap();
     assert_eq!(feed(STREAM[0]), Progress::Quiet);

@@ -86,7 +86,7 @@ async fn a_server_that_does_not_read_blocks_no_call_and_is_restarted() {
     let deaf = server_with("t", "odd", &json!({ "call_timeout_seconds": 1 }));
     let world = World::new(vec![deaf], script);
     world.run().await;
-    let unread = "mcp_timeout: the MCP server `t` gave no sign for 1 s (`call_timeout_seconds`); whether the call had \
+    let unread = "mcp_timeout: the MCP server `t` sent nothing for 1 s (`call_timeout_seconds`); whether the call had \
                   its effect is not known";
     assert_eq!(told(&world), ["what?", unread, "alive"]);
     world.close().await;
@@ -108,7 +108,7 @@ async fn a_server_that_does_not_read_while_it_works_for_others_is_not_ended_unde
     let toiling = world.start_with("toil").await;
     appears(marks.path().join("toils")).await;
     world.start_with("much").await.outcome().await.unwrap();
-    assert!(told(&world)[0].starts_with("mcp_timeout: the MCP server `t` gave no sign for 2 s"), "{:?}", told(&world));
+    assert!(told(&world)[0].starts_with("mcp_timeout: the MCP server `t` sent nothing for 2 s"), "{:?}", told(&world));
     // The next caller would start it anew.
     assert_eq!(world.run().await.notices, Vec::<String>::new());
     std::fs::write(marks.path().join("go"), "").unwrap();

@@ -69,7 +69,7 @@ async fn a_call_without_an_answer_ends_in_time() {
     let world = World::new(vec![server_with("t", "sound", &json!({ "call_timeout_seconds": 1 }))], script);
     world.run().await;
     let told: Vec<String> = world.outputs().into_iter().map(|output| output.for_model).collect();
-    let late = "mcp_timeout: the MCP server `t` gave no sign for 1 s (`call_timeout_seconds`); whether the call had its effect is not known";
+    let late = "mcp_timeout: the MCP server `t` sent nothing for 1 s (`call_timeout_seconds`); whether the call had its effect is not known";
     assert_eq!(told, [late]);
     world.close().await;
 }
@@ -115,7 +115,7 @@ async fn a_server_that_asks_endlessly_is_restarted_for_the_next_call() {
     let world = World::new(vec![server_with("t", "curious", &json!({ "call_timeout_seconds": 1 }))], script);
     world.run().await;
     let told: Vec<String> = world.outputs().into_iter().map(|output| output.for_model).collect();
-    assert!(told[0].starts_with("mcp_timeout: the MCP server `t` gave no sign for 1 s"), "{}", told[0]);
+    assert!(told[0].starts_with("mcp_timeout: the MCP server `t` sent nothing for 1 s"), "{}", told[0]);
     assert_eq!(told[1], "alive");
     world.close().await;
 }

@@ -45,7 +45,7 @@ async fn a_server_that_a_task_cannot_use_is_not_started() {
 }
 
 #[tokio::test]
-async fn of_a_thousand_tools_only_the_wanted_ones_are_offered_with_a_notice() {
+async fn only_the_wanted_ones_of_a_thousand_tools_are_offered_with_a_notice() {
     let home = home();
     let connections = Connections::new([server("c", "crowd")], ground(&home));
     let found = gathered(&connections, Vec::new(), |_| true).await;

@@ -46,7 +46,7 @@ fn attack(cell: &Cell, command: &str, mut at_the_wall: impl FnMut(&[u8]) -> bool
         drop(stopped);
         attack.join().unwrap()
     });
-    assert_eq!(ended.how, How::Cancelled, "it would have gone on: {command}");
+    assert_eq!(ended.how, How::Cancelled, "it would have continued: {command}");
     ended
 }
 

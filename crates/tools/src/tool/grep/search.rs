@@ -165,7 +165,7 @@ impl Collect<'_> {
     }
 
     /// True if more of this file could still be shown.
-    fn goes_on(&self) -> bool {
+    fn continues(&self) -> bool {
         match self.query.mode {
             OutputMode::Content => {
                 self.matches.n_matches <= self.query.max_results && self.matches.n_bytes <= MAX_BYTES
@@ -200,13 +200,13 @@ impl Sink for Collect<'_> {
             let find = || self.matcher.find(line).ok().flatten().map_or(0, |found| found.start());
             self.matches.lines.push(Line::Text { number: first, kind: LineKind::Match, text: shown(line, find) });
         }
-        Ok(self.goes_on())
+        Ok(self.continues())
     }
 
     fn context(&mut self, _searcher: &Searcher, context: &SinkContext<'_>) -> Result<bool, io::Error> {
         let number = context.line_number().unwrap_or(0);
         self.push(Line::Text { number, kind: LineKind::Context, text: shown(context.bytes(), || 0) });
-        Ok(self.goes_on())
+        Ok(self.continues())
     }
 
     fn context_break(&mut self, _searcher: &Searcher) -> Result<bool, io::Error> {

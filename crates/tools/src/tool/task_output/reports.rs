@@ -74,7 +74,7 @@ impl TaskReports {
         self.lacks.extend(match glance.stand {
             Stand::Waits | Stand::Works(_) | Stand::Ended { .. } => None,
             Stand::Elsewhere { .. } => Some(format!(
-                "{task} works for somebody else: its report is not delivered to you; TaskOutput has it once it has \
+                "{task} works for another task: its report is not delivered to you; TaskOutput has it once it has \
                  ended"
             )),
             Stand::Interrupted if !kin.delivers() && glance.parent.is_none() => {

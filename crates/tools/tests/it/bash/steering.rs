@@ -1,4 +1,4 @@
-//! Files that steer git, shells and editors: reported when they appear and left in place, or taken away if useless.
+//! Files that steer git, shells and editors: reported when they appear and left in place, or removed if useless.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -92,7 +92,7 @@ async fn a_new_file_in_a_nested_repository_is_reported_and_stays() {
 }
 
 #[tokio::test]
-async fn a_useless_file_in_the_own_repository_is_taken_away_and_kept_for_people() {
+async fn a_useless_file_in_the_workspaces_repository_is_removed_and_kept_for_people() {
     let project = repository(&[(".git/modules/a/b/config", "x"), (".git/worktrees/t/HEAD", "x")]);
     let made = [
         ".git/config.worktree",
@@ -104,8 +104,8 @@ async fn a_useless_file_in_the_own_repository_is_taken_away_and_kept_for_people(
     let output = project.run("Bash", command(&line)).await;
     for name in made {
         assert!(!project.path(name).exists(), "{name}");
-        let place = output.for_model.split_once(&format!("`{name}` was taken away (")).unwrap().1;
-        let place = place.split_once(" has it)").unwrap().0;
+        let place = output.for_model.split_once(&format!("`{name}` was removed (kept as ")).unwrap().1;
+        let place = place.split_once(')').unwrap().0;
         let file_name = name.rsplit('/').next().unwrap().replace('.', "");
         assert!(place.starts_with(&format!("{}/taken-{file_name}-", spill(&project).display())), "{place}");
         assert_eq!(fs::read_to_string(place).unwrap(), "evil\n");
@@ -126,10 +126,13 @@ async fn files_that_git_creates_for_another_working_tree_stay() {
 }
 
 #[tokio::test]
-async fn a_commondir_that_leads_nowhere_is_taken_away_as_well() {
+async fn a_commondir_that_leads_nowhere_is_removed_as_well() {
     let project = repository(&[]);
     let text = project.done("Bash", command("echo nowhere > .git/commondir")).await;
-    assert!(text.contains("`.git/commondir` was taken away") && !text.contains("no longer a repository"), "{text}");
+    assert!(
+        text.contains("`.git/commondir` was removed (kept as") && !text.contains("no longer a repository"),
+        "{text}"
+    );
     assert!(!project.path(".git/commondir").exists());
 }
 
@@ -143,7 +146,7 @@ async fn files_made_by_a_background_command_are_reported_at_its_end() {
 }
 
 #[tokio::test]
-async fn without_walls_a_useless_file_is_reported_and_not_taken_away() {
+async fn without_walls_a_useless_file_is_reported_and_not_removed() {
     let mut project = repository(&[]);
     let mut setup = setup(&project);
     setup.unconfined = true;

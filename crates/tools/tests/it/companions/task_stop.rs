@@ -55,7 +55,7 @@ async fn many_stopped_tasks_are_shown_in_part_and_counted() {
 }
 
 #[tokio::test]
-async fn stopping_an_ended_task_is_no_failure_and_marks_nothing_as_read() {
+async fn stopping_an_ended_task_is_not_a_failure_and_marks_nothing_as_read() {
     let family = Family::of(vec![ended('a', "A report.")]);
     let output = family.project().run("TaskStop", json!({"agentId": id('a').letters()})).await;
     expect![[r"
@@ -67,7 +67,7 @@ async fn stopping_an_ended_task_is_no_failure_and_marks_nothing_as_read() {
     let text = family.project().done("TaskStop", json!({"task_id": id('a')})).await;
     expect![[r"
         agent-aaaaaaaaaaaa explore interrupted: the process that ran it is gone
-        [it is not at work: nothing was stopped]"]]
+        [it is not running: nothing was stopped]"]]
     .assert_eq(&text);
 }
 

@@ -56,7 +56,7 @@ async fn an_object_is_never_longer_than_its_contract_takes() {
 }
 
 #[tokio::test]
-async fn a_body_that_is_no_text_is_refused_with_its_type_and_size() {
+async fn a_body_that_is_not_text_is_refused_with_its_type_and_size() {
     for (content_type, shown) in [
         ("image/png", "image/png (4 bytes)"),
         ("application/pdf; x=y", "application/pdf (4 bytes)"),

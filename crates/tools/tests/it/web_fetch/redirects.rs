@@ -134,7 +134,7 @@ async fn a_redirect_that_leads_nowhere_is_an_error() {
 }
 
 #[tokio::test]
-async fn a_3xx_status_that_is_no_redirect_is_a_page() {
+async fn a_3xx_status_that_is_not_a_redirect_is_a_page() {
     let server = Server::start(|_, out| out.write_all(&page("304 Not Modified", "text/plain", b"")));
     let text = Web::of(&server).done(&server.url("/")).await;
     assert!(text.contains(": 304, text/plain, 0 bytes\n"), "{text}");

@@ -143,11 +143,11 @@ async fn page_after_a_crash(site: Site, left: &[Vec<Entry>], goes_on_first: Opti
     let site = site.later(keeping(answering(reaching), 20), Relic::of(left).await);
     if let Some(task) = goes_on_first {
         let resumption = Resumption { prompt: Some("Something else?".to_owned()), ..Resumption::default() };
-        let running = site.engine.resume(task, resumption).await.expect("it goes on");
+        let running = site.engine.resume(task, resumption).await.expect("it resumes");
         assert_eq!(running.outcome().await.expect("the journal works").text, "The report of PART at turn 2!");
     }
     let root = left.last().and_then(|entries| entries.first()).expect("it has begun").task_id;
-    let running = site.engine.resume(root, Resumption::default()).await.expect("it goes on");
+    let running = site.engine.resume(root, Resumption::default()).await.expect("it resumes");
     assert_eq!(running.outcome().await.expect("the journal works").status, Status::Completed);
     site.outputs("MAIN").remove(1)
 }

@@ -14,7 +14,7 @@ fn shown(transcript: &str) -> String {
 }
 
 #[test]
-fn s3_46_a_launch_and_a_result_have_a_box_each_with_the_documents_words() {
+fn s3_46_a_launch_and_a_result_have_a_box_each_with_the_designs_words() {
     let call = json!({"description": "Find auth errors", "prompt": "CHILD looks", "subagent_type": "Explore"});
     let script = main_agent_calls([reply::call("Task", call)])
         .on(when::turn(0), reply::calls([reply::call("Grep", json!({"pattern": "AuthError"}))]))

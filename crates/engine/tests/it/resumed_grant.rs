@@ -53,7 +53,7 @@ async fn a_resumed_agent_without_one_of_its_tools_says_so() {
     let task = scouted(&world).await;
     assert_eq!(tools_offered(&world), "Read Write");
     fs::write(world.home.path().join("workspace").join(SCOUT), scout("Read")).expect("the file can be written");
-    let outcome = again(&world, task).await.expect("it goes on");
+    let outcome = again(&world, task).await.expect("it resumes");
     assert_eq!((tools_offered(&world).as_str(), has_written(&world)), ("Read", false), "{outcome:?}");
     assert_eq!(outcome.notices, ["no longer granted: Write"]);
 }
@@ -64,9 +64,9 @@ async fn a_tool_denied_in_one_resumption_is_back_in_the_next() {
     let task = scouted(&world).await;
     let denying = GrantLayer { deny: rules(&["Write"]), ..usual() };
     let stricter = Plan::script(writing()).agent_files().permissions(user(denying)).build_over(&world);
-    again(&stricter, task).await.expect("it goes on");
+    again(&stricter, task).await.expect("it resumes");
     assert!(!has_written(&world));
-    again(&world, task).await.expect("it goes on");
+    again(&world, task).await.expect("it resumes");
     assert_eq!((tools_offered(&world).as_str(), has_written(&world)), ("Read Write", true));
 }
 
@@ -85,7 +85,7 @@ async fn a_directory_added_later_stays_closed_to_a_resumed_task() {
     let without = reading().build();
     let task = without.run(ask("Look around.")).await.task_id;
     let later = added(reading()).build_over(&without);
-    let outcome = again(&later, task).await.expect("it goes on");
+    let outcome = again(&later, task).await.expect("it resumes");
     let told = outcome
         .notices
         .join("\n")
@@ -94,9 +94,9 @@ async fn a_directory_added_later_stays_closed_to_a_resumed_task() {
     assert!(!far_away(&later));
     let with = added(reading()).build();
     let task = with.run(ask("Look around.")).await.task_id;
-    again(&with, task).await.expect("it goes on");
+    again(&with, task).await.expect("it resumes");
     assert!(far_away(&with), "it had it at its start");
-    let gone = again(&reading().build_over(&with), task).await.expect("it goes on");
+    let gone = again(&reading().build_over(&with), task).await.expect("it resumes");
     assert!(gone.notices.iter().any(|notice| notice.ends_with("is no longer added")), "{:?}", gone.notices);
 }
 
@@ -106,7 +106,7 @@ async fn a_resumed_agent_does_not_gain_later_permissions() {
     let task = scouted(&world).await;
     let more = scout("Read, Write, Grep").replace("You scout.", "You do all.");
     fs::write(world.home.path().join("workspace").join(SCOUT), more).expect("the file can be written");
-    let outcome = again(&world, task).await.expect("it goes on");
+    let outcome = again(&world, task).await.expect("it resumes");
     assert_eq!((outcome.status, has_written(&world)), (Status::Completed, true));
     let changed = "the file of agent `scout` has changed; this task keeps the role it began with";
     assert_eq!(outcome.notices, [changed]);
@@ -136,7 +136,7 @@ async fn a_stricter_policy_applies_to_a_resumed_task() {
     let task = scouted(&world).await;
     let denying = GrantLayer { deny: rules(&["Write"]), ..usual() };
     let stricter = Plan::script(writing()).agent_files().permissions(user(denying)).build_over(&world);
-    let outcome = again(&stricter, task).await.expect("it goes on");
+    let outcome = again(&stricter, task).await.expect("it resumes");
     assert_eq!((tools_offered(&stricter).as_str(), has_written(&world)), ("Read", false));
     assert_eq!(outcome.notices, ["no longer granted: Write"]);
 }

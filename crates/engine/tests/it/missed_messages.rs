@@ -15,7 +15,7 @@ async fn leave(world: &World, task: TaskId, text: &str) {
 
 async fn go_on(world: &World, task: TaskId) {
     let resumption = Resumption { prompt: Some("Go on.".to_owned()), ..Resumption::default() };
-    let running = world.engine.resume(task, resumption).await.expect("it can go on");
+    let running = world.engine.resume(task, resumption).await.expect("it can resume");
     assert_eq!(running.outcome().await.expect("the journal works").status, Status::Completed);
 }
 

@@ -38,7 +38,7 @@ fn failing_sooner(asked: &Asked<'_>) -> ScriptedReply {
 /// Resumes as a person does.
 async fn resume(site: &Site, task: &str, prompt: &str) -> TaskOutcome {
     let resumption = Resumption { prompt: Some(prompt.to_owned()), ..Resumption::default() };
-    let running = site.engine.resume(id(task), resumption).await.expect("it goes on");
+    let running = site.engine.resume(id(task), resumption).await.expect("it resumes");
     let ended = tokio::time::timeout(FOR_EVER, running.outcome()).await;
     ended.expect("nobody waits for ever").expect("the journal works")
 }
@@ -46,7 +46,7 @@ async fn resume(site: &Site, task: &str, prompt: &str) -> TaskOutcome {
 /// Resumes as `sortie task` does.
 async fn follow_up(site: &Site, task: &str, prompt: &str) -> TaskOutcome {
     let request = TaskRequest { resume: Some(task.to_owned()), ..ask(prompt) };
-    let running = site.engine.task(request).await.expect("it goes on");
+    let running = site.engine.task(request).await.expect("it resumes");
     running.outcome().await.expect("the journal works")
 }
 
@@ -132,7 +132,7 @@ async fn a_task_that_may_not_resume_fails_with_its_descendants_and_the_reason() 
     let denied = user(GrantLayer { deny: rules(&["Task(general-purpose)"]), ..usual() });
     let site = whole.later(answering(at_work).permissions(denied), Relic::of(&appends[..first]).await);
     let root = site.all_events()[0].task_id;
-    let running = site.engine.resume(root, Resumption::default()).await.expect("it goes on");
+    let running = site.engine.resume(root, Resumption::default()).await.expect("it resumes");
     assert_eq!(running.outcome().await.expect("the journal works").status, Status::Completed);
     let told = site.journal.tree(root).expect("it is there").split_off(1);
     let told = told.into_iter().map(|header| {

@@ -39,7 +39,7 @@ async fn a_note_from_another_process_is_read_by_the_whole_tree() {
     let tree = world.journal.tree(running.task).expect("it is there");
     let first = tree.iter().find(|header| header.state != TaskState::Running).expect("one has ended");
     let resumption = Resumption { prompt: Some("More.".to_owned()), ..Resumption::default() };
-    let again = other.engine.resume(first.task_id, resumption).await.expect("it goes on");
+    let again = other.engine.resume(first.task_id, resumption).await.expect("it resumes");
     assert_eq!(again.outcome().await.expect("the journal works").status, Status::Completed);
     assert_eq!(running.outcome().await.expect("the journal works").status, Status::Completed);
     for read in [last_read(&other, "FIRST"), last_read(&world, "SECOND")] {

@@ -123,7 +123,7 @@ async fn a_message_unread_when_its_recipient_was_ended_is_reported_as_such() {
     let arrived = appends.iter().position(|entries| entries.iter().any(arrives)).expect("it was sent");
     let site = whole.later(answering(writing), Relic::of(&appends[..=arrived]).await);
     site.engine.abandon("agent-aaaaaaaaaaab".parse().expect("an id")).await.expect("nobody runs it");
-    let running = site.engine.resume(root, Resumption::default()).await.expect("it goes on");
+    let running = site.engine.resume(root, Resumption::default()).await.expect("it resumes");
     assert_eq!(running.outcome().await.expect("the journal works").status, Status::Completed);
     let told = site.outputs("MAIN").remove(1);
     assert_eq!(told, "agent-aaaaaaaaaaab got the message, but was ended before it read it");
@@ -143,8 +143,8 @@ fn looking_twice(asked: &Asked<'_>) -> ScriptedReply {
     }
 }
 
-/// The status of a child that a person has resumed in another process, which still has it or was killed.
-async fn told_of_one_elsewhere(holder: Option<Holder>) -> String {
+/// Outputs about a child that a person has resumed in another process, which still has it or was killed.
+async fn outputs_about_a_child_elsewhere(holder: Option<Holder>) -> String {
     let whole = Site::new(answering(looking_twice));
     let root = whole.run(ask("MAIN")).await.task_id;
     let mut appends = whole.journal.appends();
@@ -164,7 +164,7 @@ async fn told_of_one_elsewhere(holder: Option<Holder>) -> String {
     };
     let site = whole.later(answering(looking_twice), relic);
     let resumption = Resumption { prompt: Some("And now?".to_owned()), ..Resumption::default() };
-    let running = site.engine.resume(root, resumption).await.expect("it goes on");
+    let running = site.engine.resume(root, resumption).await.expect("it resumes");
     assert_eq!(running.outcome().await.expect("the journal works").status, Status::Completed);
     site.outputs("MAIN").split_off(1).join("\n")
 }
@@ -173,26 +173,26 @@ async fn told_of_one_elsewhere(holder: Option<Holder>) -> String {
 async fn the_status_of_a_child_elsewhere_says_where_and_that_no_report_comes() {
     expect![[r#"
         agent-aaaaaaaaaaab general-purpose running in process 7, not in yours
-        [agent-aaaaaaaaaaab works for somebody else: its report is not delivered to you; TaskOutput has it once it has ended]
+        [agent-aaaaaaaaaaab works for another task: its report is not delivered to you; TaskOutput has it once it has ended]
         agent-aaaaaaaaaaab general-purpose running in process 7, not in yours: Part
         agent-aaaaaaaaaaab general-purpose running in process 7, not in yours
-        [it works for somebody else, who can stop it: nothing was stopped]
-        agent-aaaaaaaaaaab is still running, in process 7; wait for it, or stop it first"#]].assert_eq(&told_of_one_elsewhere(Some(Holder::Other { pid: 7 })).await);
+        [it works for another task, which can stop it: nothing was stopped]
+        agent-aaaaaaaaaaab is still running, in process 7; wait for it, or stop it first"#]].assert_eq(&outputs_about_a_child_elsewhere(Some(Holder::Other { pid: 7 })).await);
     expect![[r#"
         agent-aaaaaaaaaaab general-purpose running, it seems: its process 7 cannot be seen from here
-        [agent-aaaaaaaaaaab works for somebody else: its report is not delivered to you; TaskOutput has it once it has ended]
+        [agent-aaaaaaaaaaab works for another task: its report is not delivered to you; TaskOutput has it once it has ended]
         agent-aaaaaaaaaaab general-purpose running, it seems: its process 7 cannot be seen from here: Part
         agent-aaaaaaaaaaab general-purpose running, it seems: its process 7 cannot be seen from here
-        [it works for somebody else, who can stop it: nothing was stopped]
-        agent-aaaaaaaaaaab may still be running: its process 7 is not visible from here (another container, or no /proc); stop it there, or take the task over if you know that it is gone"#]].assert_eq(&told_of_one_elsewhere(Some(Holder::OutOfSight { pid: 7 })).await);
+        [it works for another task, which can stop it: nothing was stopped]
+        agent-aaaaaaaaaaab may still be running: its process 7 is not visible from here (another container, or no /proc); stop it there, or take the task over if you know that it is gone"#]].assert_eq(&outputs_about_a_child_elsewhere(Some(Holder::OutOfSight { pid: 7 })).await);
     expect![[r#"
         agent-aaaaaaaaaaab general-purpose interrupted: the process that ran it is gone
         [no process runs agent-aaaaaaaaaaab: there is no report unless a person resumes it]
         [no sub-agent is running]
         agent-aaaaaaaaaaab general-purpose interrupted: the process that ran it is gone
-        [it is not at work: nothing was stopped]
+        [it is not running: nothing was stopped]
         agent-aaaaaaaaaaab was interrupted; it takes a follow-up once it has been resumed and has ended"#]]
-    .assert_eq(&told_of_one_elsewhere(None).await);
+    .assert_eq(&outputs_about_a_child_elsewhere(None).await);
 }
 
 /// A task looks for its siblings, and writes to the one that it finds.

@@ -51,7 +51,7 @@ async fn the_same_call_is_reported_after_three_times_and_ends_the_task_after_fiv
 }
 
 #[tokio::test]
-async fn alternating_calls_are_a_circle_too() {
+async fn alternating_calls_are_a_loop_too() {
     let world = Plan::script(round(&["a", "b"])).build();
     let outcome = world.run(ask("Go.")).await;
     assert_eq!(ending(&outcome), (Status::Partial, Some(Limit::Loop), "Nothing new."));
@@ -112,7 +112,7 @@ async fn the_turn_limit_comes_first_if_both_are_reached() {
 }
 
 #[tokio::test]
-async fn a_circle_is_detected_in_outputs_that_contain_their_duration() {
+async fn a_loop_is_detected_in_outputs_that_contain_their_duration() {
     let world = Plan::script(round(&["a"])).contract("envelope").build();
     let mut request = ask("Go.");
     request.limits.max_turns = Some(8);
@@ -160,14 +160,14 @@ fn n_children(world: &World) -> usize {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_same_delegation_with_the_same_outcome_is_a_circle() {
+async fn the_same_delegation_with_the_same_outcome_is_a_loop() {
     let world = Plan::script(delegating(false, &[])).build();
     assert_eq!(ending(&world.run(ask("MAIN")).await), (Status::Partial, Some(Limit::Loop), "Nothing new."));
     assert_eq!((n_children(&world), n_reminders(&world)), (5, 1));
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_background_circle_counts_from_the_first_report_without_news() {
+async fn a_background_loop_counts_from_the_first_report_without_news() {
     let world = Plan::script(delegating(true, &[])).build();
     let outcome = world.run(ask("MAIN")).await;
     assert_eq!((outcome.status, outcome.reason), (Status::Partial, Some(Limit::Loop)));
@@ -188,7 +188,7 @@ async fn the_same_delegation_may_repeat_while_its_outcome_changes() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn in_the_documents_contracts_a_circle_of_delegations_is_only_reported() {
+async fn in_the_five_contracts_a_loop_of_delegations_is_only_reported() {
     for (contract, agent) in [("envelope", "explore"), ("typed", "Explore")] {
         let task = json!({"description": "A piece", "prompt": "CHILD", "subagent_type": agent});
         let script = Script::new()
@@ -264,23 +264,23 @@ async fn a_quick_command_ends_the_task_after_five_times_whatever_it_prints() {
 #[tokio::test(start_paused = true)]
 async fn a_task_killed_while_it_waits_keeps_its_count() {
     let wait = json!({"ms": 1000, "command": "gh run watch"});
-    killed_anywhere_it_ends_the_same(|| watching(9, &wait)).await;
-    killed_anywhere_it_ends_the_same(|| watching(30, &wait)).await;
+    assert_the_same_end_wherever_it_is_killed(|| watching(9, &wait)).await;
+    assert_the_same_end_wherever_it_is_killed(|| watching(30, &wait)).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_task_killed_in_a_circle_of_delegations_is_still_in_it() {
-    killed_anywhere_it_ends_the_same(|| Plan::script(delegating(false, &[]))).await;
-    killed_anywhere_it_ends_the_same(|| Plan::script(delegating(true, &[]))).await;
+async fn a_task_killed_in_a_loop_of_delegations_is_still_in_it() {
+    assert_the_same_end_wherever_it_is_killed(|| Plan::script(delegating(false, &[]))).await;
+    assert_the_same_end_wherever_it_is_killed(|| Plan::script(delegating(true, &[]))).await;
 }
 
 #[tokio::test]
-async fn a_task_killed_in_a_circle_is_still_in_it() {
-    killed_anywhere_it_ends_the_same(|| Plan::script(round(&["a", "b"]))).await;
+async fn a_task_killed_in_a_loop_is_still_in_it() {
+    assert_the_same_end_wherever_it_is_killed(|| Plan::script(round(&["a", "b"]))).await;
 }
 
 /// Kills a run after each of its appends: the resumed run gets as many warnings, and ends as the whole one did.
-async fn killed_anywhere_it_ends_the_same(plan: impl Fn() -> Plan) {
+async fn assert_the_same_end_wherever_it_is_killed(plan: impl Fn() -> Plan) {
     let mut site = Site::new(plan());
     let whole = site.run(ask("MAIN")).await;
     let n_reminders = |site: &Site| {
@@ -293,7 +293,7 @@ async fn killed_anywhere_it_ends_the_same(plan: impl Fn() -> Plan) {
         // Ids must not repeat.
         let later = Plan { ids_before: 100, ..plan() };
         site = site.later(later, Relic::of(&appends[..killed]).await);
-        let running = site.engine.resume(whole.task_id, Resumption::default()).await.expect("it goes on");
+        let running = site.engine.resume(whole.task_id, Resumption::default()).await.expect("it resumes");
         let outcome = running.outcome().await.expect("the journal works");
         assert_eq!(ending(&outcome), ending(&whole), "killed after {killed} appends");
         assert_eq!(outcome.usage.turns, whole.usage.turns, "killed after {killed} appends");
