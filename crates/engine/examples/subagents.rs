@@ -39,9 +39,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
     }
     let agent = subagents.find(&wish).or_else(|| subagents.best_match(&wish)).ok_or("no agent suits that")?;
     let observation = subagents.observe(Lines)?;
-    let parameters =
-        Parameters { description: wish, prompt: "Where is the loop?".to_owned(), subagent_type: agent.name.clone() };
-    let report = subagents.create(&agent, parameters)?.execute().await?;
+    let prompt = "Where is the loop?".to_owned();
+    let parameters = Parameters { description: wish, prompt: prompt.clone(), subagent_type: agent.name.clone() };
+    let subagent = subagents.create(&agent, parameters).await?;
+    let report = subagents.execute(subagent, prompt).await?;
     observation.finish()?;
     println!("\n{report}");
     Ok(())

@@ -1,6 +1,7 @@
 //! The front door of the engine: its parts, the calls that start and stop tasks, and the entries for hosts and
 //! libraries.
 
+pub(crate) mod agent_runs;
 pub(crate) mod host;
 pub(crate) mod subagents;
 #[cfg(test)]
@@ -34,6 +35,7 @@ use crate::tasks::resume::{Resumption, resume};
 use crate::tasks::running::Running;
 use crate::tasks::scope::LaunchMode;
 use crate::tasks::start::admission::admit;
+use crate::tasks::start::check::AgentChoice;
 use crate::tasks::start::origin::Origin;
 use crate::tasks::start::prepare;
 use crate::tasks::state::EngineState;
@@ -150,7 +152,7 @@ impl Engine {
 
     async fn start(&self, origin: &Origin<'_>, request: TaskRequest) -> Result<Running, Failure> {
         let mode = LaunchMode::of(&request);
-        let task = prepare(&self.state, origin, request).await?;
+        let task = prepare(&self.state, origin, AgentChoice::Named, request).await?;
         Running::start(admit(task, origin, mode).await?).await.map_err(journal_failure)
     }
 }

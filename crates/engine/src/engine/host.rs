@@ -82,7 +82,7 @@ impl Host {
         Ok(self.keep(self.revive(task, prompt).await?))
     }
 
-    async fn revive(&self, task: TaskId, prompt: Option<String>) -> Result<Running, Failure> {
+    pub(super) async fn revive(&self, task: TaskId, prompt: Option<String>) -> Result<Running, Failure> {
         self.engine.state.rules.check_resume()?;
         self.engine.resume(task, Resumption { prompt, ..Resumption::default() }).await
     }

@@ -17,8 +17,9 @@ use crate::engine::Engine;
 use crate::tasks::running::Running;
 use crate::tasks::scope::LaunchMode;
 use crate::tasks::start::admission::admit;
+use crate::tasks::start::check::AgentChoice;
 use crate::tasks::start::origin::Origin;
-use crate::tasks::start::prepare_at_once;
+use crate::tasks::start::prepare;
 use crate::tasks::state::EngineError;
 use crate::tasks::task::Task;
 
@@ -40,7 +41,7 @@ pub struct Configurations {
 pub struct Parameters {
     /// A few words for lists and displays.
     pub description: String,
-    /// The whole brief. The sub-agent sees nothing else of its caller.
+    /// The whole brief, which the prompt of the execution may replace. The sub-agent sees nothing else of its caller.
     pub prompt: String,
     /// The requested agent. Another one may serve.
     pub subagent_type: String,
@@ -48,6 +49,8 @@ pub struct Parameters {
 
 /// One sub-agent with an id and a clean context of its own, not yet at work. Dropping it leaves no trace.
 pub struct Subagent {
+    configuration: AgentDefinition,
+    request: TaskRequest,
     task: Task,
 }
 
@@ -90,15 +93,44 @@ impl Subagents {
         rank(&roster.agents, description).best().map(|best| best.agent.clone())
     }
 
-    /// Creates a sub-agent of this configuration, whichever type was requested. Fails for an empty or too long prompt,
-    /// an unknown model, and an agent that may not be delegated to or that a rule denies. It has no remote tools:
-    /// finding them takes a while, and nothing waits here.
-    pub fn create(&self, configuration: &AgentDefinition, parameters: Parameters) -> Result<Subagent, Failure> {
-        let state = &self.engine.state;
+    /// Creates a sub-agent of this configuration, whichever type was requested, with the tools of its MCP servers. It
+    /// waits until these servers are ready, as long as the settings allow.
+    ///
+    /// Fails for an empty or too long prompt, an unknown model, and an agent that may not be delegated to or that a
+    /// rule denies; also for a tool that the agent names and would not get, if the contract says so.
+    pub async fn create(&self, configuration: &AgentDefinition, parameters: Parameters) -> Result<Subagent, Failure> {
         let Parameters { description, prompt, subagent_type } = parameters;
         let request = TaskRequest { title: description, prompt, agent: subagent_type, ..TaskRequest::default() };
-        let task = prepare_at_once(state, &Origin::Library, configuration, request)?;
-        Ok(Subagent { task })
+        let origin = Origin::Library { task: self.engine.state.ids.task() };
+        let task = self.prepare(&origin, configuration, request.clone()).await?;
+        Ok(Subagent { configuration: configuration.clone(), request, task })
+    }
+
+    /// Runs a sub-agent with this prompt to its end, and returns its final text. Dropping the future stops it.
+    ///
+    /// Fails as [`Self::create`] does, if the prompt is another one than there. Fails also if a start hook vetoes it,
+    /// or if too many were started in the last minute.
+    pub async fn execute(&self, subagent: Subagent, prompt: impl Into<String>) -> Result<String, SubagentError> {
+        let Subagent { configuration, request, task } = subagent;
+        let (prompt, origin) = (prompt.into(), Origin::Library { task: task.job.task });
+        let task = if prompt == request.prompt {
+            task
+        } else {
+            self.prepare(&origin, &configuration, TaskRequest { prompt, ..request }).await?
+        };
+        let admission = Box::pin(admit(task, &origin, LaunchMode::Foreground)).await?;
+        completed(Box::pin(Running::start(admission)).await.map_err(EngineError::from)?)
+            .await
+            .map(|outcome| outcome.text)
+    }
+
+    async fn prepare(
+        &self,
+        origin: &Origin<'_>,
+        configuration: &AgentDefinition,
+        request: TaskRequest,
+    ) -> Result<Task, Failure> {
+        Box::pin(prepare(&self.engine.state, origin, AgentChoice::Made(configuration), request)).await
     }
 
     /// Notifies an observer of every sub-agent in every run of this engine that starts from now on.
@@ -118,18 +150,14 @@ impl Subagent {
     pub fn job(&self) -> Arc<Job> {
         Arc::clone(&self.task.job)
     }
+}
 
-    /// Runs it to its end and returns its final text. Dropping the future stops it.
-    ///
-    /// Fails if a start hook vetoes it, or if too many were started in the last minute.
-    pub async fn execute(self) -> Result<String, SubagentError> {
-        let admission = Box::pin(admit(self.task, &Origin::Library, LaunchMode::Foreground)).await?;
-        let running = Box::pin(Running::start(admission)).await.map_err(EngineError::from)?;
-        let outcome = running.outcome().await?;
-        match outcome.status {
-            Status::Completed => Ok(outcome.text),
-            _ => Err(SubagentError::Ended(Box::new(outcome))),
-        }
+/// Waits for a completed outcome.
+pub(super) async fn completed(running: Running) -> Result<TaskOutcome, SubagentError> {
+    let outcome = running.outcome().await?;
+    match outcome.status {
+        Status::Completed => Ok(outcome),
+        _ => Err(SubagentError::Ended(Box::new(outcome))),
     }
 }
 

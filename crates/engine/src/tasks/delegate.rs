@@ -20,6 +20,7 @@ use crate::tasks::resume::follow_up::agent_of;
 use crate::tasks::resume::reattach::{Found, HeldRetry, again};
 use crate::tasks::scope::{LaunchMode, TaskScope};
 use crate::tasks::start::admission::{Admission, Admitted, admit};
+use crate::tasks::start::check::AgentChoice;
 use crate::tasks::start::origin::Origin;
 use crate::tasks::start::prepare;
 use crate::tasks::state::EngineError;
@@ -84,7 +85,7 @@ impl Delegate {
         }
         let address = self.scope.address(call, mode);
         let origin = Origin::Child { parent: &self.scope, address };
-        let task = prepare(&self.scope.engine, &origin, request).await?;
+        let task = prepare(&self.scope.engine, &origin, AgentChoice::Named, request).await?;
         match admit(task, &origin, mode).await? {
             Admission::Start(admitted) => self.start(call, admitted, mode).await,
             Admission::GivenAgain { job, outcome } => {

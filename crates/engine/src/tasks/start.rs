@@ -12,7 +12,6 @@ mod start_hooks;
 
 use std::sync::Arc;
 
-use sortie_agents::AgentDefinition;
 use sortie_protocol::{AgentConfig, Failure, Job, Limits, TaskRequest};
 
 use crate::budget::account::Account;
@@ -46,6 +45,7 @@ pub(crate) struct Decided {
 pub(crate) async fn prepare(
     engine: &Arc<EngineState>,
     origin: &Origin<'_>,
+    choice: AgentChoice<'_>,
     request: TaskRequest,
 ) -> Result<Task, Failure> {
     let roster = engine.rosters.current();
@@ -54,23 +54,10 @@ pub(crate) async fn prepare(
         let request = checks.follow_up(origin.requester(), request)?;
         return Box::pin(follow_up::prepare(engine, origin, &checks, request, &asked)).await;
     }
-    let checked = checks.new_task(origin.requester(), AgentChoice::Named, request)?;
+    let checked = checks.new_task(origin.requester(), choice, request)?;
     let (agent, stop) = (checked.serving.definition, origin.cancel());
     let equipped = engine.equipping().equipped(&roster, agent, origin.requester(), &stop).await;
     new_task(engine, origin, equipped, checked)
-}
-
-/// Prepares a task for an agent that the caller has chosen. It gets no remote tools: finding them takes a while.
-pub(crate) fn prepare_at_once(
-    engine: &Arc<EngineState>,
-    origin: &Origin<'_>,
-    agent: &AgentDefinition,
-    request: TaskRequest,
-) -> Result<Task, Failure> {
-    let roster = engine.rosters.current();
-    let checked =
-        Checks::of(engine, origin, &roster)?.new_task(origin.requester(), AgentChoice::Made(agent), request)?;
-    new_task(engine, origin, Arc::clone(&roster), checked)
 }
 
 fn new_task(
@@ -84,7 +71,7 @@ fn new_task(
     let account = account(engine, origin, config.limits, None);
     check_prices(engine, &account, &config)?;
     origin.count_child()?;
-    let job = Arc::new(job(engine, request, config, origin.parent().map(|parent| parent.job.as_ref())));
+    let job = Arc::new(job(engine, origin, request, config));
     let record = LiveRecord::begin(&job);
     let decided = Decided { roster, asked, job, hold: LegHold::FIRST, account, record, past: None };
     Ok(build(engine, origin, decided))

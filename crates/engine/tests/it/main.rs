@@ -5,6 +5,7 @@
 mod abridged;
 mod adopted;
 mod agent_files;
+mod agent_runs;
 mod background;
 mod bombs;
 mod broken_tries;

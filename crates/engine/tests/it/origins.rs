@@ -16,7 +16,7 @@ use crate::permissions::{rules, user, usual};
 use crate::support::{Plan, World, ask, folders};
 
 /// Prompt of the task in question.
-const PART: &str = "PART";
+pub(crate) const PART: &str = "PART";
 /// Prompt of its first leg.
 const FIRST: &str = "FIRST";
 /// The first task that a main agent starts.
@@ -104,8 +104,8 @@ async fn by_library(world: &World, agent: &str) -> Result<(), String> {
     let agent = subagents.find(agent).expect("there is one of this name");
     let parameters =
         Parameters { description: "Part".to_owned(), prompt: PART.to_owned(), subagent_type: agent.name.clone() };
-    let subagent = subagents.create(&agent, parameters).map_err(code)?;
-    match subagent.execute().await {
+    let subagent = subagents.create(&agent, parameters).await.map_err(code)?;
+    match subagents.execute(subagent, PART).await {
         Ok(_) => Ok(()),
         Err(SubagentError::Refused(failure)) => Err(code(failure)),
         Err(error) => panic!("{error}"),
@@ -136,7 +136,7 @@ fn refused(code: &str) -> Result<(), String> {
 }
 
 /// Vetoes every prompt for the task in question.
-struct Against;
+pub(crate) struct Against;
 
 impl Hooks for Against {
     fn before_start<'a>(&'a self, job: &'a Job, _leg: u32) -> BoxFuture<'a, Verdict> {

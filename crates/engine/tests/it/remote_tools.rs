@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex};
 use expect_test::expect;
 use serde_json::json;
 use sortie_engine::{
-    Approval, Approver, EngineSettings, Gathered, Inquiry, Permissions, Question, RemoteTools, Resumption, Wanted,
+    Approval, Approver, EngineSettings, Gathered, Inquiry, Parameters, Permissions, Question, RemoteTools, Resumption,
+    Subagents, Wanted,
 };
 use sortie_policy::Redactor;
 use sortie_protocol::{GrantLayer, Message, Mode, Status, TaskId, TaskOutcome, ToolOutput, ToolSpec};
@@ -104,6 +105,21 @@ fn last_output(world: &World) -> String {
 
 fn task(agent: &str) -> sortie_testkit::ScriptedPart {
     reply::call("Task", json!({ "description": "d", "prompt": "a piece", "subagent_type": agent }))
+}
+
+#[tokio::test]
+async fn a_sub_agent_of_a_library_has_the_remote_tools_that_its_grant_allows() {
+    for (agent, expected) in [("general-purpose", &["mcp__shop__look", "mcp__shop__buy"][..]), ("explore", &[])] {
+        let shop = Arc::new(Shop::default());
+        let world = plan(&shop, Script::always(reply::text("Done."))).build();
+        let subagents = Subagents::of(world.engine.clone());
+        let definition = subagents.find(agent).expect("a built-in agent");
+        let (description, prompt) = ("d".to_owned(), "a piece".to_owned());
+        let parameters = Parameters { description, prompt, subagent_type: agent.to_owned() };
+        let subagent = subagents.create(&definition, parameters).await.expect("it can be created");
+        subagents.execute(subagent, "a piece").await.expect("a text");
+        assert_eq!(shop_tools(&world, "a piece"), expected);
+    }
 }
 
 #[tokio::test]

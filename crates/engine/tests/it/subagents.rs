@@ -27,7 +27,8 @@ pub(super) fn parameters(prompt: &str, agent: &str) -> Parameters {
 async fn execute(world: &World, prompt: &str) -> Result<String, SubagentError> {
     let subagents = subagents(world);
     let explore = subagents.find("explore").expect("a built-in agent");
-    subagents.create(&explore, parameters(prompt, "explore")).expect("it can be created").execute().await
+    let subagent = subagents.create(&explore, parameters(prompt, "explore")).await.expect("it can be created");
+    subagents.execute(subagent, prompt).await
 }
 
 fn ended(executed: Result<String, SubagentError>) -> (Status, String) {
@@ -78,10 +79,11 @@ async fn s1_24_each_sub_agent_has_an_id_and_a_context_of_its_own() {
     let world = Plan::script(script).build();
     let subagents = subagents(&world);
     let explore = subagents.find("explore").expect("a built-in agent");
-    let create = |prompt| subagents.create(&explore, parameters(prompt, "explore")).expect("it can be created");
-    let (one, other) = (create("one piece"), create("other piece"));
+    let create =
+        async |prompt| subagents.create(&explore, parameters(prompt, "explore")).await.expect("it can be created");
+    let (one, other) = (create("one piece").await, create("other piece").await);
     assert_ne!(one.id(), other.id());
-    let (one, other) = tokio::join!(one.execute(), other.execute());
+    let (one, other) = tokio::join!(subagents.execute(one, "one piece"), subagents.execute(other, "other piece"));
     assert_eq!((one.expect("a text"), other.expect("a text")), ("One.".to_owned(), "Other.".to_owned()));
     for prompt in ["one piece", "other piece"] {
         assert_eq!(world.seen_by(prompt)[0].messages, [Message::user(prompt)]);
@@ -93,7 +95,7 @@ async fn s1_24_a_sub_agent_that_is_never_executed_leaves_no_trace() {
     let world = Plan::script(Script::new()).build();
     let subagents = subagents(&world);
     let explore = subagents.find("explore").expect("a built-in agent");
-    drop(subagents.create(&explore, parameters("a piece", "explore")).expect("it can be created"));
+    drop(subagents.create(&explore, parameters("a piece", "explore")).await.expect("it can be created"));
     assert_eq!(world.events(), []);
 }
 
@@ -102,9 +104,10 @@ async fn s1_25_a_sub_agent_runs_on_the_model_and_prompt_of_its_configuration() {
     let world = Plan::script(Script::always(reply::text("Fine."))).files(&[REVIEWER]).agent_files().build();
     let subagents = subagents(&world);
     let reviewer = subagents.find("code-reviewer").expect("it is in a file");
-    let subagent = subagents.create(&reviewer, parameters("Review.", "code-reviewer")).expect("it can be created");
+    let subagent =
+        subagents.create(&reviewer, parameters("Review.", "code-reviewer")).await.expect("it can be created");
     assert_eq!(subagent.job().config.model.id, "light");
-    subagent.execute().await.expect("a text");
+    subagents.execute(subagent, "Review.").await.expect("a text");
     let seen = &world.model.seen()[0];
     assert_eq!(
         (seen.model.as_str(), seen.system.trim(), seen.tools.join(" ")),
@@ -147,8 +150,9 @@ async fn s1_27_success_is_the_final_text_and_nothing_else() {
         Plan::script(Script::always(reply::text(&text))).contract("result").files(&[REVIEWER]).agent_files().build();
     let subagents = subagents(&world);
     let reviewer = subagents.find("code-reviewer").expect("it is in a file");
-    let subagent = subagents.create(&reviewer, parameters("Review.", "code-reviewer")).expect("it can be created");
-    assert_eq!(subagent.execute().await.expect("a text"), text);
+    let subagent =
+        subagents.create(&reviewer, parameters("Review.", "code-reviewer")).await.expect("it can be created");
+    assert_eq!(subagents.execute(subagent, "Review.").await.expect("a text"), text);
 }
 
 #[tokio::test]
@@ -163,26 +167,27 @@ async fn s1_27_a_failure_and_a_limit_are_errors_that_say_what_happened() {
 
     let subagents = subagents(&world);
     let reviewer = subagents.find("code-reviewer").expect("it may take one turn");
-    let subagent = subagents.create(&reviewer, parameters("Review.", "code-reviewer")).expect("it can be created");
+    let subagent =
+        subagents.create(&reviewer, parameters("Review.", "code-reviewer")).await.expect("it can be created");
     assert_eq!(subagent.job().config.limits, Limits { max_turns: Some(1), ..subagent.job().config.limits });
     let limited = (Status::Partial, "`code-reviewer` ended partial: the turns limit was reached".to_owned());
-    assert_eq!(ended(subagent.execute().await), limited);
+    assert_eq!(ended(subagents.execute(subagent, "Review.").await), limited);
 }
 
-#[test]
-fn s1_28_an_impossible_sub_agent_is_refused_before_anything_starts() {
+#[tokio::test]
+async fn s1_28_an_impossible_sub_agent_is_refused_before_anything_starts() {
     let world = Plan::script(Script::new()).build();
     let subagents = subagents(&world);
     let explore = subagents.find("explore").expect("a built-in agent");
-    let refused = |configuration, prompt| {
-        let Failure { code, .. } = subagents.create(configuration, parameters(prompt, "x")).err().expect("refused");
-        code
+    let refused = async |configuration, prompt| {
+        let created = subagents.create(configuration, parameters(prompt, "x")).await;
+        created.err().map(|failure: Failure| failure.code).expect("refused")
     };
-    assert_eq!(refused(&explore, "  "), FailureCode::EmptyPrompt);
+    assert_eq!(refused(&explore, "  ").await, FailureCode::EmptyPrompt);
     let unusable = sortie_agents::AgentDefinition { model: Some("nobody-has-it".to_owned()), ..explore.clone() };
-    assert_eq!(refused(&unusable, "a piece"), FailureCode::UnknownModel);
+    assert_eq!(refused(&unusable, "a piece").await, FailureCode::UnknownModel);
     let main = sortie_agents::AgentDefinition { delegable: false, ..explore.clone() };
-    assert_eq!(refused(&main, "a piece"), FailureCode::UnknownAgent);
+    assert_eq!(refused(&main, "a piece").await, FailureCode::UnknownAgent);
     assert_eq!(world.events(), []);
 }
 
@@ -191,10 +196,12 @@ async fn s1_28_a_task_says_if_another_agent_serves_than_was_requested() {
     let world = Plan::script(Script::always(reply::text("Done."))).build();
     let subagents = subagents(&world);
     let explore = subagents.find("explore").expect("a built-in agent");
-    let notices =
-        |asked| subagents.create(&explore, parameters("a piece", asked)).expect("created").job().notices.clone();
-    assert_eq!(notices("seeker"), ["requested `seeker`; `explore` serves"]);
-    assert_eq!(notices("Explore"), [""; 0]);
+    let notices = async |asked| {
+        let created = subagents.create(&explore, parameters("a piece", asked)).await;
+        created.expect("it can be created").job().notices.clone()
+    };
+    assert_eq!(notices("seeker").await, ["requested `seeker`; `explore` serves"]);
+    assert_eq!(notices("Explore").await, [""; 0]);
 }
 
 #[tokio::test]
@@ -207,7 +214,42 @@ async fn s1_28_sub_agents_of_a_host_can_delegate_as_those_of_a_model_do() {
     let world = Plan::script(script).build();
     let subagents = subagents(&world);
     let general = subagents.find("general-purpose").expect("a built-in agent");
-    let outer = subagents.create(&general, parameters("the outer piece", "general-purpose")).expect("created");
-    assert_eq!(outer.execute().await.expect("a text"), "Both done.");
+    let outer = subagents.create(&general, parameters("the outer piece", "general-purpose")).await.expect("created");
+    assert_eq!(subagents.execute(outer, "the outer piece").await.expect("a text"), "Both done.");
     assert_eq!(world.seen_by("the inner piece").len(), 1);
+}
+
+#[tokio::test]
+async fn s1_28_the_prompt_of_the_execution_is_the_brief() {
+    let world = Plan::script(Script::always(reply::text("Fine."))).build();
+    let subagents = subagents(&world);
+    let explore = subagents.find("explore").expect("a built-in agent");
+    let subagent = subagents.create(&explore, parameters("the draft", "explore")).await.expect("it can be created");
+    let (id, prompt) = (subagent.id(), "  Look at src/a.rs.\r\n");
+    assert_eq!(subagents.execute(subagent, prompt).await.expect("a text"), "Fine.");
+    assert_eq!(world.model.seen()[0].messages, [Message::user(prompt)]);
+    let tasks = world.journal.tasks(usize::MAX).expect("the journal reads");
+    assert_eq!(tasks.iter().map(|task| task.task_id).collect::<Vec<_>>(), [id]);
+}
+
+#[tokio::test]
+async fn s1_28_no_part_of_a_replaced_prompt_is_sent() {
+    let world = Plan::script(Script::always(reply::text("Fine."))).contract("delegate").build();
+    let subagents = subagents(&world);
+    let agent = subagents.load().agents.swap_remove(0);
+    let subagent = subagents.create(&agent, parameters("the draft", &agent.name)).await.expect("it can be created");
+    subagents.execute(subagent, "the brief").await.expect("a text");
+    let sent = format!("{:?}", world.model.seen()[0]);
+    assert!(sent.contains("the brief") && !sent.contains("the draft"), "{sent}");
+}
+
+#[tokio::test]
+async fn s1_28_an_impossible_prompt_of_an_execution_is_refused() {
+    let world = Plan::script(Script::new()).build();
+    let subagents = subagents(&world);
+    let explore = subagents.find("explore").expect("a built-in agent");
+    let subagent = subagents.create(&explore, parameters("a piece", "explore")).await.expect("it can be created");
+    let refused = subagents.execute(subagent, " ").await.expect_err("an empty prompt");
+    assert!(matches!(refused, SubagentError::Refused(Failure { code: FailureCode::EmptyPrompt, .. })), "{refused:?}");
+    assert_eq!(world.events(), []);
 }

@@ -116,9 +116,9 @@ async fn s1_28_configurations_are_loaded_found_matched_made_into_instances_and_e
     assert!(subagents.best_match("xyzzy plugh").is_none());
     let found = subagents.find(REVIEWER).unwrap();
     assert_eq!(subagents.best_match("review typescript code"), Some(found.clone()));
-    let instance = subagents.create(&found, parameters(REVIEWER, "CHILD reviews")).unwrap();
+    let instance = subagents.create(&found, parameters(REVIEWER, "CHILD reviews")).await.unwrap();
     assert_eq!((instance.job().task, instance.job().prompt.as_str()), (instance.id(), "CHILD reviews"));
-    assert_eq!(instance.execute().await.unwrap(), "One bug.");
+    assert_eq!(subagents.execute(instance, "CHILD reviews").await.unwrap(), "One bug.");
 }
 
 #[test]

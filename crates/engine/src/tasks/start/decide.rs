@@ -11,6 +11,7 @@ use crate::resolve::instructions::Instructions;
 use crate::resolve::roster::{Roster, undescribed};
 use crate::resolve::settings::{Requester, TaskKind, lowered};
 use crate::tasks::start::check::Checked;
+use crate::tasks::start::origin::Origin;
 use crate::tasks::state::EngineState;
 
 /// Longest title; the rest is cut, for everything that lists tasks.
@@ -67,8 +68,9 @@ fn report_cap(engine: &EngineState, config: &AgentConfig) -> ReportCap {
 }
 
 /// Returns the job that is run and recorded.
-pub(crate) fn job(engine: &EngineState, request: TaskRequest, config: AgentConfig, parent: Option<&Job>) -> Job {
-    let task = engine.ids.task();
+pub(crate) fn job(engine: &EngineState, origin: &Origin<'_>, request: TaskRequest, config: AgentConfig) -> Job {
+    let parent = origin.parent().map(|parent| parent.job.as_ref());
+    let task = origin.task().unwrap_or_else(|| engine.ids.task());
     let (bytes, characters, lines, json_bytes) = match report_cap(engine, &config) {
         ReportCap::None => (None, None, None, None),
         ReportCap::Bytes(bytes) => (Some(bytes), None, None, None),

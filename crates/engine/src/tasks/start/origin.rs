@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use sortie_policy::Judge;
-use sortie_protocol::{Failure, FailureCode};
+use sortie_protocol::{Failure, FailureCode, TaskId};
 use tokio_util::sync::CancellationToken;
 
 use crate::messages::report_target::ReportTarget;
@@ -19,7 +19,7 @@ pub(crate) enum Origin<'a> {
     /// A program outside every task delegates: `sortie task`, a host over MCP.
     Host,
     /// A program delegates to an agent of its own choice, and holds the task's id before the task starts.
-    Library,
+    Library { task: TaskId },
     /// A call of a task at work. The address receives the report.
     Child { parent: &'a TaskScope, address: Arc<ReportTarget> },
 }
@@ -28,14 +28,22 @@ impl Origin<'_> {
     pub(crate) fn requester(&self) -> Requester<'_> {
         match self {
             Self::Person => Requester::Person,
-            Self::Host | Self::Library => Requester::Program,
+            Self::Host | Self::Library { .. } => Requester::Program,
             Self::Child { parent, .. } => Requester::Task(&parent.job.config),
+        }
+    }
+
+    /// Returns the id of the task, if it was given out before.
+    pub(crate) fn task(&self) -> Option<TaskId> {
+        match self {
+            Self::Library { task } => Some(*task),
+            Self::Person | Self::Host | Self::Child { .. } => None,
         }
     }
 
     pub(crate) fn parent(&self) -> Option<&TaskScope> {
         match self {
-            Self::Person | Self::Host | Self::Library => None,
+            Self::Person | Self::Host | Self::Library { .. } => None,
             Self::Child { parent, .. } => Some(parent),
         }
     }
@@ -60,7 +68,7 @@ impl Origin<'_> {
 
     pub(crate) fn address(&self) -> Option<Arc<ReportTarget>> {
         match self {
-            Self::Person | Self::Host | Self::Library => None,
+            Self::Person | Self::Host | Self::Library { .. } => None,
             Self::Child { address, .. } => Some(Arc::clone(address)),
         }
     }

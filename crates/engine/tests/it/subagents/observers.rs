@@ -280,7 +280,8 @@ async fn s1_29_observers_hear_of_sub_agents_from_every_origin() {
     world.run(ask("The question")).await;
     let host = subagents(&world);
     let plan = host.find("plan").expect("a built-in agent");
-    host.create(&plan, parameters("the host's piece", "planner")).expect("created").execute().await.expect("a text");
+    let planner = host.create(&plan, parameters("the host's piece", "planner")).await.expect("it can be created");
+    host.execute(planner, "the host's piece").await.expect("a text");
     let heard = heard(observation);
     let added = heard.iter().filter_map(|heard| match heard {
         Heard::Added(_, parameters) => Some((parameters.prompt.as_str(), parameters.subagent_type.as_str())),
