@@ -69,20 +69,17 @@ impl AgentRuns {
     /// Resumes a run to its end: an interrupted one where it stood, with or without a prompt; an ended one with a
     /// prompt. It keeps its agent and its model.
     pub async fn resume(&self, task: TaskId, prompt: Option<String>) -> Result<TaskOutcome, SubagentError> {
-        let running = match prompt {
-            Some(prompt) => {
-                let limits = match self.status(task).await? {
-                    RunStatus::Ended(_) => self.limits,
-                    RunStatus::Running | RunStatus::Interrupted => Limits::default(),
-                };
-                let resume = Some(task.to_string());
-                self.host.start(TaskRequest { prompt, resume, limits, ..TaskRequest::default() }).await?
-            }
-            None => {
-                // Fails for a task of somebody else.
-                self.host.look(task).await?;
-                self.host.revive(task, None).await?
-            }
+        let running = if let Some(prompt) = prompt {
+            let limits = match self.status(task).await? {
+                RunStatus::Ended(_) => self.limits,
+                RunStatus::Running | RunStatus::Interrupted => Limits::default(),
+            };
+            let resume = Some(task.to_string());
+            self.host.start(TaskRequest { prompt, resume, limits, ..TaskRequest::default() }).await?
+        } else {
+            // Fails for a task of somebody else.
+            self.host.look(task).await?;
+            self.host.revive(task, None).await?
         };
         completed(running).await
     }
