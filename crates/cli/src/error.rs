@@ -1,7 +1,8 @@
-//! Errors, warnings and notes for the user; exit codes, signals, and bounded text from stdin.
+//! Errors, warnings and notes for the user; exit codes, signals, yes-or-no questions, and bounded text from stdin.
 //!
 //! A task that ended badly is not an error here; see [`self::exit_code`].
 
+pub(crate) mod consent;
 pub(crate) mod exit_code;
 pub(crate) mod long_wait;
 pub(crate) mod signal;

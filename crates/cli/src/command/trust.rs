@@ -12,6 +12,7 @@ use sortie_engine::{Clock as _, SystemClock};
 use sortie_sandbox::Workspace;
 
 use crate::environment::{Places, Sources};
+use crate::error::consent::{self, Consent};
 use crate::error::{self, CommandError, ErrorKind};
 use crate::settings::Settings;
 use crate::text::neutral;
@@ -26,17 +27,23 @@ pub(crate) struct TrustArgs {
     #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
     directory: Option<PathBuf>,
 
+    /// Trust without a question, for scripts; the files are shown all the same
+    #[arg(long, conflicts_with = "dry_run")]
+    yes: bool,
+
     /// Show what trust would allow the files to do, and store nothing
     #[arg(long)]
     dry_run: bool,
 
     /// List the trusted projects
-    #[arg(long, conflicts_with_all = ["directory", "dry_run", "revoke"])]
+    #[arg(long, conflicts_with_all = ["directory", "dry_run", "revoke", "yes"])]
     list: bool,
 
-    /// Withdraw trust from this project
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with_all = ["directory", "dry_run"])]
-    revoke: Option<PathBuf>,
+    /// Withdraw trust from this project [default: the current one]
+    #[arg(long, value_name = "DIR", num_args = 0..=1, value_hint = ValueHint::DirPath)]
+    #[arg(conflicts_with_all = ["directory", "dry_run", "yes"])]
+    #[expect(clippy::option_option, reason = "a flag with a value that may be left out")]
+    revoke: Option<Option<PathBuf>>,
 }
 
 const EXAMPLES: &str = "\
@@ -46,11 +53,16 @@ built-in ones are ignored with a warning. Trust covers the files as they are
 now. After a file is added or changed, run `sortie trust` again. The flag
 --trust trusts a project for one run.
 
-Exit codes: 0; 1 if --revoke names a project that is not trusted.
+On a terminal, `sortie trust` shows the effects and asks. Only a yes stores
+anything. Without a terminal it stores nothing unless --yes is given.
+
+Exit codes: 0; 1 if the answer was not yes, or if --revoke finds a project that
+is not trusted; 2 if there was nobody to ask.
 
 Examples:
-  sortie trust --dry-run
   sortie trust
+  sortie trust --dry-run
+  sortie trust --yes ../other
   sortie trust --list
   sortie trust --revoke ../other";
 
@@ -62,29 +74,56 @@ pub(crate) fn run(args: &TrustArgs, sources: &Sources) -> Result<ExitCode, Comma
         return list::run(&Settings::home()?);
     }
     if let Some(named) = &args.revoke {
-        return revoke(named, sources);
+        let named = named.as_ref().or(sources.cwd.as_ref());
+        return revoke(named.map_or(Path::new("."), PathBuf::as_path), sources);
     }
     let directory = args.directory.as_ref().or(sources.cwd.as_ref());
+    if let Some(named) = args.directory.as_ref().filter(|named| !named.is_dir()) {
+        return Err(CommandError::config(format!("{} is not a directory", named.display()))
+            .hint("name a directory in the project, or none for the current one: `sortie trust [DIR]`"));
+    }
     let (_, places) = Settings::locate(&Sources { cwd: directory.cloned(), ..sources.clone() })?;
-    trust(&places, args.dry_run)
+    trust(&places, args)
 }
 
-fn trust(places: &Places, dry_run: bool) -> Result<ExitCode, CommandError> {
+fn trust(places: &Places, args: &TrustArgs) -> Result<ExitCode, CommandError> {
     refuse_to_trust_everything(places)?;
     let workspace = Workspace::open(&places.workspace).map_err(|error| CommandError::config(error.to_string()))?;
     let found = Powerful::find(&workspace);
-    let mut text = format!("{}\n{}", places.workspace.display(), told(&found)?);
+    let effects = neutral::block(&format!("{}\n{}", places.workspace.display(), told(&found)?)).into_owned();
     let Powerful { files, unread } = found;
     for (path, Unread(why)) in &unread {
         error::warn(&format!("{} is not covered: {why}", neutral::line(path)));
     }
-    text += &closing(files.len(), unread.len(), dry_run);
-    if !dry_run {
-        let digests = files.iter().map(|(path, file)| (path.clone(), Digest::of(&file.bytes))).collect();
-        let trusted = Trusted { since: SystemClock.now(), files: digests };
-        Store::trust(&places.home, &places.workspace, trusted)?;
+    let extent = extent(files.len(), unread.len());
+    if args.dry_run {
+        writeln!(io::stdout().lock(), "{effects}\nNothing was stored. `sortie trust` would cover {extent}.")?;
+        return Ok(ExitCode::SUCCESS);
     }
-    io::stdout().lock().write_all(neutral::block(&text).as_bytes())?;
+    // A list that cannot be written must not be asked about.
+    Store::read(&places.home)?;
+    let mut shown = effects;
+    if !args.yes {
+        let subject = format!("{shown}\nTrust covers {extent}.\n");
+        match consent::ask(&subject, "Trust this?") {
+            Consent::Yes => shown.clear(),
+            Consent::No => {
+                error::note("nothing was stored; the project is as it was");
+                return Ok(ExitCode::from(1));
+            }
+            Consent::Nobody => {
+                io::stdout().lock().write_all(subject.as_bytes())?;
+                return Err(CommandError::usage("nothing was stored: there is no terminal to ask on")
+                    .hint("look at the list, then run `sortie trust --yes`"));
+            }
+        }
+    }
+    // The bytes that were shown count, even if a file has changed since.
+    let digests = files.iter().map(|(path, file)| (path.clone(), Digest::of(&file.bytes))).collect();
+    let trusted = Trusted { since: SystemClock.now(), files: digests };
+    Store::trust(&places.home, &places.workspace, trusted)?;
+    let gap = if shown.is_empty() { "" } else { "\n" };
+    writeln!(io::stdout().lock(), "{shown}{gap}Trusted. This covers {extent}; new or changed files are not covered.")?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -107,17 +146,13 @@ fn told(found: &Powerful) -> Result<String, CommandError> {
     Ok(text)
 }
 
-fn closing(count: usize, unread: usize, dry_run: bool) -> String {
-    let files = match (count, unread) {
+/// Files that trust covers, in words.
+fn extent(count: usize, unread: usize) -> String {
+    match (count, unread) {
         (0, 0) => "no file, since none needs trust".to_owned(),
         (0, _) => "no file, since none can be read".to_owned(),
         (1, _) => "1 file".to_owned(),
         (count, _) => format!("{count} files"),
-    };
-    if dry_run {
-        format!("\nNothing was stored. `sortie trust` would cover {files}.\n")
-    } else {
-        format!("\nTrusted. This covers {files}; new or changed files are not covered.\n")
     }
 }
 

@@ -14,8 +14,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use rustix::io::{ioctl_fionread, read};
-use rustix::process::getpgrp;
-use rustix::termios::{QueueSelector, tcflush, tcgetattr, tcgetpgrp};
+use rustix::termios::{QueueSelector, tcflush, tcgetattr};
 use sortie_engine::{Approval, Approver, Inquiry, Question};
 use sortie_tools::BoxFuture;
 use tokio::net::unix::pipe;
@@ -24,6 +23,7 @@ use crate::environment::Confinement;
 use crate::error;
 use crate::render::{ProgressArea, shell_mark};
 use crate::settings::allow_for_good;
+use crate::text::terminal::is_in_background;
 use crate::text::{Colour, columns, fitted, write_stderr};
 use answer::Answer;
 use question::{Keeping, Prompt};
@@ -136,12 +136,6 @@ fn keep(config: &Path, rule: &str) -> Approval {
             Approval::Tree
         }
     }
-}
-
-/// True if a shell has put us in the background: reading the terminal, or clearing its input, would halt us there.
-fn is_in_background() -> bool {
-    // A terminal that we do not control halts nobody.
-    tcgetpgrp(io::stdin()).is_ok_and(|foreground| foreground != getpgrp())
 }
 
 /// Waits for the signal of a closed terminal, whose input ends earlier. That end is not an answer: the question stays

@@ -6,14 +6,15 @@
 
 pub(crate) mod effect;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use sortie_agents::ServerReading;
 use sortie_sandbox::Workspace;
 
 use super::config_file::{self, FileLayer, Remark};
-use super::key::meaning::Meaning;
-use super::key::{self, variable};
+use super::key::meaning::{Entry, Meaning};
+use super::key::{self, Key, variable};
 use super::layers::{LayerText, Layers, SetAside};
 use super::{route, servers_in};
 use crate::environment::origin::{Origin, Owner};
@@ -25,8 +26,8 @@ use crate::trust::{self, Trust, Unread, Verdict};
 
 /// Warnings of one kind that a project's file can cause, lest it drown out the others.
 const MOST_WARNINGS: usize = 5;
-/// Most keys named in one warning.
-const MOST_NAMED: usize = 8;
+/// Most members of one family of settings, such as routes, that a warning names.
+const MOST_OF_A_FAMILY: usize = 8;
 
 /// Project, and the user's trust in it.
 pub(super) struct Project<'a> {
@@ -85,8 +86,9 @@ impl Project<'_> {
         let names: Vec<&str> = assignments.iter().map(|assignment| assignment.name.as_str()).collect();
         let used = used_variables(&names, said, environment);
         if !used.is_empty() {
-            let used = listed(&used);
-            said.warnings.push(format!("{PROJECT_VARIABLES}, which sets {used}, is ignored: {complaint}"));
+            let named =
+                each_once(used.into_iter().map(|name| Named { name: name.to_owned(), family: family_of(name) }));
+            said.warnings.push(format!("{PROJECT_VARIABLES}, which sets {named}, is ignored: {complaint}"));
         }
     }
 
@@ -105,7 +107,10 @@ impl Project<'_> {
             return Ok(());
         }
         if let Some(complaint) = self.trust.judge(SERVERS, &bytes).complaint(SERVERS) {
-            said.warnings.push(format!("{SERVERS} is ignored: {complaint}"));
+            let names =
+                servers.iter().flatten().map(|(name, _)| Named { name: brief(name), family: Some(&key::SERVER) });
+            let named = servers.as_ref().map(|_| format!(", which sets up {},", each_once(names))).unwrap_or_default();
+            said.warnings.push(format!("{SERVERS}{named} is ignored: {complaint}"));
             return Ok(());
         }
         let fault = |what: String| CommandError::config(format!("{SERVERS}: {}", brief(&what)));
@@ -171,9 +176,7 @@ fn warning(verdict: Verdict, set_aside: &[SetAside]) -> Option<String> {
     if set_aside.is_empty() {
         return (verdict == Verdict::Changed).then_some(complaint);
     }
-    let named: Vec<String> = set_aside.iter().map(SetAside::shown).collect();
-    let named: Vec<&str> = named.iter().map(String::as_str).collect();
-    Some(format!("ignored: {}: {complaint}", listed(&named)))
+    Some(format!("ignored: {}: {complaint}", each_once(settings(set_aside))))
 }
 
 /// A project's own words, on one line of bounded length.
@@ -182,17 +185,60 @@ fn brief(text: &str) -> String {
     width::cut(&neutral::line(text), COLUMNS)
 }
 
-impl SetAside {
-    /// Setting and its place.
-    fn shown(&self) -> String {
-        let line = self.value.line;
-        format!("`{}` ({PROJECT_CONFIG}:{line})", brief(&self.value.entry.path))
+/// Name in a warning, and the family of settings to which it belongs.
+struct Named {
+    name: String,
+    family: Option<&'static Key>,
+}
+
+/// Each setting once, with its place. A list may have been set on many lines.
+fn settings(set_aside: &[SetAside]) -> impl Iterator<Item = Named> {
+    let mut lines: Vec<(&Entry, Vec<usize>)> = Vec::new();
+    for SetAside { value, .. } in set_aside {
+        match lines.iter_mut().find(|(entry, _)| entry.path == value.entry.path) {
+            Some((_, lines)) => lines.push(value.line),
+            None => lines.push((&value.entry, vec![value.line])),
+        }
+    }
+    lines.into_iter().map(|(entry, lines)| {
+        let more = match lines.len() - 1 {
+            0 => String::new(),
+            1 => " and 1 more place".to_owned(),
+            more => format!(" and {more} more places"),
+        };
+        let name = format!("`{}` ({PROJECT_CONFIG}:{}{more})", brief(&entry.path), lines[0]);
+        Named { name, family: Some(entry.key).filter(|key| key.is_family()) }
+    })
+}
+
+/// Family of the setting that a variable sets.
+fn family_of(variable: &str) -> Option<&'static Key> {
+    match variable::meaning(variable) {
+        Some((_, Meaning::Setting(entry))) => Some(entry.key).filter(|key| key.is_family()),
+        _ => None,
     }
 }
 
-/// First few names with commas, and a count of the rest.
-fn listed(names: &[&str]) -> String {
-    let (shown, more) = names.split_at(names.len().min(MOST_NAMED));
-    let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
-    format!("{}{more}", shown.join(", "))
+/// Each name once, with commas. Of a large family only the first few are named and the others counted: a project
+/// chooses how many there are.
+fn each_once(all: impl Iterator<Item = Named>) -> String {
+    let mut seen = BTreeSet::new();
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut shown = Vec::new();
+    for Named { name, family } in all {
+        if !seen.insert(name.clone()) {
+            continue;
+        }
+        let of_family = family.map(|family| counts.entry(family.path).or_default());
+        let is_one_too_many = of_family.is_some_and(|count| {
+            *count += 1;
+            *count > MOST_OF_A_FAMILY
+        });
+        if !is_one_too_many {
+            shown.push(name);
+        }
+    }
+    let more = counts.into_iter().filter(|(_, count)| *count > MOST_OF_A_FAMILY);
+    shown.extend(more.map(|(path, count)| format!("{} more of `{path}`", count - MOST_OF_A_FAMILY)));
+    shown.join(", ")
 }

@@ -1,6 +1,9 @@
-//! Terminal on stderr: its size, lines wrapped to fit it, and raw output.
+//! Terminal on stderr: its size, lines wrapped to fit it, and raw output; the shell's hold on it.
 
 use std::io::{self, IsTerminal as _, Write as _};
+
+use rustix::process::getpgrp;
+use rustix::termios::tcgetpgrp;
 
 use super::width;
 
@@ -20,6 +23,12 @@ pub(crate) fn write_stderr(text: &str) {
     }
     // A display that nobody can see any more must not end the run.
     io::stderr().lock().write_all(text.as_bytes()).unwrap_or_default();
+}
+
+/// True if a shell has put us in the background: reading the terminal, or clearing its input, would halt us there.
+pub(crate) fn is_in_background() -> bool {
+    // A terminal that we do not control halts nobody.
+    tcgetpgrp(io::stdin()).is_ok_and(|foreground| foreground != getpgrp())
 }
 
 /// Columns of the terminal on stderr, or a usual number without one.

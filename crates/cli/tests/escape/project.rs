@@ -56,7 +56,7 @@ fn s41_a_trusted_file_that_changed_is_no_longer_trusted() {
         let config = |allow: &str| format!("[permissions]\nallow = [\"{allow}\"]\n");
         world.write("workspace/.sortie/config.toml", config("Edit(docs/**)"));
         let server = ScriptedServer::start(Script::new()).unwrap();
-        let trusted = world.command(&[], &["trust"], &server).output().unwrap();
+        let trusted = world.command(&[], &["trust", "--yes"], &server).output().unwrap();
         assert!(trusted.status.success(), "{trusted:?}");
         let calls = || main_agent([write("docs/a.md"), write("src/a.rs")]);
         let answers = world.run(&[], calls()).answers();

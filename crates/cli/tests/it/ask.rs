@@ -28,7 +28,13 @@ pub(crate) struct Session {
 
 impl Session {
     pub(crate) fn start(invocation: Invocation) -> Self {
+        Self::start_after(invocation, "")
+    }
+
+    /// Starts it with this already typed.
+    pub(crate) fn start_after(invocation: Invocation, typed: &str) -> Self {
         let (host, guest) = terminal();
+        rustix::io::write(&host, typed.as_bytes()).unwrap();
         let mut command = invocation.env("TERM", "xterm").env("NO_COLOR", "1").into_command();
         command.stdin(Stdio::from(guest.try_clone().unwrap())).stdout(Stdio::piped()).stderr(Stdio::from(guest));
         let child = command.spawn().unwrap();

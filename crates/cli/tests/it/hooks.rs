@@ -78,7 +78,7 @@ fn a_projects_hooks_are_ignored_until_it_is_trusted() {
         warning: ignored: `hooks` (.sortie/config.toml:1): this project is not trusted; look at .sortie/config.toml, then run `sortie trust`
     "#]].assert_eq(&untrusted.stderr);
     assert!(is_set(&shown(&["--trust"]).stdout));
-    let trusted = world.sortie(["trust"]).run();
+    let trusted = world.sortie(["trust", "--yes"]).run();
     expect![[r#"
         exit 0
         --- stdout

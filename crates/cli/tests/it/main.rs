@@ -58,5 +58,6 @@ mod templates;
 mod terminal;
 mod transcript;
 mod trust;
+mod trust_question;
 mod world;
 mod wrong_settings;

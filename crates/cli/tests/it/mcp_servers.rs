@@ -106,18 +106,20 @@ fn a_projects_servers_are_started_only_if_it_is_trusted() {
         (ended.stderr, output(&server))
     };
     let (stderr, told) = run(&[]);
-    let ignored =
-        "warning: .mcp.json is ignored: this project is not trusted; look at .mcp.json, then run `sortie trust`\n";
+    let ignored = "warning: .mcp.json, which sets up t, is ignored: this project is not trusted; look at .mcp.json, then run `sortie trust`\n";
     assert!(stderr.starts_with(ignored), "{stderr}");
     assert!(told.contains("There is no tool `mcp__t__echo`"), "{told}");
     assert_eq!(started(&world), [0; 0], "nothing was started");
     assert!(run(&["--trust"]).1.contains("hello from afar"));
-    world.sortie(["trust"]).run();
+    world.sortie(["trust", "--yes"]).run();
     assert!(run(&[]).1.contains("hello from afar"));
     // Trust covers the file as it was.
     world.write("workspace/.mcp.json", &servers.to_string().replace("sound", "broken"));
     let (stderr, told) = run(&[]);
-    assert!(stderr.contains(".mcp.json is ignored: ") && told.contains("There is no tool"), "{stderr}{told}");
+    assert!(
+        stderr.contains(".mcp.json, which sets up t, is ignored: ") && told.contains("There is no tool"),
+        "{stderr}{told}"
+    );
 }
 
 #[test]
@@ -198,7 +200,7 @@ fn only_the_unusable_server_of_a_project_is_left_out() {
         "z": { "command": "y", "alwaysAllow": [], "disabled": true },
     } });
     world.write("workspace/.mcp.json", &servers.to_string());
-    let trusted = world.sortie(["trust"]).run();
+    let trusted = world.sortie(["trust", "--yes"]).run();
     assert_eq!(trusted.code, 0, "{trusted:#?}");
     let lines: Vec<&str> = trusted.stdout.lines().filter(|line| line.contains("MCP server `")).collect();
     let [spaced, old, _, off] = lines[..] else { panic!("four lines: {lines:#?}") };

@@ -57,13 +57,13 @@ fn trust_shows_each_variables_destination_and_hides_secrets() {
     "#]]
     .assert_eq(&ended.transcript());
     world.write("workspace/.env", "\nLLM_WIRE=smoke\n");
-    let refused = world.sortie(["trust"]).run();
+    let refused = world.sortie(["trust", "--yes"]).run();
     assert_eq!(refused.code, 2, "one that is trusted must be right");
     assert!(refused.stderr.starts_with("error: .env:2: `routes.main.wire` must be one of"), "{}", refused.stderr);
 }
 
 #[test]
-fn trust_lists_addresses_and_keys_first_and_summarises_the_rest() {
+fn trust_lists_addresses_and_keys_first_and_hides_no_setting() {
     let world = World::new();
     let aliases = (0..50).fold(String::new(), |text, n| text + &format!("a{n} = \"light\"\n"));
     let routes = (0..60).fold(String::new(), |text, n| text + &format!("[routes.r{n}]\nmodel = \"m\"\n"));
@@ -77,10 +77,9 @@ fn trust_lists_addresses_and_keys_first_and_summarises_the_rest() {
         ended.stdout.lines().map(str::trim).skip_while(|line| *line != ".sortie/config.toml").collect();
     assert!(lines[1].contains("sets routes.x.base_url = http://evil.example"), "{}", ended.stdout);
     assert!(lines[2].contains("sets routes.x.api_key_env = \"HOME\""), "{}", ended.stdout);
-    assert!(ended.stdout.contains("and 23 more lines like these, in the file"), "{}", ended.stdout);
-    assert!(ended.stdout.contains("sets 50 aliases: a0, a1, a2, a3, a4, a5, a6, a7 and 42 more"), "{}", ended.stdout);
+    assert_eq!(lines.iter().filter(|line| line.contains(": sets aliases.a")).count(), 50, "{}", ended.stdout);
+    assert_eq!(lines.iter().filter(|line| line.contains(": sets routes.r")).count(), 60, "{}", ended.stdout);
     assert!(ended.stdout.contains("and 20 more agent files, for which trust changes nothing"), "{}", ended.stdout);
-    assert!(ended.stdout.lines().count() < 100, "{}", ended.stdout);
     // The warning also names those first.
     let warned = world.sortie(["agents", "list"]).run();
     assert!(
@@ -108,7 +107,7 @@ fn an_unreadable_file_is_not_reported_as_missing() {
     let folder = world.path("workspace/.sortie/agents");
     fs::create_dir_all(&folder).unwrap();
     fs::write(folder.join(OsStr::from_bytes(b"caf\xe9.md")), "").unwrap();
-    let ended = world.sortie(["trust"]).run();
+    let ended = world.sortie(["trust", "--yes"]).run();
     expect![[r#"
         exit 0
         --- stdout
@@ -127,7 +126,7 @@ fn servers_of_a_project_are_named_as_ignored_until_it_is_trusted() {
     world.write("workspace/.mcp.json", r#"{"mcpServers": {"a": {"command": "touch"}}}"#);
     let ended = world.sortie(["agents", "list"]).run();
     expect![[r#"
-        warning: .mcp.json is ignored: this project is not trusted; look at .mcp.json, then run `sortie trust`
+        warning: .mcp.json, which sets up a, is ignored: this project is not trusted; look at .mcp.json, then run `sortie trust`
     "#]]
     .assert_eq(&ended.stderr);
     let ended = world.sortie(["agents", "list", "--trust"]).run();

@@ -16,7 +16,7 @@ const OFFLINE: &str = "offline, the built-in rule-based model (no model is set)"
 fn trusted() -> World {
     let world = World::new();
     world.write("workspace/.sortie/config.toml", OWN_MODEL);
-    assert_eq!(world.sortie(["trust"]).run().code, 0);
+    assert_eq!(world.sortie(["trust", "--yes"]).run().code, 0);
     world
 }
 
@@ -60,7 +60,7 @@ fn a_trust_list_in_an_outer_project_is_ignored_too() {
     let (outer, inner) = (world.path("outer"), world.path("outer/vendor/inner"));
     fs::create_dir_all(outer.join(".git")).unwrap();
     world.write("outer/vendor/inner/.sortie/config.toml", OWN_MODEL);
-    assert_eq!(world.sortie(["trust"]).cwd(&inner).run().code, 0);
+    assert_eq!(world.sortie(["trust", "--yes"]).cwd(&inner).run().code, 0);
     assert!(model(&world.sortie(["config", "show"]).cwd(&inner).run()).starts_with("project-model"));
     lay_list(&world, &outer.join("state"));
     let home = outer.join("state").display().to_string();
@@ -69,7 +69,7 @@ fn a_trust_list_in_an_outer_project_is_ignored_too() {
     let warning = ended.stderr.lines().next().unwrap();
     expect!["warning: the list of trusted projects in <dir>/outer/state is ignored, because <dir>/outer could have written it; set SORTIE_HOME to a directory outside of any project"]
         .assert_eq(&normalised(warning, &world.path("")));
-    let refused = world.sortie(["trust"]).env("SORTIE_HOME", &home).cwd(&inner).run();
+    let refused = world.sortie(["trust", "--yes"]).env("SORTIE_HOME", &home).cwd(&inner).run();
     assert_eq!(refused.code, 2, "{refused:#?}");
     assert!(refused.stderr.contains("cannot be trusted"), "{refused:#?}");
 }
@@ -85,7 +85,7 @@ fn a_trust_list_open_to_others_is_ignored_until_it_is_closed() {
         assert_eq!((ended.code, model(&ended)), (0, OFFLINE), "{mode:o}");
         let chmod = format!("chmod 600 {}", list.display());
         assert!(ended.stderr.starts_with("warning: ") && ended.stderr.contains(&chmod), "{}", ended.stderr);
-        assert_eq!(world.sortie(["trust"]).run().code, 2, "it is not written over");
+        assert_eq!(world.sortie(["trust", "--yes"]).run().code, 2, "it is not written over");
     }
     set(0o600);
     assert!(model(&world.sortie(["config", "show"]).run()).starts_with("project-model"));
@@ -98,6 +98,6 @@ fn a_home_directory_under_version_control_does_no_harm() {
     world.write("home/src/project/.sortie/config.toml", OWN_MODEL);
     let project = world.path("home/src/project");
     let at = |args: &[&str]| world.sortie(args).without_env("SORTIE_HOME").cwd(&project).run();
-    assert_eq!(at(&["trust"]).code, 0);
+    assert_eq!(at(&["trust", "--yes"]).code, 0);
     assert!(model(&at(&["config", "show"])).starts_with("project-model"));
 }

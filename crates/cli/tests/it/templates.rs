@@ -311,7 +311,7 @@ fn trust_lets_a_projects_template_replace_the_users() {
     world.write("workspace/.sortie/templates/review.md", "---\ndescription: Theirs\n---\nTheirs.\n");
     let description = || world.sortie(["templates", "list"]).run().stdout;
     assert_eq!(description(), "review  [words]  user  Mine\n");
-    let trusted = world.sortie(["trust"]).run();
+    let trusted = world.sortie(["trust", "--yes"]).run();
     assert!(trusted.stdout.contains("is the template `review`, which also works untrusted"), "{}", trusted.stdout);
     assert_eq!(description(), "review  [words]  project  Theirs\n");
     world.write("workspace/.sortie/templates/review.md", "---\ndescription: Changed\n---\nTheirs.\n");

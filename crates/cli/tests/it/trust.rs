@@ -76,8 +76,16 @@ fn trust_shows_each_files_effect_and_stores_it_unless_it_is_a_dry_run() {
     "#]]
     .assert_eq(&dry.transcript());
     assert!(world.kept_nothing());
-    let trusted = world.sortie(["trust"]).run();
+    let unasked = world.sortie(["trust"]).run();
     let before = |ended: &Ended| ended.stdout.rsplit_once("\n\n").unwrap().0.to_owned();
+    assert_eq!((unasked.code, before(&unasked)), (2, before(&dry)), "without a terminal there is nobody to ask");
+    expect![[r#"
+        error: nothing was stored: there is no terminal to ask on
+        hint: look at the list, then run `sortie trust --yes`
+    "#]]
+    .assert_eq(&unasked.stderr);
+    assert!(world.kept_nothing());
+    let trusted = world.sortie(["trust", "--yes"]).run();
     assert_eq!((trusted.code, before(&trusted)), (0, before(&dry)));
     assert!(trusted.stdout.ends_with("\nTrusted. This covers 7 files; new or changed files are not covered.\n"));
 }
@@ -88,7 +96,7 @@ fn a_trusted_project_counts_in_full_until_a_file_changes_or_trust_is_revoked() {
     world.write(CONFIG, OWN_MODEL);
     let ended = show(&world, &[]);
     assert_eq!(model(&ended), "offline, the built-in rule-based model (no model is set)");
-    assert_eq!(world.sortie(["trust"]).run().code, 0);
+    assert_eq!(world.sortie(["trust", "--yes"]).run().code, 0);
 
     let ended = show(&world, &[]);
     assert_eq!(model(&ended), "project-model over openai-chat at http://127.0.0.1:1, no key");
@@ -111,7 +119,7 @@ fn a_trusted_project_counts_in_full_until_a_file_changes_or_trust_is_revoked() {
 
     world.write(CONFIG, OWN_MODEL);
     assert_eq!(show(&world, &[]).stderr, "", "the very bytes that were trusted");
-    let revoked = world.sortie(["trust", "--revoke", "."]).run();
+    let revoked = world.sortie(["trust", "--revoke"]).run();
     expect![[r#"
         exit 0
         --- stdout
@@ -121,7 +129,7 @@ fn a_trusted_project_counts_in_full_until_a_file_changes_or_trust_is_revoked() {
     assert_eq!(model(&show(&world, &[])), "offline, the built-in rule-based model (no model is set)");
     // A project trusted before it became a part of another one is still found.
     fs::create_dir_all(world.path("outer/inner/.sortie")).unwrap();
-    assert_eq!(world.sortie(["trust"]).arg(world.path("outer/inner")).run().code, 0);
+    assert_eq!(world.sortie(["trust", "--yes"]).arg(world.path("outer/inner")).run().code, 0);
     fs::remove_dir(world.path("outer/inner/.sortie")).unwrap();
     fs::create_dir(world.path("outer/.git")).unwrap();
     assert_eq!(world.sortie(["trust", "--revoke"]).arg(world.path("outer/inner")).run().code, 0);
@@ -138,7 +146,7 @@ fn a_trusted_project_counts_in_full_until_a_file_changes_or_trust_is_revoked() {
 #[test]
 fn a_new_file_is_not_covered() {
     let world = World::new();
-    assert_eq!(world.sortie(["trust"]).run().code, 0);
+    assert_eq!(world.sortie(["trust", "--yes"]).run().code, 0);
     world.write(CONFIG, OWN_MODEL);
     world.write("workspace/.env", "LLM_MODEL_ID=evil\n");
     let ended = show(&world, &[]);
@@ -169,10 +177,10 @@ fn agents_of_a_project_replace_built_in_ones_only_when_trusted() {
     let description = |ended: &Ended| ended.stdout.lines().find(|line| line.starts_with("explore ")).map(str::to_owned);
     let ended = world.sortie(["agents", "list"]).run();
     assert!(!description(&ended).unwrap().contains("mine"), "{ended:#?}");
-    for args in [vec!["agents", "list", "--trust"], vec!["trust"], vec!["agents", "list"]] {
+    for args in [vec!["agents", "list", "--trust"], vec!["trust", "--yes"], vec!["agents", "list"]] {
         let ended = world.sortie(&args).run();
         assert_eq!(ended.code, 0, "{ended:#?}");
-        assert!(args == ["trust"] || description(&ended).unwrap().contains("mine"), "{ended:#?}");
+        assert!(args == ["trust", "--yes"] || description(&ended).unwrap().contains("mine"), "{ended:#?}");
     }
     world.write("workspace/.sortie/agents/explore.md", "---\nname: explore\ndescription: mine now\n---\nMine.\n");
     let ended = world.sortie(["agents", "list"]).run();
@@ -185,7 +193,7 @@ fn a_trusted_env_file_overrides_the_projects_file_but_not_the_process() {
     world
         .write(CONFIG, "[routes.main]\nmodel = \"file\"\nbase_url = \"http://127.0.0.1:1\"\napi_key_env = \"OTHER\"\n");
     world.write("workspace/.env", "LLM_MODEL_ID=env\nOTHER=k\nHOME=/nowhere\nSORTIE_HOME=/nowhere\nTERM=x\n");
-    world.sortie(["trust"]).run();
+    world.sortie(["trust", "--yes"]).run();
     let ended = show(&world, &[]);
     let text = ended.transcript();
     let head: Vec<&str> = text.lines().skip(2).take_while(|line| !line.is_empty()).collect();
@@ -209,7 +217,7 @@ fn a_trusted_env_file_overrides_the_projects_file_but_not_the_process() {
     }
     // Its own longer name does not override the process's shorter one.
     world.write("workspace/.env", "SORTIE_ROUTES__MAIN__MODEL=env\nOTHER=k\n");
-    world.sortie(["trust"]).run();
+    world.sortie(["trust", "--yes"]).run();
     let ended = world.sortie(["config", "show"]).env("LLM_MODEL_ID", "own").run();
     assert!(model(&ended).starts_with("own over"), "{}", ended.stdout);
 }
@@ -246,7 +254,7 @@ fn broken_files_warn_before_trust_and_are_errors_after() {
         world.write(CONFIG, text);
         let before = world.sortie(["agents", "list"]).run();
         let after = world.sortie(["agents", "list", "--trust"]).run();
-        let refused = world.sortie(["trust"]).run();
+        let refused = world.sortie(["trust", "--yes"]).run();
         assert_eq!((before.code, refused.code), (0, after.code), "{text}");
         said +=
             &normalised(&format!("before: {}after: {} {}\n", before.stderr, after.code, after.stderr), &world.path(""));
@@ -274,7 +282,8 @@ fn broken_files_warn_before_trust_and_are_errors_after() {
     assert_eq!(ended.stderr.lines().count(), 6, "a project cannot drown what else is said: {}", ended.stderr);
     world.write(CONFIG, &lines(|n| format!("[routes.r{n}]\nmodel = \"m\"")));
     let ended = world.sortie(["agents", "list"]).run();
-    assert!(ended.stderr.lines().count() == 1 && ended.stderr.contains(" and 92 more: "), "{}", ended.stderr);
+    assert!(ended.stderr.ends_with("trust`\n") && ended.stderr.lines().count() == 1, "{}", ended.stderr);
+    assert!(ended.stderr.contains("`routes.r7.model` (.sortie/config.toml:16), 92 more of `routes.*.model`: "));
 }
 
 #[test]
@@ -286,7 +295,7 @@ fn only_regular_files_inside_the_project_are_read_and_bounded() {
     symlink(&outside, world.path("workspace/.sortie/agents/linked.md")).unwrap();
     fs::create_dir(world.path("workspace/.env")).unwrap();
     world.write("workspace/.mcp.json", &" ".repeat(64 * 1024 + 1));
-    let ended = world.sortie(["trust"]).run();
+    let ended = world.sortie(["trust", "--yes"]).run();
     expect![[r#"
         exit 0
         --- stdout
@@ -309,7 +318,7 @@ fn only_regular_files_inside_the_project_are_read_and_bounded() {
 fn trust_belongs_to_the_canonical_path_and_not_to_git_metadata() {
     let world = World::new();
     world.write(CONFIG, OWN_MODEL);
-    world.sortie(["trust"]).run();
+    world.sortie(["trust", "--yes"]).run();
     symlink(world.path("workspace"), world.path("link")).unwrap();
     let through_link = world.sortie(["config", "show"]).cwd(world.path("link")).run();
     assert!(model(&through_link).starts_with("project-model"));
@@ -329,12 +338,12 @@ fn trust_belongs_to_the_canonical_path_and_not_to_git_metadata() {
 fn a_list_that_the_project_may_have_written_is_ignored() {
     let world = World::new();
     world.write(CONFIG, OWN_MODEL);
-    world.sortie(["trust"]).run();
+    world.sortie(["trust", "--yes"]).run();
     fs::create_dir(world.path("workspace/.state")).unwrap();
     fs::copy(world.path("state/trust.json"), world.path("workspace/.state/trust.json")).unwrap();
     let inside = world.sortie(["config", "show"]).env("SORTIE_HOME", ".state").run();
     assert_eq!(model(&inside), "offline, the built-in rule-based model (no model is set)");
-    let refused = world.sortie(["trust"]).env("SORTIE_HOME", ".state").run();
+    let refused = world.sortie(["trust", "--yes"]).env("SORTIE_HOME", ".state").run();
     expect![[r#"
         exit 2
         --- stderr
@@ -343,7 +352,7 @@ fn a_list_that_the_project_may_have_written_is_ignored() {
     "#]].assert_eq(&refused.transcript());
     // The home directory and the root hold everything, the list included.
     for root in [world.path("home"), "/".into()] {
-        let refused = world.sortie(["trust"]).without_env("SORTIE_HOME").cwd(root).run();
+        let refused = world.sortie(["trust", "--yes"]).without_env("SORTIE_HOME").cwd(root).run();
         assert_eq!((refused.code, refused.stdout.as_str()), (2, ""), "{refused:#?}");
         assert!(refused.stderr.contains("cannot be trusted"), "{refused:#?}");
     }
@@ -354,7 +363,7 @@ fn the_list_is_for_this_user_alone_and_a_broken_one_trusts_nothing() {
     let world = World::new();
     let home = world.path("fresh/home");
     world.write(CONFIG, OWN_MODEL);
-    assert_eq!(world.sortie(["trust"]).env("SORTIE_HOME", &home).run().code, 0);
+    assert_eq!(world.sortie(["trust", "--yes"]).env("SORTIE_HOME", &home).run().code, 0);
     let list = home.join("trust.json");
     let mode = |path: &std::path::Path| fs::metadata(path).unwrap().mode() & 0o777;
     assert_eq!((mode(&home), mode(&list)), (0o700, 0o600));
@@ -371,7 +380,7 @@ fn the_list_is_for_this_user_alone_and_a_broken_one_trusts_nothing() {
         said += ended.stderr.lines().next().unwrap();
         said += "\n";
         // Every command that would write it stops: it may hold what the user still wants.
-        for args in [&["trust"][..], &["trust", "--list"], &["trust", "--revoke", "."]] {
+        for args in [&["trust", "--yes"][..], &["trust", "--list"], &["trust", "--revoke", "."]] {
             let refused = world.sortie(args).env("SORTIE_HOME", &home).run();
             assert_eq!((refused.code, refused.stdout.as_str()), (2, ""), "{what} {args:?}");
             assert!(refused.stderr.contains("\nhint: "), "{refused:#?}");
@@ -411,7 +420,7 @@ fn the_list_shows_the_current_state_of_each_project() {
     world.write("gone/.sortie/config.toml", OWN_MODEL);
     assert_eq!(world.sortie(["trust", "--list"]).run().stdout, "No project is trusted.\n");
     for directory in ["workspace", "gone"] {
-        assert_eq!(world.sortie(["trust"]).arg(world.path(directory)).run().code, 0);
+        assert_eq!(world.sortie(["trust", "--yes"]).arg(world.path(directory)).run().code, 0);
     }
     world.write("workspace/.sortie/agents/new.md", "---\nname: new\n---\n");
     fs::remove_dir_all(world.path("gone")).unwrap();
@@ -444,7 +453,8 @@ fn two_simultaneous_trusts_both_stay_on_the_list() {
     for root in &roots {
         world.write(&format!("{root}/.sortie/config.toml"), "");
     }
-    let live: Vec<_> = roots.iter().map(|root| world.sortie(["trust"]).arg(world.path(root)).start()).collect();
+    let live: Vec<_> =
+        roots.iter().map(|root| world.sortie(["trust", "--yes"]).arg(world.path(root)).start()).collect();
     for live in live {
         assert_eq!(live.wait().code, 0);
     }

@@ -11,7 +11,7 @@ use crate::settings::{effect, servers_in};
 use crate::text::{neutral, width};
 use crate::trust::project_files::{Holds, PowerfulFile, SERVERS};
 
-/// Columns of one sentence about a file: a file's own words must not fill the screen.
+/// Columns of one sentence about an agent, a prompt or a template, whose own words must not fill the screen.
 const COLUMNS: usize = 160;
 
 /// Change that trust would make for a file.
@@ -38,7 +38,10 @@ pub(crate) fn of(path: &str, file: &PowerfulFile, tools: &[String]) -> Result<Tr
             (vec![said], works_untrusted)
         }
     };
-    let lines = said.iter().map(|line| width::cut(&neutral::line(line), COLUMNS)).collect();
+    // Settings are shown whole: the person decides about every word of them.
+    let is_setting = matches!(holds, Holds::Config | Holds::Variables | Holds::Servers);
+    let columns = if is_setting { usize::MAX } else { COLUMNS };
+    let lines = said.iter().map(|line| width::cut(&neutral::line(line), columns)).collect();
     Ok(TrustEffect { lines, works_untrusted })
 }
 

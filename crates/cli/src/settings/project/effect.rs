@@ -2,19 +2,17 @@
 
 use std::path::Path;
 
-use super::{listed, used_variables};
+use super::used_variables;
 use crate::environment::{self, Environment, PROJECT_CONFIG, PROJECT_VARIABLES, env_file};
 use crate::error::CommandError;
 use crate::settings::config_file::{self, FileValue, Remark};
-use crate::settings::key::meaning::{self, Meaning};
-use crate::settings::key::{ALIAS, API_KEY, Key, variable};
+use crate::settings::key::meaning::Meaning;
+use crate::settings::key::{API_KEY, Key, variable};
 use crate::settings::layers::{Layers, SetAside};
 use crate::settings::value::{Kind, Value};
 
-/// Most lines about one file, so that the important ones are not lost.
-const MOST_LINES: usize = 40;
-/// More aliases than this are summarised.
-const MOST_ALIASES: usize = 4;
+/// Most lines about entries of a file that have no effect.
+const MOST_UNUSED: usize = 40;
 
 /// Effect that needs trust, and its importance.
 struct Power {
@@ -22,7 +20,7 @@ struct Power {
     text: String,
 }
 
-/// Effects of trust in the project's configuration. An invalid file is an error.
+/// Every effect of trust in the project's configuration, addresses and keys first. An invalid file is an error.
 pub(crate) fn of_config(bytes: &[u8]) -> Result<Vec<String>, CommandError> {
     let text = String::from_utf8_lossy(bytes);
     let layer = config_file::flawless(Path::new(PROJECT_CONFIG), &text)?;
@@ -30,11 +28,8 @@ pub(crate) fn of_config(bytes: &[u8]) -> Result<Vec<String>, CommandError> {
         layer.ignored.iter().map(|Remark { line, what }| format!("line {line}: {what}")).collect();
     // Compared with the defaults: the user's settings may change.
     let values = Layers::default().add_narrower(layer).into_iter().map(|SetAside { value, .. }| value);
-    let (aliases, others): (Vec<_>, Vec<_>) = values.partition(|value| value.entry.key.path == ALIAS.path);
-    let (aliases, singly) = if aliases.len() > MOST_ALIASES { (aliases, Vec::new()) } else { (Vec::new(), aliases) };
     let said = |FileValue { entry, value, line }: FileValue| said(line, &entry.path, entry.key, &value);
-    let lines = in_order(others.into_iter().chain(singly).map(said).collect());
-    Ok(bounded(lines).into_iter().chain(sum_of(&aliases)).chain(bounded(unused)).collect())
+    Ok(in_order(values.map(said).collect()).into_iter().chain(bounded(unused)).collect())
 }
 
 /// Variables of the project's `.env` that would count. An invalid one is an error.
@@ -64,7 +59,7 @@ pub(crate) fn of_variables(bytes: &[u8]) -> Result<Vec<String>, CommandError> {
         1 => Some("has 1 more variable, which counts only where `api_key_env` names it".to_owned()),
         others => Some(format!("has {others} more variables, which count only where `api_key_env` names one")),
     };
-    Ok(bounded(in_order(powers).into_iter().chain(others).collect()))
+    Ok(in_order(powers).into_iter().chain(others).collect())
 }
 
 fn said(line: usize, name: &str, key: &Key, value: &Value) -> Power {
@@ -90,15 +85,10 @@ fn in_order(mut powers: Vec<Power>) -> Vec<String> {
     powers.into_iter().map(|power| power.text).collect()
 }
 
-fn sum_of(aliases: &[FileValue]) -> Option<String> {
-    let names = aliases.iter().filter_map(|alias| meaning::name_in(&ALIAS, &alias.entry.path)).collect::<Vec<_>>();
-    (!names.is_empty()).then(|| format!("sets {} aliases: {}", names.len(), listed(&names)))
-}
-
 /// First lines, and a count of the rest.
 fn bounded(mut lines: Vec<String>) -> Vec<String> {
-    let more = lines.len().saturating_sub(MOST_LINES);
-    lines.truncate(MOST_LINES);
+    let more = lines.len().saturating_sub(MOST_UNUSED);
+    lines.truncate(MOST_UNUSED);
     lines.extend((more > 0).then(|| format!("and {more} more lines like these, in the file")));
     lines
 }
