@@ -48,6 +48,10 @@ Usage: cargo xtask <command>
   mcp               Let other people's programs that speak the Model Context Protocol use ours, and ours theirs:
                     the official conformance suite, Inspector, the Python SDK, reference servers.
       --write       Put the list of what does not apply into docs/mcp.md.
+  practice          Play the five manual tests of delegation on the configured model, which must be a real one.
+      --only N      Play scenario N alone.
+      --minutes N   Time of each command (default 10).
+      --write       Put verdicts and transcripts into docs/practice.md.
   bench             Measure the release build against its targets.
       --check       Exit with an error when a target is missed.
       --write       Put the table into docs/benchmarks.md.
@@ -89,6 +93,7 @@ fn command(name: &str) -> Option<Command> {
         "fuzz" => |words| program::trial("fuzz", words),
         "mcp" => |words| program::trial("mcp", words),
         "mutants" => |words| program::trial("mutants", words),
+        "practice" => |words| program::trial("practice", words),
         "soak" => |words| program::trial("soak", words),
         _ => return None,
     };

@@ -1,5 +1,5 @@
 //! Trials of the program: guards taken out (`mutants`), kills at any instant (`crash`), an hour of random load
-//! (`soak`), arbitrary bytes (`fuzz`), and MCP programs by other people (`mcp`).
+//! (`soak`), arbitrary bytes (`fuzz`), MCP programs by other people (`mcp`), and a real model (`practice`).
 //!
 //! `cargo xtask` starts it. The program is run as a user runs it, and none of its crates is linked here.
 
@@ -9,6 +9,7 @@ mod crash;
 mod fuzz;
 mod mcp;
 mod mutants;
+mod practice;
 mod soak;
 
 use std::process::ExitCode;
@@ -28,6 +29,7 @@ fn dispatch(words: &[String]) -> Result<Verdict> {
         "fuzz" => fuzz::run(flags),
         "mcp" => mcp::run(flags),
         "mutants" => mutants::run(flags),
+        "practice" => practice::run(flags),
         "soak" => soak::run(flags),
         _ => Ok(Verdict::WrongUsage),
     }
