@@ -31,6 +31,7 @@ Usage: cargo xtask <command>
   conformance       List every statement of the five contracts: passed, or what it waits for.
       --write       Put the table into docs/conformance.md.
   coverage          Measure the lines that the tests run, in instrumented runs (minutes).
+      --write       Put the table into docs/test-times.md.
   mutants           Take out one guard after the other; a test must fail each time. A build of its own.
   crash             Kill the program 200 times at random instants, and at each named point with each tool, and check
                     that nothing is lost; a build of its own.
@@ -87,7 +88,7 @@ fn command(name: &str) -> Option<Command> {
         "test" => test::run,
         "tidy" => tidy::run,
         "conformance" => conformance::run,
-        "coverage" => |words| without_words(words, coverage::run),
+        "coverage" => coverage::run,
         "bench" => program::bench,
         "crash" => |words| program::trial("crash", words),
         "fuzz" => |words| program::trial("fuzz", words),
@@ -98,8 +99,4 @@ fn command(name: &str) -> Option<Command> {
         _ => return None,
     };
     Some(run)
-}
-
-fn without_words(words: &[String], run: fn() -> Result<Verdict>) -> Result<Verdict> {
-    if words.is_empty() { run() } else { Ok(Verdict::WrongUsage) }
 }

@@ -18,6 +18,7 @@ use sortie_workshop::{
 
 use self::report::{Report, Row};
 use self::suite::Extent;
+pub(crate) use self::suite::fewer_cases;
 use crate::{program, tidy};
 
 /// The page that says where the time goes, and its two tables.

@@ -47,10 +47,16 @@ impl Extent {
             return;
         }
         let threads = QUICK_THREADS * std::thread::available_parallelism().map_or(1, usize::from);
-        command.env(CASES, QUICK_CASES).env("RUST_TEST_THREADS", threads.to_string());
+        fewer_cases(command);
+        command.env("RUST_TEST_THREADS", threads.to_string());
         let long = LONG.iter().filter(|(name, _)| *name == folder).flat_map(|(_, tests)| *tests);
         long.for_each(|tests| _ = command.args(["--skip", tests]));
     }
+}
+
+/// Lets tests that generate their cases make only [`QUICK_CASES`].
+pub(crate) fn fewer_cases(command: &mut Command) {
+    command.env(CASES, QUICK_CASES);
 }
 
 /// Runs all binaries of one crate, one after the other.
