@@ -92,7 +92,8 @@ impl Coverage {
             let name = file["filename"].as_str().context("a file of the summary has no name")?;
             let path = Path::new(name).strip_prefix(root).unwrap_or(Path::new(name));
             let folder = path.strip_prefix("crates").unwrap_or(path).iter().next();
-            let count = |key: &str| file["summary"]["lines"][key].as_u64().context("a file of the summary has no lines");
+            let count =
+                |key: &str| file["summary"]["lines"][key].as_u64().context("a file of the summary has no lines");
             let lines = Lines { all: count("count")?, run: count("covered")? };
             crates.entry(folder.unwrap_or_default().to_string_lossy().into_owned()).or_default().add(lines);
         }
@@ -125,9 +126,7 @@ mod tests {
 
     #[test]
     fn lines_are_added_up_by_crate() {
-        let file = |name: &str, count: u64, covered: u64| {
-            json!({ "filename": name, "summary": { "lines": { "count": count, "covered": covered } } })
-        };
+        let file = |name: &str, count: u64, covered: u64| json!({ "filename": name, "summary": { "lines": { "count": count, "covered": covered } } });
         let files = [
             file("/repository/crates/engine/src/run.rs", 100, 90),
             file("/repository/crates/engine/src/gate.rs", 100, 81),

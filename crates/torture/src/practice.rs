@@ -1,8 +1,8 @@
 //! `cargo xtask practice`: the five manual tests of delegation, played on a real model.
 //!
-//! A scenario is a small project, some `sortie` commands, and what must be true afterwards. A promise must hold with any
-//! model, and decides the verdict of this command. A task is what the model was asked to achieve: the page says how far
-//! it came. The model and the settings are those of the person who runs it; the journal is one of its own.
+//! A scenario is a small project, some `sortie` commands, and what must be true afterwards. A promise must hold with
+//! any model, and decides the verdict of this command. A task is what the model was asked to achieve: the page says how
+//! far it came. The model and the settings are those of the person who runs it; the journal is one of its own.
 
 mod options;
 mod page;

@@ -37,7 +37,7 @@ fn tasks(played: &Played) -> Vec<&Check> {
     played.checks.iter().filter(|check| !check.is_promise()).collect()
 }
 
-/// How far the model came.
+/// Share of its tasks that the model did.
 fn verdict(tasks: &[&Check]) -> String {
     let done = tasks.iter().filter(|check| check.holds).count();
     match tasks.len() {
