@@ -20,5 +20,5 @@ pub use dialect::typed::Typed;
 pub use dialect::{CONTRACTS, contract};
 pub use json::size::json_bytes;
 pub use outcome::given_again::given_again;
-pub use port::defaults::{AtMaxDepth, Defaults, ReportCap, SystemPrompt, TypeDefaults, Visible};
+pub use port::defaults::{AtMaxDepth, Companions, Defaults, ReportCap, SystemPrompt, TypeDefaults, Visible};
 pub use port::{AgentLine, Answer, Call, Contract, OutputCall};

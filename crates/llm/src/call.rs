@@ -2,6 +2,7 @@
 
 mod rate_limit;
 mod retry;
+mod server_models;
 mod wire_model;
 
 pub(crate) use rate_limit::RateLimiters;

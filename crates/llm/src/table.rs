@@ -3,6 +3,7 @@
 mod alias;
 mod check;
 mod choose;
+mod confirm;
 mod listing;
 pub mod offline;
 mod route_table;

@@ -20,7 +20,7 @@ use std::fmt;
 
 use bytes::Bytes;
 use reqwest::Url;
-use reqwest::header::{HeaderMap, HeaderValue};
+use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use serde::Serialize;
 use serde_json::Value;
 use sortie_protocol::{Reply, Usage};
@@ -39,6 +39,9 @@ pub trait Wire: Send + Sync {
 
     /// Creates a decoder for the response stream of one request.
     fn decoder(&self) -> Box<dyn Decoder>;
+
+    /// Returns the question for the models of the route's server.
+    fn model_list(&self, route: &Route) -> Result<ListQuery, ModelError>;
 
     /// Reads the usage from a reply that came as a single document. Such a reply is rejected, but it was paid for.
     fn usage_in(&self, document: &Value) -> Usage;
@@ -60,6 +63,13 @@ pub struct EncodedRequest {
     pub url: Url,
     pub headers: HeaderMap,
     pub body: Bytes,
+}
+
+/// A request for a list, ready to be sent. Its key is in a header as in [`EncodedRequest`].
+#[derive(Debug, Clone)]
+pub struct ListQuery {
+    pub url: Url,
+    pub headers: HeaderMap,
 }
 
 /// Callback that receives a call's progress.
@@ -111,6 +121,15 @@ fn key_header(route: &Route, prefix: &str) -> Result<Option<HeaderValue>, ModelE
     })?;
     value.set_sensitive(true);
     Ok(Some(value))
+}
+
+/// Headers of a request on either wire of OpenAI.
+fn openai_headers(route: &Route) -> Result<HeaderMap, ModelError> {
+    let mut headers = HeaderMap::new();
+    if let Some(key) = key_header(route, "Bearer ")? {
+        headers.insert(AUTHORIZATION, key);
+    }
+    Ok(headers)
 }
 
 /// Builds an error for a payload that the wire does not allow, quoting the useful part of it.

@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rmcp::model::ProtocolVersion;
 use rmcp::service::{Peer, RoleServer};
-use sortie_llm::{Chosen, Endpoint, ErrorKind, Model, ModelError, Models, Terms, UnknownModel, offline};
+use sortie_llm::{BoxFuture, Chosen, Endpoint, ErrorKind, Model, ModelError, Models, Terms, UnknownModel, offline};
 use sortie_protocol::ModelChoice;
 
 use self::lent_model::HostModel;
@@ -146,6 +146,11 @@ impl Models for HostModels {
             format!("`{asked}` is served by the model of {} (route {ROUTE}): no main route is set", host.id)
         });
         Ok(Chosen { choice: host.clone(), notice })
+    }
+
+    fn confirm<'a>(&'a self, choice: &'a ModelChoice) -> BoxFuture<'a, Result<(), UnknownModel>> {
+        // A host lends its model whatever the id, and no route has this name.
+        self.routes.confirm(choice)
     }
 
     fn open(&self, choice: &ModelChoice) -> Result<Arc<dyn Model>, ModelError> {

@@ -95,6 +95,8 @@ failure_codes! {
     // About limits.
     MaxChildren = "max_children",
     DelegationRate = "delegation_rate",
+    /// A limit leaves too little for a first model call.
+    NoRoom = "no_room",
     UnknownPrice = "unknown_price",
     Timeout = "timeout",
     Cancelled = "cancelled",

@@ -20,6 +20,7 @@ mod strict_openai_responses;
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Instant;
@@ -50,6 +51,8 @@ pub struct ServerOptions {
     pub port: u16,
     /// The key that requests must carry. Absent: any key or none.
     pub key: Option<String>,
+    /// Ids of the models that the server lists. Absent: it gives no list.
+    pub models: Option<Vec<String>>,
     /// Turns recording off, for servers that run long.
     pub forget_requests: bool,
     /// Receives every request and every reply, on the server's thread: it must be quick.
@@ -87,6 +90,7 @@ struct Shared {
     gates: Gates,
     traffic: TrafficCounter,
     requests: Mutex<Vec<Arc<RecordedRequest>>>,
+    lists_asked: AtomicUsize,
 }
 
 impl ScriptedServer {
@@ -105,6 +109,7 @@ impl ScriptedServer {
             gates: Gates::default(),
             traffic: TrafficCounter::new(),
             requests: Mutex::default(),
+            lists_asked: AtomicUsize::default(),
         });
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (stop, stopped) = oneshot::channel();
@@ -118,6 +123,11 @@ impl ScriptedServer {
             });
         })?;
         Ok(Self { address, shared, stop: Some(stop), thread: Some(thread) })
+    }
+
+    /// Number of questions for the list of models, which are not among the requests.
+    pub fn lists_asked(&self) -> usize {
+        self.shared.lists_asked.load(Ordering::Relaxed)
     }
 
     /// `http://127.0.0.1:PORT`, without a path.

@@ -78,11 +78,17 @@ impl Registry {
         self.with(vec![
             Arc::new(TaskOutput),
             Arc::new(TaskStop),
-            Arc::new(SendMessage),
+            Arc::new(SendMessage::ToAll),
             Arc::new(TaskList),
             Arc::new(Ask),
             Arc::new(NoteTool),
         ])
+    }
+
+    /// Appends the tools with which sub-agents write to each other, for contracts without background work.
+    #[must_use]
+    pub fn with_messages(self) -> Self {
+        self.with(vec![Arc::new(SendMessage::ToRunning), Arc::new(NoteTool)])
     }
 
     /// Appends more tools. A tool replaces an earlier one of the same name.

@@ -6,6 +6,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a failing test may panic")]
 
+mod entries;
 #[path = "../it/world.rs"]
 #[expect(dead_code, reason = "shared with the other suite, which needs more of it")]
 mod program;
@@ -17,6 +18,9 @@ mod s2;
 mod s3;
 mod s4;
 mod schemas;
+#[path = "../it/mcp/session.rs"]
+#[expect(dead_code, reason = "shared with the other suite, which needs more of it")]
+mod session;
 mod side_by_side;
 #[path = "../it/transcript.rs"]
 mod transcript;

@@ -85,7 +85,7 @@ fn s2_22_s4_15_s4_17_s4_27_a_deadline_during_an_attempt_does_not_hide_its_cost()
 #[test]
 fn s2_22_s2_50_s2_67_broken_attempts_count_against_the_token_limit() {
     for (contract, arguments, place) in SHOWING {
-        let limit = ["--set", "task_tool.max_tokens=6000"];
+        let limit = ["--set", "task_tool.max_tokens=7000"];
         let (answer, requests) = answer(contract, arguments, Script::always(breaking()), &limit);
         assert!((2..=10).contains(&requests), "{contract}: {requests} requests: {answer}");
         assert!(tokens(&answer, place) >= requests as u64 * BROKEN, "{contract}: {answer}");

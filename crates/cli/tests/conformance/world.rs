@@ -6,7 +6,7 @@
 use serde_json::Value;
 use sortie_testkit::{RecordedRequest, Script, ScriptedPart, ScriptedServer, reply, when};
 
-pub(crate) use crate::program::{Ended, World};
+pub(crate) use crate::program::{Ended, Invocation, World};
 
 /// Wires on which every statement about requests must hold.
 pub(crate) const WIRES: [&str; 2] = ["anthropic", "openai-chat"];

@@ -10,7 +10,9 @@ use crate::json::size::json_bytes_of;
 use crate::outcome::cause::Cause;
 use crate::outcome::ending::Ending;
 use crate::outcome::given_again::last_line;
-use crate::{AgentLine, Answer, AtMaxDepth, Call, Contract, Defaults, ReportCap, SystemPrompt, TypeDefaults, Visible};
+use crate::{
+    AgentLine, Answer, AtMaxDepth, Call, Companions, Contract, Defaults, ReportCap, SystemPrompt, TypeDefaults, Visible,
+};
 
 const AGENT: &str = "general-purpose";
 const TYPES: &[TypeDefaults] = &[TypeDefaults::plain(AGENT)];
@@ -25,21 +27,24 @@ const FILE_MARKS: usize = 3;
 const TITLE_WORDS: usize = 6;
 const TITLE_CHARACTERS: usize = 60;
 
-const DESCRIPTION: &str = r#"Delegates a complex subtask to a focused sub-agent with its own context window.
-Use this to break down large tasks, work on specific files without cluttering the main context,
-or use different models for different complexity levels.
-
-Input should be a JSON object with:
-- 'task' (required): detailed description of what the sub-agent should do
-- 'model' (optional): model name to use (e.g., "claude-3-5-haiku-20241022" for simple tasks)
-
-The sub-agent will have access to all tools and can read/write files, run commands, etc.
-Results will be summarized and returned to you.
-
-Example use cases:
-- "Refactor the authentication module in auth.go to use the new token system"
-- "Analyze all test files and create a summary of test coverage"
-- "Fix all lint errors in the frontend/ directory""#;
+/// Word for word from the design, with two trailing spaces and a line end.
+const DESCRIPTION: &str = "\
+Delegates a complex subtask to a focused sub-agent with its own context window.\x20\n\
+Use this to break down large tasks, work on specific files without cluttering the main context,\x20\n\
+or use different models for different complexity levels.\n\
+\n\
+Input should be a JSON object with:\n\
+- 'task' (required): detailed description of what the sub-agent should do\n\
+- 'model' (optional): model name to use (e.g., \"claude-3-5-haiku-20241022\" for simple tasks)\n\
+\n\
+The sub-agent will have access to all tools and can read/write files, run commands, etc.\n\
+Results will be summarized and returned to you.\n\
+\n\
+Example use cases:\n\
+- \"Refactor the authentication module in auth.go to use the new token system\"\n\
+- \"Analyze all test files and create a summary of test coverage\"\n\
+- \"Fix all lint errors in the frontend/ directory\"\n\
+";
 
 #[derive(Debug, Clone, Copy)]
 pub struct Delegate;
@@ -97,7 +102,9 @@ impl Contract for Delegate {
             inherit_context_files: true,
             visible: Visible::Types,
             types: TYPES,
-            system: SystemPrompt::RoleAndBrief,
+            // The brief is sent once, as the first message, and the system text points to it.
+            system: SystemPrompt::RoleAndPointer,
+            companions: Companions::Messages,
             report_cap: ReportCap::JsonBytes(SUMMARY_BYTES),
             ..Defaults::PLAIN
         }

@@ -8,7 +8,7 @@ use sortie_protocol::{Failure, Launched, Limits, Money, Status, TaskOutcome, Tas
 use crate::json;
 use crate::json::fields::{Fields, invalid, unsupported};
 use crate::port::agent_names;
-use crate::{AgentLine, Answer, Call, Contract, Defaults};
+use crate::{AgentLine, Answer, Call, Companions, Contract, Defaults};
 
 const DEFAULT_AGENT: &str = "general-purpose";
 
@@ -73,7 +73,7 @@ impl Contract for Sortie {
     }
 
     fn defaults(&self) -> Defaults {
-        Defaults { companions: true, ends_loops: true, ..Defaults::PLAIN }
+        Defaults { companions: Companions::All, ends_loops: true, ..Defaults::PLAIN }
     }
 
     fn decode(&self, arguments: &str) -> Result<TaskRequest, Failure> {

@@ -9,7 +9,7 @@ use crate::outcome::cause::Cause;
 use crate::outcome::ending::Ending;
 use crate::outcome::given_again::last_line;
 use crate::port::agent_names;
-use crate::{AgentLine, Answer, Call, Contract, Defaults, ReportCap, TypeDefaults, Visible};
+use crate::{AgentLine, Answer, Call, Companions, Contract, Defaults, ReportCap, TypeDefaults, Visible};
 
 const TYPES: &[TypeDefaults] = &[
     TypeDefaults {
@@ -122,7 +122,7 @@ impl Contract for Typed {
     fn defaults(&self) -> Defaults {
         Defaults {
             max_depth: 1,
-            companions: true,
+            companions: Companions::All,
             visible: Visible::TypesAndFiles,
             types: TYPES,
             report_cap: ReportCap::Characters(2000),

@@ -39,6 +39,7 @@ impl Cause {
             | Code::Unsupported
             | Code::EmptyPrompt
             | Code::PromptTooLong
+            | Code::NoRoom
             | Code::ModelOverride
             | Code::UnknownTemplate
             | Code::TemplateArguments => Self::Arguments,

@@ -17,8 +17,8 @@ pub struct Defaults {
     pub best_match: bool,
     /// True if a task whose definition names a tool forbidden to its parent is refused before it starts.
     pub refuses_missing_tools: bool,
-    /// True if tasks can work in the background, with tools to follow, steer and stop them.
-    pub companions: bool,
+    /// Tools beside the delegating one, for tasks that are at work at once.
+    pub companions: Companions,
     /// Agents that a caller can name.
     pub visible: Visible,
     /// Built-in agents that differ in this dialect, by their own names.
@@ -48,6 +48,16 @@ pub enum AtMaxDepth {
     Hidden,
     /// There is one, and it refuses.
     Refuses,
+}
+
+/// Tools beside the delegating one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Companions {
+    None,
+    /// Sub-agents, but not a main agent, can write messages and notes to each other.
+    Messages,
+    /// All of them: tasks can also work in the background, and be followed, steered and stopped.
+    All,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,6 +109,13 @@ impl TypeDefaults {
     }
 }
 
+impl Companions {
+    /// True if tasks can work in the background.
+    pub fn allow_background(self) -> bool {
+        self == Self::All
+    }
+}
+
 impl Defaults {
     /// Defaults of a dialect without decisions of its own.
     pub const PLAIN: Self = Self {
@@ -110,7 +127,7 @@ impl Defaults {
         refuses_circles: false,
         best_match: false,
         refuses_missing_tools: false,
-        companions: false,
+        companions: Companions::None,
         visible: Visible::All,
         types: &[],
         denied_tools: &[],
@@ -165,6 +182,6 @@ pub enum SystemPrompt {
     Role,
     /// The role prompt, a heading `# Task`, and the request's title.
     RoleAndTitle,
-    /// The role prompt, a heading `# Task`, and the brief.
-    RoleAndBrief,
+    /// The role prompt, a heading `# Task`, and a line that points to the brief in the first message.
+    RoleAndPointer,
 }

@@ -191,7 +191,8 @@ fn every_kind_of_answer_matches_the_output_schema() {
         let outcomes = outcomes();
         let ended = outcomes.iter().map(|outcome| contract.encode(&call, Ok(outcome)));
         let rejected = rejections.iter().map(|failure| contract.encode(&call, Err(failure)));
-        let background = contract.defaults().companions.then(|| contract.encode_launched(&launched()));
+        let background =
+            contract.defaults().companions.allow_background().then(|| contract.encode_launched(&launched()));
         for answer in ended.chain(rejected).chain(background) {
             let misfits = output_schema(contract.as_ref()).check(&answer);
             assert!(misfits.is_empty(), "{}: {misfits:?} in {answer:#}", contract.name());

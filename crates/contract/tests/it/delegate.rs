@@ -32,7 +32,7 @@ fn s2_29_the_description_has_its_six_elements() {
     let description = Delegate.description(&agents());
     for said in [
         "Delegates a complex subtask to a focused sub-agent with its own context window",
-        "break down large tasks, work on specific files without cluttering the main context,\nor use different models",
+        "break down large tasks, work on specific files without cluttering the main context, \nor use different models",
         "- 'task' (required): ",
         "- 'model' (optional): ",
         "will have access to all tools and can read/write files, run commands",
@@ -51,7 +51,7 @@ fn s2_07_s2_08_s2_38_s2_67_defaults_of_the_dialect() {
     assert_eq!((defaults.max_depth, defaults.at_max_depth), (2, AtMaxDepth::Refuses), "S2-32, S2-38, S2-65, C-10");
     assert_eq!(defaults.max_tokens, Some(50_000), "S2-50, S2-67");
     assert!(defaults.inherit_context_files, "S2-08, C-20");
-    assert_eq!(defaults.system, SystemPrompt::RoleAndBrief, "S2-09, S2-41");
+    assert_eq!(defaults.system, SystemPrompt::RoleAndPointer, "S2-09, S2-41");
     assert_eq!(defaults.report_cap, ReportCap::JsonBytes(6300), "S2-14, S2-44");
     assert_eq!((defaults.only_tools, defaults.denied_tools), (None, &[][..]), "S2-07");
     let [general] = defaults.types else { panic!("one type, not {:?}", defaults.types) };

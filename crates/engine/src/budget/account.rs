@@ -153,6 +153,18 @@ impl Account {
         Ok(Lease { account, bid: *bid, reserved, max_output: Some(output), short_of })
     }
 
+    /// Fails if a task that has not begun cannot pay for its first call, whatever other tasks give back.
+    pub(crate) fn check_first_call(&self, bid: &Bid) -> Result<(), Failure> {
+        let _turn = self.turn();
+        self.levels().try_for_each(|level| {
+            let stand = level.stand();
+            match bid.room(&stand) {
+                Err(Short::OverLimit(limit)) => Err(bid.no_room(&stand, limit)),
+                Ok(_) | Err(Short::Held) => Ok(()),
+            }
+        })
+    }
+
     /// Returns the longest possible reply, and the limit that bounds it.
     fn room(&self, bid: &Bid) -> Result<(u64, Option<Limit>), Short> {
         self.levels().try_fold((bid.max_output, None), |room, level| {

@@ -131,8 +131,13 @@ impl Host {
     pub fn tools(&self) -> Vec<ToolSpec> {
         let state = &self.engine.state;
         let roster = state.rosters.current();
-        let names = [state.contract.tool_name()].into_iter().chain(COMPANIONS);
+        let names = [state.contract.tool_name()].into_iter().chain(self.companions().iter().copied());
         names.filter_map(|name| roster.tools.spec(name)).cloned().collect()
+    }
+
+    /// Returns the companions of a contract with background work; without it a host waits for every task.
+    fn companions(&self) -> &'static [&'static str] {
+        if self.engine.state.contract.defaults().companions.allow_background() { &COMPANIONS } else { &[] }
     }
 
     /// Calls a companion tool; `None` if there is none of this name.
@@ -142,7 +147,7 @@ impl Host {
     pub async fn call(&self, tool: &str, arguments: &str, cancel: &CancellationToken) -> Option<ToolOutput> {
         let state = &self.engine.state;
         let roster = state.rosters.current();
-        let known = COMPANIONS.contains(&tool).then(|| roster.tools.get(tool)).flatten().map(Arc::clone)?;
+        let known = self.companions().contains(&tool).then(|| roster.tools.get(tool)).flatten().map(Arc::clone)?;
         let id = CallId::from(format!("visit-{}", state.ids.mark()).as_str());
         let judge = match state.permissions.judge(state.places.clone()) {
             Ok(judge) => judge,

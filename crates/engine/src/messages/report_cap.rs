@@ -44,7 +44,8 @@ pub(crate) async fn cap(outcome: &mut TaskOutcome, job: &Job, reports: &SpillDir
         return;
     }
     spill(outcome, reports).await;
-    let has_pages = job.parent.is_some() && contract(&job.contract).is_some_and(|known| known.defaults().companions);
+    let has_pages = job.parent.is_some()
+        && contract(&job.contract).is_some_and(|known| known.defaults().companions.allow_background());
     let has_pages = has_pages && outcome.full_text_path.is_some();
     let full = std::mem::take(&mut outcome.text);
     shorten(outcome, &full, has_pages, |mark| allowed(&full, job, mark));
@@ -59,7 +60,8 @@ pub(crate) async fn fit(outcome: &mut TaskOutcome, room: &ReportRoom, in_contrac
     if taken >= wanted || defaults.report_cap == ReportCap::None {
         return;
     }
-    cut_further(outcome, defaults.companions, reports, |_, mark| taken.saturating_sub(mark.len())).await;
+    cut_further(outcome, defaults.companions.allow_background(), reports, |_, mark| taken.saturating_sub(mark.len()))
+        .await;
 }
 
 /// Cuts a reused report, if its job's caps leave no room for the text that the contract adds after it.
@@ -68,7 +70,7 @@ pub(crate) async fn leave_room(outcome: &mut TaskOutcome, job: &Job, in_contract
     if allowed(&outcome.text, job, &behind) >= outcome.text.len() {
         return;
     }
-    let can_page = job.parent.is_some() && in_contract.defaults().companions;
+    let can_page = job.parent.is_some() && in_contract.defaults().companions.allow_background();
     cut_further(outcome, can_page, reports, |full, mark| allowed(full, job, &format!("{mark}{behind}"))).await;
 }
 

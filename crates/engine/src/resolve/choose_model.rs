@@ -62,6 +62,19 @@ pub(crate) fn choose_model(
     choose(rules, models, wish)
 }
 
+/// Fails if the chosen model's own server does not have it. `named_by` is the agent whose file names it, if one does.
+pub(crate) async fn confirm_model(
+    models: &dyn Models,
+    choice: &ModelChoice,
+    named_by: Option<&str>,
+) -> Result<(), Failure> {
+    let confirmed = models.confirm(choice).await;
+    confirmed.map_err(|unknown| {
+        let said_by = named_by.map(|agent| format!("agent {agent}: ")).unwrap_or_default();
+        Failure::new(FailureCode::UnknownModel, format!("{said_by}{unknown}"))
+    })
+}
+
 /// Chooses by call, agent file, type, settings and parent, in this order.
 fn choose(rules: &EngineSettings, models: &dyn Models, wish: ModelWish<'_>) -> Result<Chosen, Failure> {
     let ModelWish { kind, asked, brief, definition, type_default, parents } = wish;

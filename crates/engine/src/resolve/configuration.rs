@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 use sortie_agents::{AgentDefinition, Resolution};
-use sortie_contract::{AtMaxDepth, Contract};
+use sortie_contract::{AtMaxDepth, Companions, Contract};
 use sortie_protocol::{AgentConfig, GrantLayer, Limits, ModelChoice, TaskRequest};
 
 use crate::resolve::contract_agents::conduct;
@@ -107,10 +107,11 @@ pub(crate) fn tools_at(
 ) -> Vec<String> {
     let refuses = contract.defaults().at_max_depth == AtMaxDepth::Refuses;
     let delegation = rules.delegation && (depth < rules.max_depth || refuses);
+    let writes = rules.delegation && (depth > 0 || contract.defaults().companions == Companions::All);
     // A main agent has no parent, and asks by ending its turn.
     let is_idle = |tool: &str| match tool {
         "Ask" => depth == 0 || !rules.delegation,
-        "SendMessage" | "TaskList" | "Note" => !rules.delegation,
+        "SendMessage" | "TaskList" | "Note" => !writes,
         _ => !delegation && needs_children(tools, tool),
     };
     let exists = |tool: &&str| !is_idle(tool);

@@ -10,6 +10,10 @@ use crate::resolve::settings::EngineSettings;
 /// Heading before the task, for contracts that put it into the system prompt.
 const TASK_HEADING: &str = "\n\n# Task\n";
 
+/// Text under that heading, for contracts that send the brief as the first message alone.
+const TASK_POINTER: &str =
+    "Your task is the first message, whole and word for word. Your report answers that message and nothing else.";
+
 /// Name of the delegation tool in agent files, whatever its name in a contract.
 pub(crate) const TASK: &str = "Task";
 
@@ -98,6 +102,6 @@ pub(crate) fn conduct(config: &mut AgentConfig, defaults: &Defaults, request: &T
     match defaults.system {
         SystemPrompt::Role => {}
         SystemPrompt::RoleAndTitle => config.system += &format!("{TASK_HEADING}{}", request.title),
-        SystemPrompt::RoleAndBrief => config.system += &format!("{TASK_HEADING}{}", request.prompt),
+        SystemPrompt::RoleAndPointer => config.system += &format!("{TASK_HEADING}{TASK_POINTER}"),
     }
 }

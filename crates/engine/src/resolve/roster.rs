@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use sortie_agents::{Agents, Templates, template_lines};
-use sortie_contract::{AgentLine, Contract};
+use sortie_contract::{AgentLine, Companions, Contract};
 use sortie_protocol::ToolSpec;
 use sortie_tools::{Commands, Registry, TaskTool, Tool};
 
@@ -116,7 +116,11 @@ impl Roster {
 /// Returns the built-in tools of a contract.
 pub(crate) fn standard(contract: &dyn Contract, task_tool: Option<Arc<dyn Tool>>, commands: Commands) -> Registry {
     let tools = Registry::standard(task_tool, commands);
-    if contract.defaults().companions { tools.with_companions() } else { tools }
+    match contract.defaults().companions {
+        Companions::None => tools,
+        Companions::Messages => tools.with_messages(),
+        Companions::All => tools.with_companions(),
+    }
 }
 
 /// Most bytes of all lines. They are part of every request of every task that can delegate.

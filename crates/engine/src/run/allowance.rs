@@ -80,8 +80,12 @@ pub(crate) async fn reserve_after(wait: Duration, run: &Run<'_>, tool_choice: To
 
 /// Returns the bid for the next call.
 fn bid(run: &Run<'_>, tool_choice: ToolChoice) -> Bid {
-    let Terms { output_cap, max_output, prices, window } = run.services.model_caller.terms;
-    let input_tokens = run.request_size().measure(&run.reading());
+    bid_for(run.services.model_caller.terms, run.request_size().measure(&run.reading()), tool_choice)
+}
+
+/// Returns the bid for a call with this input.
+pub(crate) fn bid_for(terms: Terms, input_tokens: u64, tool_choice: ToolChoice) -> Bid {
+    let Terms { output_cap, max_output, prices, window } = terms;
     let usual = output_cap.or(max_output.map(|most| most.min(USUAL_OUTPUT))).unwrap_or(USUAL_OUTPUT);
     Bid {
         input_tokens,

@@ -233,6 +233,11 @@ impl Relatives {
     /// Resumes an ended task in the background, with a message.
     async fn resume_with(&self, call: &CallId, task: TaskId, text: String) -> Result<Receipt, Failure> {
         let engine = &self.scope.engine;
+        if !engine.contract.defaults().companions.allow_background() {
+            let tool = engine.contract.tool_name();
+            let message = format!("{task} has ended, and nothing resumes it here; start a new one with `{tool}`");
+            return Err(Failure::new(FailureCode::HasEnded, message));
+        }
         engine.rules.check_resume()?;
         if !engine.rules.background {
             let message = format!(

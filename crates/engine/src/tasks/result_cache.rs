@@ -142,5 +142,5 @@ fn given_again(Done { mut outcome, at, parent }: Done, job: &Job) -> TaskOutcome
 
 /// Returns true if the requester has tools that could reach for the task.
 fn has_companions(job: &Job) -> bool {
-    contract(&job.contract).is_some_and(|known| known.defaults().companions)
+    contract(&job.contract).is_some_and(|known| known.defaults().companions.allow_background())
 }

@@ -19,6 +19,7 @@ use crate::budget::slots::Slot;
 use crate::conversation::live_record::LiveRecord;
 use crate::conversation::load_task::LoadedTask;
 use crate::log::writer::LegHold;
+use crate::resolve::choose_model::confirm_model;
 use crate::resolve::roster::Roster;
 use crate::resolve::settings::TaskKind;
 use crate::tasks::observers::Asked;
@@ -57,24 +58,29 @@ pub(crate) async fn prepare(
     let checked = checks.new_task(origin.requester(), choice, request)?;
     let (agent, stop) = (checked.serving.definition, origin.cancel());
     let equipped = engine.equipping().equipped(&roster, agent, origin.requester(), &stop).await;
-    new_task(engine, origin, equipped, checked)
+    new_task(engine, origin, equipped, checked).await
 }
 
-fn new_task(
+async fn new_task(
     engine: &Arc<EngineState>,
     origin: &Origin<'_>,
     roster: Arc<Roster>,
     checked: Checked<'_>,
 ) -> Result<Task, Failure> {
     let asked = Asked::from(&checked.request);
+    let file = checked.serving.definition;
+    let named_by = (checked.request.model.is_none() && file.model.is_some()).then(|| file.name.clone());
     let (config, request) = decide(engine, &roster, origin.requester(), checked)?;
+    confirm_model(engine.models.as_ref(), &config.model, named_by.as_deref()).await?;
     let account = account(engine, origin, config.limits, None);
     check_prices(engine, &account, &config)?;
-    origin.count_child()?;
     let job = Arc::new(job(engine, origin, request, config));
     let record = LiveRecord::begin(&job);
     let decided = Decided { roster, asked, job, hold: LegHold::FIRST, account, record, past: None };
-    Ok(build(engine, origin, decided))
+    let task = build(engine, origin, decided);
+    task.check_first_call()?;
+    origin.count_child()?;
+    Ok(task)
 }
 
 /// Returns the account of a task, with all its usage so far. A task without a parent pays for its whole tree.

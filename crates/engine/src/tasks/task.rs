@@ -10,6 +10,7 @@ use std::sync::{Arc, OnceLock};
 use futures_util::FutureExt;
 use sortie_crash::point;
 use sortie_journal::JournalError;
+use sortie_llm::ToolChoice;
 use sortie_protocol::{CallId, Fact, Failure, FailureCode, Job, Launched, Limit, TaskOutcome, ToolSpec};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -32,6 +33,7 @@ use crate::ports::approval::Approvals;
 use crate::ports::blocking::blocking;
 use crate::resolve::roster::Roster;
 use crate::run::Run;
+use crate::run::allowance::bid_for;
 use crate::run::parked::WakeUps;
 use crate::tasks::observers::Asked;
 use crate::tasks::resume::background_children::take_up;
@@ -223,6 +225,17 @@ impl Task {
         }
     }
 
+    /// Fails if its limits, or what is left of those above it, cannot pay for its first call.
+    pub(crate) fn check_first_call(&self) -> Result<(), Failure> {
+        if !self.account.is_limited() {
+            return Ok(());
+        }
+        let config = &self.job.config;
+        let input_tokens = self.request_size(&self.roster.offer(&config.tools)).measure(&self.record.history());
+        let terms = self.engine.models.terms(&config.model);
+        self.account.check_first_call(&bid_for(terms, input_tokens, ToolChoice::Auto))
+    }
+
     /// Ends it before it has worked. Open calls are answered, so that it can be resumed one day.
     async fn end_unrun(&self, ending: Ending) -> Result<TaskOutcome, JournalError> {
         let mut unrecorded = self.unrecorded().noting(self.notices());
@@ -295,7 +308,7 @@ impl Task {
             reports: Arc::clone(&self.engine.reports),
             address: self.address.clone(),
             over: CancellationToken::new(),
-            releasable: self.engine.contract.defaults().companions && self.engine.rules.background,
+            releasable: self.engine.contract.defaults().companions.allow_background() && self.engine.rules.background,
             caught_up: if self.past.is_some() { CaughtUp::not_yet() } else { CaughtUp::from_the_start() },
         }
     }

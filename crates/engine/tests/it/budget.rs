@@ -145,12 +145,34 @@ async fn children_on_their_parents_budget_set_aside_their_reports_too() {
 }
 
 #[tokio::test]
-async fn a_budget_below_one_call_is_reported_without_asking_a_model() {
+async fn a_budget_below_one_call_is_refused_with_the_figures_before_anything_is_recorded() {
     let world = Plan::script(Script::always(reply::text("Never said."))).build();
-    let outcome = world.run(within(500)).await;
-    let error = outcome.error.expect("it failed");
-    assert_eq!((outcome.status, error.code.as_str()), (Status::Failed, "limit_tokens"));
+    let refused = world.engine.run(within(500)).await.err().expect("there is no room");
+    assert_eq!(refused.code, FailureCode::NoRoom);
+    assert!(refused.message.contains(", and 500 of 500 are left; "), "{refused}");
     assert!(world.model.seen().is_empty());
+    assert_eq!(world.events(), []);
+}
+
+#[tokio::test]
+async fn a_call_without_room_for_a_first_model_call_is_refused_and_not_counted() {
+    let delegate = |prompt: &str| {
+        let (tool, arguments) = task(prompt);
+        reply::calls([reply::call(tool, arguments)])
+    };
+    let script = Script::new()
+        .on(when::prompt_contains("The question").turn(0), delegate(&"word ".repeat(8_000)))
+        .on(when::prompt_contains("The question").turn(1), delegate("a small piece"))
+        .otherwise(reply::text("Done."));
+    let rules = EngineSettings { max_tokens: Some(10_000), ..EngineSettings::default() };
+    let world = Plan::script(script).rules(rules).build();
+    let limits = Limits { max_children: Some(1), ..Limits::default() };
+    let outcome = world.run(TaskRequest { limits, ..ask("The question") }).await;
+    assert_eq!((outcome.status, outcome.text.as_str()), (Status::Completed, "Done."));
+    let asked = world.seen_by("The question");
+    let (refused, small) = (asked[1].to_string(), world.seen_by("a small piece"));
+    assert!(refused.contains("there is no room for a first model call: "), "{refused}");
+    assert_eq!(small.len(), 1, "the refused call does not count as a sub-agent");
 }
 
 #[tokio::test]

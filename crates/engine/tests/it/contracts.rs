@@ -145,7 +145,8 @@ async fn delegate_keeps_its_tool_at_the_depth_limit_and_refuses_the_call() {
     assert!(last.to_string().contains("maximum sub-agent depth exceeded"), "S2-32: {last}");
     assert!(world.seen_by("level three").is_empty(), "S2-46");
     let first = world.seen_by("level one").remove(0);
-    assert!(first.system.ends_with("\n\n# Task\nlevel one"), "S2-09");
+    let pointer = "\n\n# Task\nYour task is the first message, whole and word for word. ";
+    assert!(first.system.contains(pointer) && !first.system.contains("level one"), "S2-09");
     assert_eq!(answers(&world)[0]["success"], true, "S2-35");
 }
 

@@ -192,6 +192,17 @@ async fn s1_28_an_impossible_sub_agent_is_refused_before_anything_starts() {
 }
 
 #[tokio::test]
+async fn a_sub_agent_whose_limits_leave_no_room_for_a_first_call_cannot_be_created() {
+    let rules = EngineSettings { max_tokens: Some(2_000), ..EngineSettings::default() };
+    let world = Plan::script(Script::new()).rules(rules).build();
+    let subagents = subagents(&world);
+    let explore = subagents.find("explore").expect("a built-in agent");
+    let refused = subagents.create(&explore, parameters("a piece", "explore")).await.err().expect("refused");
+    assert_eq!(refused.code, FailureCode::NoRoom);
+    assert!(refused.message.contains("2000 of 2000 are left"), "{refused}");
+}
+
+#[tokio::test]
 async fn s1_28_a_task_says_if_another_agent_serves_than_was_requested() {
     let world = Plan::script(Script::always(reply::text("Done."))).build();
     let subagents = subagents(&world);

@@ -9,6 +9,7 @@ use tokio::time::{Instant, sleep};
 
 use super::rate_limit::{Permit, RateLimiter, RateLimiters, TooLong};
 use super::retry::{Retries, Retry, Server};
+use super::server_models::ServerModels;
 use crate::route::{CallSettings, KnownNames, Route, shown};
 use crate::tokens::estimate;
 use crate::tokens::usage_check::{self, Expected, FailedTry};
@@ -29,6 +30,7 @@ pub(crate) struct WireModel {
     shared: Arc<Shared>,
     settings: CallSettings,
     limiter: Arc<RateLimiter>,
+    server_models: ServerModels,
     /// True once the address has answered.
     answered: AtomicBool,
 }
@@ -46,7 +48,13 @@ impl Model for WireModel {
 impl WireModel {
     pub(crate) fn new(route: Route, shared: Arc<Shared>, settings: CallSettings) -> Self {
         let limiter = shared.limiters.of(&route);
-        Self { route, shared, settings, limiter, answered: AtomicBool::new(false) }
+        let (server_models, answered) = (ServerModels::default(), AtomicBool::new(false));
+        Self { route, shared, settings, limiter, server_models, answered }
+    }
+
+    /// Returns the ids of all models at the route's server; `None` if it does not list them.
+    pub(crate) async fn server_models(&self) -> Option<Vec<String>> {
+        self.server_models.ids(&self.shared.clients, &self.route).await
     }
 
     async fn call_with_retries(&self, request: ModelRequest<'_>, observe: Observe<'_>) -> Result<Reply, ModelError> {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use sortie_protocol::ModelChoice;
 
-use super::model::Model;
+use super::model::{BoxFuture, Model};
 use super::model_error::ModelError;
 use crate::model_data::Prices;
 
@@ -12,6 +12,12 @@ use crate::model_data::Prices;
 pub trait Models: Send + Sync {
     /// Chooses a model: the requested one, else the parent's, else the main route's.
     fn choose(&self, asked: Option<&str>, inherited: Option<&ModelChoice>) -> Result<Chosen, UnknownModel>;
+
+    /// Fails if the chosen model's own server says that it does not have it. Only an id that nothing here knows is in
+    /// doubt, and a server that does not list its models is believed.
+    fn confirm<'a>(&'a self, _choice: &'a ModelChoice) -> BoxFuture<'a, Result<(), UnknownModel>> {
+        Box::pin(async { Ok(()) })
+    }
 
     /// Opens a chosen model. Cheap: calls make the connections and share them.
     fn open(&self, choice: &ModelChoice) -> Result<Arc<dyn Model>, ModelError>;

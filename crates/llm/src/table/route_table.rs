@@ -8,6 +8,7 @@ use sortie_protocol::ModelChoice;
 use super::alias::Aliases;
 use super::check::{self, Checked};
 use super::choose::Chooser;
+use super::confirm;
 use super::listing::{self, RouteListing};
 use super::offline::{self, OfflineModel};
 use super::setup::{RouteError, RouteSetup};
@@ -15,7 +16,7 @@ use crate::call::{RateLimiters, Shared, WireModel};
 use crate::model_data::{Catalogue, Prices};
 use crate::route::{AUTO, CallSettings, KnownNames, LIGHT_ROUTE, MAIN_ROUTE, Route};
 use crate::transport::HttpClients;
-use crate::{Chosen, Endpoint, ErrorKind, Model, ModelError, Models, Terms, UnknownModel};
+use crate::{BoxFuture, Chosen, Endpoint, ErrorKind, Model, ModelError, Models, Terms, UnknownModel};
 
 /// All routes of a process, and [`offline`], which always exists and cannot be redefined. Routes share connections, and
 /// those to one endpoint share its rate limits.
@@ -56,6 +57,11 @@ impl RouteTable {
     /// Returns the route of this name; `None` for `offline`, which is not an endpoint.
     pub fn get(&self, name: &str) -> Option<&Route> {
         self.routes.get(name).map(|model| &model.route)
+    }
+
+    /// Returns the model of the route of this name.
+    pub(super) fn model(&self, name: &str) -> Option<&WireModel> {
+        self.routes.get(name).map(Arc::as_ref)
     }
 
     /// Lists all routes, usable or not: main first, then light, then by name, and `offline` last.
@@ -114,6 +120,10 @@ impl Models for RouteTable {
             Some(message) => Err(ModelError::new(ErrorKind::Setup, message)),
             None => Ok(Arc::clone(model) as Arc<dyn Model>),
         }
+    }
+
+    fn confirm<'a>(&'a self, choice: &'a ModelChoice) -> BoxFuture<'a, Result<(), UnknownModel>> {
+        Box::pin(confirm::confirm(self, choice))
     }
 
     fn endpoints(&self) -> Vec<Endpoint> {

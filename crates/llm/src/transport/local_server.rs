@@ -9,6 +9,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use tokio::time::timeout;
 
+use super::document::fetched;
 use super::http_clients::HttpClients;
 use crate::route::{BaseUrl, is_model_id};
 
@@ -81,18 +82,7 @@ struct ListedModel {
     owned_by: Option<String>,
 }
 
-/// Fetches a JSON document below the address's root; `None` if it is missing, too large or of another form.
+/// Fetches a JSON document below the address's root.
 async fn get<Document: DeserializeOwned>(client: &Client, base: &BaseUrl, path: &str) -> Option<Document> {
-    let mut response = client.get(base.at_root(path)).send().await.ok()?;
-    if !response.status().is_success() {
-        return None;
-    }
-    let mut body = Vec::new();
-    while let Some(piece) = response.chunk().await.ok()? {
-        body.extend_from_slice(&piece);
-        if body.len() > MAX_BYTES {
-            return None;
-        }
-    }
-    serde_json::from_slice(&body).ok()
+    fetched(client.get(base.at_root(path)), MAX_BYTES).await
 }

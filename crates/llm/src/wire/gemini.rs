@@ -11,7 +11,7 @@ use reqwest::header::HeaderMap;
 use serde_json::Value;
 use sortie_protocol::Usage;
 
-use super::{Decoder, EncodedRequest, Wire, json_body, key_header};
+use super::{Decoder, EncodedRequest, ListQuery, Wire, json_body, key_header};
 use crate::route::{Route, is_model_id};
 use crate::{ErrorKind, ModelError, ModelRequest};
 
@@ -19,15 +19,17 @@ pub(super) struct Gemini;
 
 impl Wire for Gemini {
     fn encode(&self, route: &Route, request: &ModelRequest<'_>) -> Result<EncodedRequest, ModelError> {
-        let mut headers = HeaderMap::new();
-        if let Some(key) = key_header(route, "")? {
-            headers.insert("x-goog-api-key", key);
-        }
         let mut url = endpoint(route, request.model)?;
         // Without it the reply is one JSON list, not events. Parameters of the base URL stay.
         url.query_pairs_mut().append_pair("alt", "sse");
         let body = encode::body(request, route.max_output);
-        Ok(EncodedRequest { url, headers, body: json_body(&body)? })
+        Ok(EncodedRequest { url, headers: headers(route)?, body: json_body(&body)? })
+    }
+
+    fn model_list(&self, route: &Route) -> Result<ListQuery, ModelError> {
+        let mut url = route.base_url.join("/v1beta", "/models");
+        url.query_pairs_mut().append_pair("pageSize", "1000");
+        Ok(ListQuery { url, headers: headers(route)? })
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
@@ -39,6 +41,14 @@ impl Wire for Gemini {
         decode::count_usage(&mut usage, &document["usageMetadata"]);
         usage
     }
+}
+
+fn headers(route: &Route) -> Result<HeaderMap, ModelError> {
+    let mut headers = HeaderMap::new();
+    if let Some(key) = key_header(route, "")? {
+        headers.insert("x-goog-api-key", key);
+    }
+    Ok(headers)
 }
 
 /// Prefixes of model ids that are complete resource names already.

@@ -7,11 +7,10 @@ mod decode;
 mod encode;
 mod reasoner;
 
-use reqwest::header::{AUTHORIZATION, HeaderMap};
 use serde_json::Value;
 use sortie_protocol::Usage;
 
-use super::{Decoder, EncodedRequest, Wire, json_body, key_header};
+use super::{Decoder, EncodedRequest, ListQuery, Wire, json_body, openai_headers};
 use crate::route::Route;
 use crate::{ModelError, ModelRequest};
 
@@ -23,12 +22,13 @@ pub(super) struct OpenAiResponses;
 
 impl Wire for OpenAiResponses {
     fn encode(&self, route: &Route, request: &ModelRequest<'_>) -> Result<EncodedRequest, ModelError> {
-        let mut headers = HeaderMap::new();
-        if let Some(key) = key_header(route, "Bearer ")? {
-            headers.insert(AUTHORIZATION, key);
-        }
         let body = encode::body(request, route.max_output);
-        Ok(EncodedRequest { url: route.base_url.join("/v1", "/responses"), headers, body: json_body(&body)? })
+        let url = route.base_url.join("/v1", "/responses");
+        Ok(EncodedRequest { url, headers: openai_headers(route)?, body: json_body(&body)? })
+    }
+
+    fn model_list(&self, route: &Route) -> Result<ListQuery, ModelError> {
+        Ok(ListQuery { url: route.base_url.join("/v1", "/models"), headers: openai_headers(route)? })
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {

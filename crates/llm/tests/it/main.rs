@@ -20,5 +20,6 @@ mod opaque;
 mod rate_limit;
 mod responses;
 mod routes;
+mod server_lists;
 mod support;
 mod wire_suite;

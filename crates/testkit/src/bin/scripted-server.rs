@@ -81,7 +81,8 @@ fn parse(arguments: Vec<String>) -> Result<Arguments, String> {
 fn run(arguments: Arguments) -> Result<(), String> {
     let script = read_script(&arguments)?;
     let watch = arguments.log.map(|path| log_to(&path, arguments.bodies)).transpose()?;
-    let options = ServerOptions { port: arguments.port, key: arguments.key, forget_requests: true, watch };
+    let options =
+        ServerOptions { port: arguments.port, key: arguments.key, models: None, forget_requests: true, watch };
     let server = ScriptedServer::start_with(script, options)
         .map_err(|error| format!("cannot listen on port {}: {error}; choose another with --port", arguments.port))?;
     writeln!(io::stdout(), "{}", server.base_url()).map_err(|error| error.to_string())?;

@@ -1,6 +1,7 @@
 //! One request and its response, repeated on each connection.
 
 use std::io;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -48,6 +49,11 @@ pub(super) async fn serve(stream: TcpStream, shared: Arc<Shared>, number: u64) {
 }
 
 async fn exchange(connection: &mut Connection, request: HttpRequest, shared: &Shared, number: u64) -> io::Result<Flow> {
+    if request.method == "GET" && request.target.split('?').next().is_some_and(|path| path.ends_with("/models")) {
+        shared.lists_asked.fetch_add(1, Ordering::Relaxed);
+        model_list(shared.options.models.as_deref()).send(connection).await?;
+        return Ok(Flow::KeepOpen);
+    }
     let call = shared.traffic.begin_call();
     let serial = shared.traffic.counts().calls;
     let is_post = request.method == "POST";
@@ -68,6 +74,16 @@ async fn exchange(connection: &mut Connection, request: HttpRequest, shared: &Sh
     call.answered();
     shared.tell(ServerEvent::Answered { connection: number, status });
     Ok(flow)
+}
+
+/// The list of models in the form of every provider at once.
+fn model_list(models: Option<&[String]>) -> Response {
+    let Some(models) = models else {
+        return Response::document(404, &json!({ "error": { "message": "this server lists no models" } }));
+    };
+    let data: Vec<Value> = models.iter().map(|id| json!({ "id": id, "object": "model" })).collect();
+    let named: Vec<Value> = models.iter().map(|id| json!({ "name": format!("models/{id}") })).collect();
+    Response::document(200, &json!({ "object": "list", "data": data, "models": named, "has_more": false }))
 }
 
 fn recorded(request: HttpRequest, connection: u64) -> RecordedRequest {

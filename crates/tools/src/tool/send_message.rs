@@ -1,6 +1,6 @@
 //! `SendMessage`: writes to another task, which reads the message at its next turn.
 //!
-//! A task that has ended resumes with the message.
+//! An ended task resumes with the message, in contracts with background work.
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -18,7 +18,13 @@ use crate::port::task_line::words;
 
 const PARENT: &str = "parent";
 
-pub(crate) struct SendMessage;
+/// The tool, by the tasks that a message can reach.
+pub(crate) enum SendMessage {
+    /// Tasks at work, and the caller's own ended ones, which resume with it in the background.
+    ToAll,
+    /// Tasks at work.
+    ToRunning,
+}
 
 #[derive(Deserialize)]
 pub(crate) struct SendMessageInput {
@@ -43,9 +49,14 @@ impl TypedTool for SendMessage {
     const ORDER: Order = Order::Says;
 
     fn description(&self) -> String {
-        "Write to a sub-agent, which reads it at its next turn or, if it has ended, resumes with it; also to a \
-         sibling or your parent."
-            .to_owned()
+        match self {
+            Self::ToAll => {
+                "Write to a sub-agent, which reads it at its next turn or, if it has ended, resumes with it; also to a \
+                 sibling or your parent."
+            }
+            Self::ToRunning => "Write to a sibling or your parent, which reads it at its next turn.",
+        }
+        .to_owned()
     }
 
     fn schema(&self) -> Value {

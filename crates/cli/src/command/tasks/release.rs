@@ -80,7 +80,7 @@ impl Call {
     /// Checks, as far as that is known here, that the call can be answered before the task ends.
     fn check_background(&self, task: TaskId, settings: &Settings) -> Result<(), CommandError> {
         let not = |why: &str| CommandError::new(ErrorKind::NotFound, format!("{task} cannot be released: {why}"));
-        if contract(&self.contract).is_some_and(|known| !known.defaults().companions) {
+        if contract(&self.contract).is_some_and(|known| !known.defaults().companions.allow_background()) {
             return Err(not(&format!("its contract has no background tasks: `{}`", self.contract)));
         }
         if !settings.rules().background {

@@ -10,13 +10,14 @@ fn delegating() -> Script {
 }
 
 #[test]
-fn s2_07_a_sub_agent_has_the_tools_of_the_main_agent() {
+fn s2_07_a_sub_agent_has_the_tools_of_the_main_agent_and_can_write_to_others() {
     for wire in WIRES {
         let run = Run::of(&World::new(), CONTRACT, wire, delegating());
         let (main, child) = (run.main_agent().remove(0), run.sub_agents().remove(0));
-        assert_eq!(child.tool_names(), main.tool_names());
         assert!(child.offers("task") && child.offers("Read"), "{:?}", child.tool_names());
-        assert_eq!(child.tools, main.tools, "also in what is said of them");
+        let (same, more) = child.tools.split_at(main.tools.len());
+        assert_eq!(same, main.tools, "also in what is said of them");
+        assert_eq!(more.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>(), ["SendMessage", "Note"]);
     }
 }
 
@@ -34,11 +35,14 @@ fn s2_08_s2_42_the_projects_instructions_are_passed_once_within_a_size_and_nothi
 }
 
 #[test]
-fn s2_09_s2_41_the_system_prompt_has_the_task_the_form_of_the_report_and_the_use_of_tools() {
+fn s2_09_s2_41_the_system_prompt_points_to_the_task_and_has_the_form_of_the_report_and_the_use_of_tools() {
     for wire in WIRES {
         let run = Run::of(&World::new(), CONTRACT, wire, delegating());
         let (main, child) = (run.main_agent().remove(0), run.sub_agents().remove(0));
-        assert!(child.system.ends_with("\n\n# Task\nCHILD brief: count the files."), "{}", child.system);
+        let pointer = "\n\n# Task\nYour task is the first message, whole and word for word. ";
+        assert!(child.system.contains(pointer), "{}", child.system);
+        assert_eq!(child.prompt, "CHILD brief: count the files.");
+        assert_eq!(child.body.to_string().matches("count the files").count(), 1, "a large brief is paid for once");
         for idea in ["sub-agent", "with the tools you have and no others", "report of at most 500 tokens"] {
             assert!(child.system.contains(idea), "{idea}: {}", child.system);
         }

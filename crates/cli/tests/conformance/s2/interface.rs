@@ -1,9 +1,10 @@
 //! Input: a brief and perhaps a model. A refusal before the start is an error of the tool.
 
 use serde_json::{Value, json};
-use sortie_testkit::{Fault, ScriptedPart, StatusFault, reply, when};
+use sortie_testkit::{Fault, ScriptedPart, ScriptedReply, StatusFault, reply, when};
 
 use super::{CONTRACT, task};
+use crate::entries::{TaskCall, at_every_entry};
 use crate::world::{DONE, QUESTION, Run, WIRES, World, main_agent_calls};
 
 /// Main agent with one call, and sub-agents that would answer.
@@ -86,25 +87,35 @@ fn s2_27_s2_28_the_tool_is_called_task_and_takes_a_task_and_a_model() {
     }
 }
 
+/// Description of the specification, to the letter: with its two trailing spaces, and its line end.
+const DESCRIPTION: &str = "\
+Delegates a complex subtask to a focused sub-agent with its own context window.\x20\n\
+Use this to break down large tasks, work on specific files without cluttering the main context,\x20\n\
+or use different models for different complexity levels.\n\
+\n\
+Input should be a JSON object with:\n\
+- 'task' (required): detailed description of what the sub-agent should do\n\
+- 'model' (optional): model name to use (e.g., \"claude-3-5-haiku-20241022\" for simple tasks)\n\
+\n\
+The sub-agent will have access to all tools and can read/write files, run commands, etc.\n\
+Results will be summarized and returned to you.\n\
+\n\
+Example use cases:\n\
+- \"Refactor the authentication module in auth.go to use the new token system\"\n\
+- \"Analyze all test files and create a summary of test coverage\"\n\
+- \"Fix all lint errors in the frontend/ directory\"\n\
+";
+
 #[test]
-fn s2_29_the_description_has_everything_that_the_specification_requires() {
+fn s2_29_the_description_is_that_of_the_specification() {
     let world = World::new();
-    let run = one_call(&world, "anthropic", task("anything"), &[]);
-    let description = run.main_agent()[0].tool("task").description.clone();
-    for element in [
-        "focused sub-agent with its own context window",
-        "break down large tasks",
-        "without cluttering the main context",
-        "different models",
-        "'task' (required)",
-        "'model' (optional)",
-        "access to all tools and can read/write files, run commands",
-        "Results will be summarized",
-    ] {
-        assert!(description.contains(element), "{element}: {description}");
+    for wire in WIRES {
+        let run = one_call(&world, wire, task("anything"), &[]);
+        let told = run.main_agent()[0].tool("task").description.clone();
+        assert!(told.starts_with(DESCRIPTION), "{told}");
     }
-    let (_, examples) = description.split_once("Example use cases:\n").unwrap();
-    assert_eq!(examples.lines().filter(|line| line.starts_with("- \"")).count(), 3);
+    let tool = world.sortie(["schema", "--contract", CONTRACT, "--format", "anthropic"]).run().stdout_json();
+    assert!(tool["description"].as_str().unwrap().starts_with(DESCRIPTION), "{tool}");
 }
 
 /// Arguments that start nothing, and the message about them.
@@ -174,18 +185,47 @@ fn s2_33_a_sub_agent_that_cannot_be_created_is_an_error_of_the_tool() {
     }
 }
 
+/// Call with a model that neither a route nor the table of models knows.
+fn unknown_model<'a>(models: Option<&'a [&'a str]>, child: ScriptedReply) -> TaskCall<'a> {
+    let arguments = json!({"task": "CHILD work", "model": "nobodys-model"});
+    TaskCall { contract: CONTRACT, arguments, flags: &[], child, models }
+}
+
 #[test]
-fn s2_39_s2_75_a_model_that_the_provider_does_not_have_is_named() {
-    for wire in WIRES {
-        let world = World::new();
-        let call = reply::call("task", json!({"task": "CHILD work", "model": "nobodys-model"}));
-        let gone = Fault::Status(StatusFault { code: 404, ..StatusFault::default() });
-        let script = main_agent_calls([call]).otherwise(reply::fault(gone));
-        let run = Run::of(&world, CONTRACT, wire, script);
-        assert_eq!(run.sub_agents().len(), 1, "asked once, never again");
-        let result = run.result().json();
-        assert_eq!(result["success"], false);
-        assert!(result["error"].as_str().unwrap().contains("nobodys-model"), "{result}");
-        assert_eq!(run.ended.code, 0);
+fn s2_39_s2_75_a_model_that_the_server_does_not_list_is_an_error_of_the_tool_before_any_call() {
+    let listed = ["test-model", "small-model", "org/large-model"];
+    for answer in at_every_entry(&World::new(), &unknown_model(Some(&listed), reply::text("Done."))) {
+        assert!(answer.is_error, "{answer:#?}");
+        for words in ["the sub-agent could not be created: unknown model `nobodys-model`", "`org/large-model`"] {
+            assert!(answer.text.contains(words), "{answer:#?}");
+        }
+        assert_eq!(answer.children.len(), 0, "{}", answer.entry);
+    }
+}
+
+#[test]
+fn s2_39_a_model_that_the_server_lists_serves_and_so_does_one_of_the_table() {
+    for (model, listed) in
+        [("nobodys-model", &["test-model", "Nobodys-Model:latest"][..]), ("claude-3-5-haiku-20241022", &["test-model"])]
+    {
+        let arguments = json!({"task": "CHILD work", "model": model});
+        let call = TaskCall { arguments, ..unknown_model(Some(listed), reply::text("Done.")) };
+        for answer in at_every_entry(&World::new(), &call) {
+            assert_eq!((answer.is_error, &answer.json()["success"]), (false, &json!(true)), "{answer:#?}");
+            assert_eq!(answer.children[0].model, model);
+        }
+    }
+}
+
+#[test]
+fn s2_39_s2_75_a_server_that_lists_no_models_is_believed_and_its_refusal_is_a_result() {
+    for listed in [None, Some(&[][..])] {
+        let gone = reply::fault(Fault::Status(StatusFault { code: 404, ..StatusFault::default() }));
+        for answer in at_every_entry(&World::new(), &unknown_model(listed, gone)) {
+            assert_eq!(answer.children.len(), 1, "asked once, never again");
+            let result = answer.json();
+            assert_eq!(result["success"], false);
+            assert!(result["error"].as_str().unwrap().contains("nobodys-model"), "{result}");
+        }
     }
 }

@@ -5,6 +5,7 @@ use sortie_protocol::Usage;
 use sortie_testkit::{Script, ScriptedReply, ScriptedServer, reply, when};
 
 use super::{CONTRACT, task};
+use crate::entries::{TaskCall, at_every_entry};
 use crate::program::wait_for;
 use crate::world::{DONE, Heard, QUESTION, Run, WIRES, World, main_agent_calls};
 
@@ -57,12 +58,8 @@ fn s2_23_a_stopped_sub_agents_resources_are_released_while_its_parent_continues(
 
 #[test]
 fn s2_50_s2_67_the_token_limit_stops_a_sub_agent_and_is_named() {
-    for (limit, flags, turns) in [
-        // Not even the first request fits: it is not made.
-        (1000, &["--set", "task_tool.max_tokens=1000"][..], 0..=0),
-        (15_000, &["--set", "task_tool.max_tokens=15000"], 2..=4),
-        (50_000, &[], 10..=16),
-    ] {
+    for (limit, flags, turns) in [(15_000, &["--set", "task_tool.max_tokens=15000"][..], 2..=4), (50_000, &[], 10..=16)]
+    {
         let script = main_agent_calls([task("CHILD work")])
             .on(when::last_contains("limit"), reply::text("So far: nothing."))
             .otherwise(restless(3000));
@@ -76,6 +73,53 @@ fn s2_50_s2_67_the_token_limit_stops_a_sub_agent_and_is_named() {
         assert_eq!(result["success"], false);
         assert!(result["error"].as_str().unwrap().contains("the token limit was reached"), "{result}");
         assert_eq!(run.ended.code, 0);
+    }
+}
+
+/// Words of a refusal for lack of room, and its limit.
+fn lacks_room(text: &str, limit: u64) -> bool {
+    text.contains("there is no room for a first model call: ") && text.contains(&format!(" of {limit} are left; "))
+}
+
+#[test]
+fn s2_50_a_task_without_room_for_a_first_call_is_refused_before_it_runs_at_every_entry() {
+    let world = World::new();
+    world.write("home/.config/sortie/agents/reviewer.md", "---\nname: reviewer\ndescription: Reviews\n---\nReview.\n");
+    let typed = json!({"description": "Look", "prompt": "CHILD looks", "subagent_type": "explore"});
+    let reviewer = json!({"description": "Look", "prompt": "CHILD looks", "subagent_type": "reviewer"});
+    let brief = json!({"task": "CHILD looks"});
+    for (contract, arguments) in [
+        ("delegate", brief),
+        ("envelope", typed.clone()),
+        ("result", reviewer),
+        ("typed", typed.clone()),
+        ("child", typed.clone()),
+        ("child-recipe", typed.clone()),
+        ("sortie", typed),
+    ] {
+        let flags = &["--set", "task_tool.max_tokens=1000"];
+        let call = TaskCall { contract, arguments, flags, child: reply::text("Done."), models: None };
+        for answer in at_every_entry(&world, &call) {
+            assert!(answer.is_error && lacks_room(&answer.text, 1000), "{contract}: {answer:#?}");
+            assert!(!answer.text.contains("ran but did not finish"), "{contract}: {answer:#?}");
+            assert_eq!(answer.children.len(), 0, "{contract} {}", answer.entry);
+        }
+    }
+    let ended = world.sortie(["run", "--max-tokens", "1000", QUESTION]).run();
+    assert!(ended.code == 2 && lacks_room(&ended.stderr, 1000), "{ended:#?}");
+}
+
+#[test]
+fn s2_50_a_brief_too_long_for_the_token_limit_is_refused_and_one_that_fits_is_not() {
+    let world = World::new();
+    for (kilobytes, is_refused) in [(60, false), (100, true), (144, true)] {
+        let arguments = json!({"task": "CHILD ".repeat(kilobytes * 1000 / 6)});
+        let child = reply::text("Done.");
+        let call = TaskCall { contract: CONTRACT, arguments, flags: &[], child, models: None };
+        for answer in at_every_entry(&world, &call) {
+            assert_eq!((answer.is_error, answer.children.is_empty()), (is_refused, is_refused), "{}", answer.entry);
+            assert_eq!(lacks_room(&answer.text, 50_000), is_refused, "{}", answer.text);
+        }
     }
 }
 
@@ -107,16 +151,26 @@ fn s2_52_delegations_beyond_the_rate_limit_are_refused_with_the_time_to_retry() 
 
 #[test]
 fn s2_76_tokens_of_descendants_count_for_ancestors() {
-    let script = main_agent_calls([task("OUTER work")])
-        .on(when::last_contains("limit"), reply::text("So far: nothing."))
-        .on(when::prompt_contains("OUTER").turn(0), reply::calls([task("INNER work")]).usage(tokens(400)))
-        .on(when::prompt_contains("INNER"), reply::text("Inner done.").usage(tokens(700)))
-        .otherwise(restless(1));
-    let run = Run::with(&World::new(), CONTRACT, "anthropic", script, &["--set", "task_tool.max_tokens=1000"]);
-    let result = run.result().json();
-    assert_eq!(result["success"], false, "400 and 700 are more than 1000: {result}");
-    assert!(result["error"].as_str().unwrap().contains("the token limit was reached"), "{result}");
-    assert!(run.sub_agent("OUTER").len() <= 2, "its first turn and a last word");
+    let nested = |inner: ScriptedReply| {
+        let script = main_agent_calls([task("OUTER work")])
+            .on(when::last_contains("You have reached a limit"), reply::text("So far: nothing.").usage(tokens(3000)))
+            .on(when::prompt_contains("OUTER"), reply::calls([task("INNER work")]).usage(tokens(3000)))
+            .otherwise(inner);
+        Run::with(&World::new(), CONTRACT, "anthropic", script, &["--set", "task_tool.max_tokens=30000"])
+    };
+    let turns = |run: &Run| (run.sub_agent("OUTER").len() as u64, run.sub_agent("INNER").len() as u64);
+    let [cheap, dear] = [3000, 6000].map(|price| nested(reply::text("Inner done.").usage(tokens(price))));
+    for (run, price) in [(&cheap, 3000), (&dear, 6000)] {
+        let (outer, inner) = turns(run);
+        assert!(outer >= 3 && inner >= 2, "{outer} turns, {inner} below");
+        let result = run.result().json();
+        let (used, replies) = (result["tokens_used"].as_u64().unwrap(), 3000 * outer + price * inner);
+        // A reply that reports no output counts with an estimate of it.
+        assert!((replies..replies + 200).contains(&used) && used <= 30_000, "{replies} in replies: {result}");
+        let expected = "the sub-agent ran but did not finish: the token limit was reached before the work was done";
+        assert_eq!((&result["success"], &result["error"]), (&json!(false), &json!(expected)));
+    }
+    assert!(turns(&dear).1 < turns(&cheap).1, "dearer work below leaves room for less");
 }
 
 #[test]

@@ -1,9 +1,10 @@
 //! The specification's outlook: task templates, cached results, and a model that fits the task.
 
 use serde_json::json;
-use sortie_testkit::{Script, ScriptedServer, reply};
+use sortie_testkit::{Script, ScriptedServer, reply, when};
 
 use super::{CONTRACT, task};
+use crate::program::wait_for;
 use crate::world::{DONE, QUESTION, Run, WIRES, World, main_agent_calls};
 
 #[test]
@@ -79,4 +80,60 @@ fn s2_86_the_rule_can_apply_to_all_sub_agents_and_a_call_overrides_it() {
         let models: Vec<_> = server.requests().iter().map(|request| request.body["model"].clone()).collect();
         assert_eq!(models, ["other", model, "other"], "not its parent's");
     }
+}
+
+/// Sub-agents at work at once, and the points at which each waits for the other.
+fn talking() -> Script {
+    let note = |text: &str| reply::call("Note", json!({ "text": text }));
+    main_agent_calls([task("FIRST looks"), task("SECOND looks")])
+        .on(when::prompt_contains("FIRST").turn(0), reply::calls([note("login is in src/auth.rs")]))
+        .on(when::prompt_contains("FIRST").turn(1), reply::calls([reply::call("LS", json!({}))]).held_by("sent"))
+        .on(when::prompt_contains("FIRST"), reply::text("First done."))
+        .on(when::prompt_contains("SECOND").turn(0), reply::calls([reply::call("Note", json!({}))]).held_by("posted"))
+        .on(
+            when::prompt_contains("SECOND").turn(1),
+            reply::calls([
+                reply::call("SendMessage", json!({"to": "<task 1>", "message": "FOUND IT TOO"})),
+                reply::call("SendMessage", json!({"to": "parent", "message": "BOTH HAVE IT"})),
+            ]),
+        )
+        .on(when::prompt_contains("SECOND"), reply::text("Second done."))
+}
+
+#[test]
+fn s2_84_sub_agents_share_findings_and_write_to_each_other_and_to_their_parent() {
+    for wire in WIRES {
+        let world = World::new();
+        let server = ScriptedServer::start(talking()).unwrap();
+        let live = world.sortie(["run", "--contract", CONTRACT, QUESTION]).on(&server, wire).start();
+        wait_for(&server, |traffic| traffic.calls == 4 && traffic.in_flight == 2);
+        server.gate("posted").open();
+        wait_for(&server, |traffic| traffic.calls == 6 && traffic.in_flight == 1);
+        server.gate("sent").open();
+        let run = Run { ended: live.wait(), server };
+        assert_eq!(run.ended.stdout, format!("{DONE}\n"), "{:#?}", run.ended);
+        let second = run.sub_agent("SECOND looks");
+        assert!(second[1].results[0].text.contains("login is in src/auth.rs"), "{:#?}", second[1].results);
+        let sent: Vec<&str> = second[2].results[1..].iter().map(|result| result.text.as_str()).collect();
+        assert!(sent.iter().all(|receipt| receipt.contains("delivered: agent-")), "{sent:?}");
+        assert!(run.sub_agent("FIRST looks")[2].contains("FOUND IT TOO"));
+        assert!(run.main_agent()[1].contains("BOTH HAVE IT"));
+        assert!(!run.main_agent()[0].offers("Note"), "the main agent works alone while they are at work");
+    }
+}
+
+#[test]
+fn s2_84_a_message_to_an_ended_sub_agent_says_how_to_go_on() {
+    let note = reply::calls([reply::call("Note", json!({"text": "mine"}))]);
+    let read = reply::calls([reply::call("Note", json!({}))]);
+    let send = reply::calls([reply::call("SendMessage", json!({"to": "<task 1>", "message": "More?"}))]);
+    let script = main_agent_calls([task("OUTER looks")])
+        .on(when::prompt_contains("OUTER").turn(0), reply::calls([task("INNER looks")]))
+        .on(when::prompt_contains("INNER").turn(0), note)
+        .on(when::prompt_contains("OUTER").turn(1), read)
+        .on(when::prompt_contains("OUTER").turn(2), send)
+        .otherwise(reply::text("Done."));
+    let run = Run::of(&World::new(), CONTRACT, "anthropic", script);
+    let told = run.sub_agent("OUTER looks")[3].results[2].text.clone();
+    assert!(told.contains("has ended, and nothing resumes it here; start a new one with `task`"), "{told}");
 }

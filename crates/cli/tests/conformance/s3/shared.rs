@@ -7,7 +7,7 @@ use super::{result, task};
 use crate::world::{DONE, QUESTION, Run, WIRES, World, main_agent_calls};
 
 #[test]
-fn s2_84_s3_45_a_sub_agent_reads_the_findings_of_another() {
+fn s3_45_a_sub_agent_reads_the_findings_of_another() {
     for wire in WIRES {
         let posts = reply::calls([reply::call("Note", json!({"text": "login is in src/auth.rs"}))]);
         let reads = reply::calls([reply::call("Note", json!({}))]);

@@ -1,7 +1,7 @@
 //! The maximum cost of a model call, and whether it fits: pure arithmetic over one account at a time.
 
 use sortie_llm::catalogue::Prices;
-use sortie_protocol::{Limit, Limits, Money, Usage};
+use sortie_protocol::{Failure, FailureCode, Limit, Limits, Money, Usage};
 
 /// Shortest reply that is worth its input.
 const LEAST_OUTPUT: u64 = 256;
@@ -127,6 +127,28 @@ impl Bid {
             room = less(room, left, Limit::Cost);
         }
         Ok(room)
+    }
+
+    /// Says that the first call of a task does not fit at `stand`, with the figures.
+    pub(super) fn no_room(&self, stand: &Stand, limit: Limit) -> Failure {
+        let needed = Amount::from(self.usage(LEAST_OUTPUT.min(self.max_output))).plus(self.for_report());
+        let left = Stand { passing: Amount::default(), ..*stand }.left();
+        let (needed, left, most) = match limit {
+            Limit::Cost => {
+                (needed.cost.to_string(), left.cost.to_string(), stand.limits.max_cost.unwrap_or_default().to_string())
+            }
+            _ => (
+                format!("{} tokens", needed.tokens),
+                left.tokens.to_string(),
+                stand.limits.max_tokens.unwrap_or_default().to_string(),
+            ),
+        };
+        let input = self.input_tokens;
+        let message = format!(
+            "there is no room for a first model call: with a report after it, it needs at least {needed} (its input has \
+             about {input} tokens), and {left} of {most} are left; shorten the prompt or raise the limit"
+        );
+        Failure::new(FailureCode::NoRoom, message)
     }
 
     /// Returns the largest input with which the call can ever fit at `stand`, with the shortest reply.

@@ -101,7 +101,7 @@ impl<'a> Checks<'a> {
     /// Refuses an empty or too long prompt, and background work if that is switched off.
     fn words(&self, requester: Requester<'_>, request: &TaskRequest) -> Result<(), Failure> {
         self.rules.check_prompt(request)?;
-        let has_background = self.contract.defaults().companions && self.rules.background;
+        let has_background = self.contract.defaults().companions.allow_background() && self.rules.background;
         if requester.kind() == TaskKind::Main || !request.background || has_background {
             return Ok(());
         }
