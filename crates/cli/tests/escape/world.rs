@@ -229,7 +229,8 @@ impl World {
             };
             if metadata.is_dir() {
                 ahead.extend(fs::read_dir(&path).into_iter().flatten().map(|entry| entry.unwrap().path()));
-            } else if metadata.is_file() && metadata.len() <= MAX_BYTES && files.len() < MAX_FILES {
+            } else if metadata.is_file() && metadata.len() <= MAX_BYTES && files.len() < MAX_FILES && !is_profile(&path)
+            {
                 files.push(path);
             }
         }
@@ -239,12 +240,17 @@ impl World {
     /// Everything in a directory, by name.
     pub(crate) fn listing(&self, directory: &str) -> BTreeSet<PathBuf> {
         let entries = fs::read_dir(self.path(directory)).into_iter().flatten().map(|entry| entry.unwrap().path());
-        entries.collect()
+        entries.filter(|path| !is_profile(path)).collect()
     }
 
     pub(crate) fn uid(&self) -> u32 {
         self.user.uid()
     }
+}
+
+/// True for what an instrumented program writes about its own run where its environment names no place for it.
+fn is_profile(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "profraw")
 }
 
 /// Signals the end of the changes.
