@@ -16,7 +16,7 @@ use std::sync::OnceLock;
 
 use anstyle::{AnsiColor, Style};
 use sortie_journal::JournalError;
-use sortie_protocol::Failure;
+use sortie_protocol::{Failure, FailureCode};
 use sortie_sandbox::GrowingFile;
 
 use crate::text::{fitted, neutral};
@@ -34,6 +34,8 @@ pub(crate) struct CommandError {
     pub(crate) message: String,
     /// Next steps, one line each.
     pub(crate) hints: Vec<String>,
+    /// Code for programs; `None` if the kind says enough, or nothing can be printed for them.
+    code: Option<FailureCode>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,7 +58,7 @@ pub(crate) enum ErrorKind {
 
 impl CommandError {
     pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), hints: Vec::new() }
+        Self { kind, message: message.into(), hints: Vec::new(), code: None }
     }
 
     pub(crate) fn usage(message: impl Into<String>) -> Self {
@@ -68,7 +70,29 @@ impl CommandError {
     }
 
     pub(crate) fn internal(message: impl Into<String>) -> Self {
-        Self::new(ErrorKind::Internal, message)
+        Self::new(ErrorKind::Internal, message).with_code(FailureCode::Internal)
+    }
+
+    /// Error of the directory that holds Sortie's data: it is full, broken or not writable.
+    pub(crate) fn storage(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Internal, message).with_code(FailureCode::Journal)
+    }
+
+    #[must_use]
+    pub(crate) fn with_code(mut self, code: FailureCode) -> Self {
+        self.code = Some(code);
+        self
+    }
+
+    /// Failure for programs, of a command that was used rightly.
+    pub(crate) fn failure(&self) -> Option<Failure> {
+        let usual = match self.kind {
+            ErrorKind::Usage | ErrorKind::Config | ErrorKind::OutputClosed | ErrorKind::OutputLost => return None,
+            ErrorKind::NotFound => Some(FailureCode::NoSuchTask),
+            ErrorKind::Unready => Some(FailureCode::NotAllowed),
+            ErrorKind::Internal => None,
+        };
+        Some(Failure::new(self.code.clone().or(usual)?, self.in_one_line()))
     }
 
     /// The message and its hints, for places with a single line.
@@ -116,18 +140,17 @@ impl From<io::Error> for CommandError {
 /// Journal that cannot be opened or read. If it fails during a run, the run's outcome says so instead.
 impl From<JournalError> for CommandError {
     fn from(error: JournalError) -> Self {
-        let kind = match &error {
-            JournalError::DamagedTask { .. }
-            | JournalError::StillRunning { .. }
-            | JournalError::OutOfSight { .. }
-            | JournalError::Stale { .. }
-            | JournalError::Fenced { .. } => ErrorKind::Unready,
-            JournalError::NoSuchTask { .. } => ErrorKind::NotFound,
-            // A full or broken disk, or a file moved by somebody, is not a wrong setting.
-            JournalError::Write { .. } | JournalError::Read { .. } | JournalError::Moved { .. } => ErrorKind::Internal,
-            _ => ErrorKind::Config,
+        let (kind, code) = match &error {
+            JournalError::StillRunning { .. } => (ErrorKind::Unready, FailureCode::StillRunning),
+            JournalError::OutOfSight { .. } => (ErrorKind::Unready, FailureCode::OutOfSight),
+            JournalError::DamagedTask { .. } | JournalError::Stale { .. } | JournalError::Fenced { .. } => {
+                (ErrorKind::Unready, FailureCode::Journal)
+            }
+            JournalError::NoSuchTask { .. } => (ErrorKind::NotFound, FailureCode::NoSuchTask),
+            // A full, broken or read-only disk is not a wrong setting.
+            _ => (ErrorKind::Internal, FailureCode::Journal),
         };
-        Self::new(kind, error.to_string())
+        Self::new(kind, error.to_string()).with_code(code)
     }
 }
 

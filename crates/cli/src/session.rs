@@ -23,6 +23,9 @@ use crate::wiring::{Plan, Wired, hooks};
 use detach::Detachment;
 use presentation::Presentation;
 
+/// Time for which a result waits for its reader after a signal.
+const PATIENCE_WITH_READERS: Duration = Duration::from_secs(3);
+
 const MEMORY_TENDED: Duration = Duration::from_secs(30);
 
 /// Start of a run.
@@ -114,16 +117,18 @@ async fn steer(
         }
         status
     });
+    let mut impatience = pin!(tokio::time::sleep(PATIENCE_WITH_READERS));
+    // The run is over; only a reader that does not read can delay us here.
     let finished = loop {
         tokio::select! {
-            finished = &mut finished => break finished,
-            // The run is over; only a reader that does not read can delay us here.
+            finished = &mut finished => break finished.unwrap_or_else(|_| Err(unshown())),
+            () = &mut impatience, if signal.is_some() => break Err(unread()),
             another = signals.next() => if another.is_meant_after(signal) { end_now(another) },
         }
     };
     let settling = async { tokio::join!(hooks::settle(hooks.as_ref()), engine.close()) };
     unless_signalled(settling, hooks.as_ref(), &mut signals, signal).await;
-    match (finished.unwrap_or_else(|_| Err(CommandError::internal("the result could not be shown"))), signal) {
+    match (finished, signal) {
         (Ok(status), signal) => Ok(Ok(exit_code::of_outcome(status, signal))),
         // The signal may mean that the terminal has gone as well.
         (Err(CommandError { kind: ErrorKind::OutputLost, .. }), Some(signal)) => Ok(Ok(signal.exit_code())),
@@ -136,6 +141,15 @@ async fn steer(
         }
         (Err(error), _) => Err(error),
     }
+}
+
+fn unshown() -> CommandError {
+    CommandError::internal("the result could not be shown")
+}
+
+/// Error for a result that a signalled program could not get rid of. The journal has it.
+fn unread() -> CommandError {
+    CommandError::new(ErrorKind::OutputLost, "nobody read the result")
 }
 
 async fn begin(engine: &Engine, start: SessionStart) -> Result<Running, Failure> {

@@ -159,7 +159,7 @@ impl<'a> Plan<'a> {
             .map(|directory| SpillDir::open(&directory))
             .transpose();
         let cache = cache
-            .map_err(|error| CommandError::config(with_causes(&error)))?
+            .map_err(|error| CommandError::storage(with_causes(&error)))?
             .map(|kept| Arc::new(ResultCache::new(kept)));
         let web = self.settings.web_rules()?;
         let permissions = permissions(self.settings, approver);

@@ -15,7 +15,7 @@ pub use dialect::child::Child;
 pub use dialect::delegate::Delegate;
 pub use dialect::envelope::{Envelope, substance};
 pub use dialect::result::{ToolResult, http_code};
-pub use dialect::sortie::{Sortie, compact_report, head_line};
+pub use dialect::sortie::{Sortie, compact_report, head_line, outcome_object, unstarted_object};
 pub use dialect::typed::Typed;
 pub use dialect::{CONTRACTS, contract};
 pub use json::size::json_bytes;

@@ -190,9 +190,13 @@ impl Failure {
         Self { details: details.into_iter().map(Into::into).collect(), ..self }
     }
 
-    /// Status of a task that never started: failed if its time ran out, otherwise rejected.
+    /// Status of a task that never started: failed if its time ran out or Sortie could not do its part, otherwise
+    /// rejected.
     pub fn status_unstarted(&self) -> Status {
-        if self.code == FailureCode::Timeout { Status::Failed } else { Status::Rejected }
+        match self.code {
+            FailureCode::Timeout | FailureCode::Journal | FailureCode::Internal => Status::Failed,
+            _ => Status::Rejected,
+        }
     }
 }
 

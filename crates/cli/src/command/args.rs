@@ -16,7 +16,7 @@ Exit codes:
   0    completed
   1    failed, partial, cancelled or rejected; no such task or agent; a task
        that is unavailable (running in another process, awaited by its parent,
-       or with a damaged log); disk full or failing
+       or with a damaged log); a journal that cannot be used, or a full disk
   2    wrong usage or configuration
   129  ended by SIGHUP, 130 by SIGINT, 143 by SIGTERM";
 

@@ -17,7 +17,7 @@ use super::task_view::{find, parse_id};
 use crate::environment::{Confinement, Sources};
 use crate::error::{self, CommandError, ErrorKind};
 use crate::render::{OutputFormat, Root, ShowArgs, state};
-use crate::session::presentation::{Presentation, is_held_up, not_started, stderr_progress};
+use crate::session::presentation::{Presentation, in_format, is_held_up, not_started, stderr_progress};
 use crate::session::{self, SessionStart};
 use crate::settings::Settings;
 use crate::text::words;
@@ -73,6 +73,10 @@ Examples:
   sortie resume kvbq \"Now write the tests\"";
 
 pub(crate) fn run(args: &ResumeArgs, settings: &Settings, sources: &Sources) -> Result<ExitCode, CommandError> {
+    in_format(resume(args, settings, sources), args.output_format)
+}
+
+fn resume(args: &ResumeArgs, settings: &Settings, sources: &Sources) -> Result<ExitCode, CommandError> {
     if let Some(asked) = args.prompt.as_deref().and_then(|prompt| asked_status(prompt, args.output_format)) {
         return task_status::run(&asked?, settings);
     }
@@ -111,7 +115,7 @@ fn refused(failure: Failure, takes_over: bool) -> CommandError {
         }
         _ => ErrorKind::Usage,
     };
-    let error = CommandError::new(kind, failure.message);
+    let error = CommandError::new(kind, failure.message).with_code(failure.code.clone());
     match (&failure.code, failure.details.first()) {
         (FailureCode::OutOfSight, _) => error.hint("--take-over, if the process is gone"),
         (FailureCode::WaitedFor, Some(root)) if takes_over => error.hint(format!("sortie resume {root} --take-over")),

@@ -14,7 +14,7 @@ use crate::environment::local_server;
 use crate::error::stdin::{Input, read_stdin};
 use crate::error::{self, CommandError};
 use crate::render::{OutputFormat, Root, ShowArgs};
-use crate::session::presentation::{Presentation, is_held_up, not_started, stderr_progress};
+use crate::session::presentation::{Presentation, in_format, is_held_up, not_started, stderr_progress};
 use crate::session::{self, SessionStart};
 use crate::settings::{PROMPT_BYTES_SETTING, Settings};
 use crate::wiring::Plan;
@@ -77,6 +77,10 @@ Examples:
   sortie run --cwd ../other --model offline \"Where is the config parsed?\"";
 
 pub(crate) fn run(args: &RunArgs, settings: &Settings) -> Result<ExitCode, CommandError> {
+    in_format(answer(args, settings), args.output_format)
+}
+
+fn answer(args: &RunArgs, settings: &Settings) -> Result<ExitCode, CommandError> {
     let alone = args.output_format != OutputFormat::Text && !args.show.is_given();
     if args.show.verbose() && alone {
         return Err(CommandError::usage("--verbose is for --output-format text; stream-json has every call anyway"));

@@ -97,9 +97,13 @@ pub(crate) fn run(args: &TaskArgs, settings: &Settings) -> Result<ExitCode, Comm
     };
     // The caller is a program, so whatever needs approval is refused.
     let start = SessionStart::New { kind: TaskKind::Delegated, request };
-    match session::run(Plan::new(settings)?, start, Presentation::unattended(view))? {
-        Ok(code) => Ok(code),
-        Err(failure) => answering.reject(&failure),
+    match session::run(Plan::new(settings)?, start, Presentation::unattended(view)) {
+        Ok(Ok(code)) => Ok(code),
+        Ok(Err(failure)) => answering.reject(&failure),
+        Err(error) => match error.failure() {
+            Some(failure) => answering.reject(&failure),
+            None => Err(error),
+        },
     }
 }
 

@@ -16,7 +16,10 @@ pub(crate) enum Input {
     TooLong,
 }
 
-/// Reads stdin to its end, but at most one byte more than `most`.
+/// Mark that some programs put before a text; it is not part of it.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
+/// Reads stdin to its end, without a byte order mark, but at most one byte more than `most`.
 pub(crate) fn read_stdin(most: usize) -> Result<Input, CommandError> {
     let mut bytes = Vec::new();
     let bound = u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1);
@@ -29,7 +32,10 @@ pub(crate) fn read_stdin(most: usize) -> Result<Input, CommandError> {
         return Ok(Input::TooLong);
     }
     Ok(match String::from_utf8(bytes) {
-        Ok(text) => Input::Text(text),
+        Ok(text) => Input::Text(match text.strip_prefix(BYTE_ORDER_MARK) {
+            Some(text) => text.to_owned(),
+            None => text,
+        }),
         Err(error) => Input::NotText { byte: error.utf8_error().valid_up_to() + 1 },
     })
 }

@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal as _};
 
 use serde_json::{Value, json};
+use sortie_contract::unstarted_object;
 use sortie_engine::{Clock as _, SystemClock};
 use sortie_journal::{Journal, JournalError};
 use sortie_protocol::{Event, Fact, Failure, TaskId, TaskOutcome, VERSION};
@@ -119,8 +120,8 @@ pub(crate) enum JsonForm {
 
 /// Prints an outcome without a task, for programs whose run did not start. In `stream-json` it is the only line.
 pub(crate) fn print_not_started(failure: &Failure, form: JsonForm) -> io::Result<()> {
-    let error = json!({"code": failure.code, "message": failure.message});
-    let mut outcome = json!({"status": failure.status_unstarted(), "error": error, "children": []});
+    let mut outcome = unstarted_object(failure);
+    outcome["children"] = json!([]);
     if form == JsonForm::Stream {
         outcome["v"] = json!(VERSION);
         outcome["type"] = json!("outcome");

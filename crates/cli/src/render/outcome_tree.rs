@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use serde_json::{Value, json};
+use sortie_contract::outcome_object;
 use sortie_journal::{Journal, JournalError, TaskHeader, TaskState};
 use sortie_protocol::open_status::{INTERRUPTED, RUNNING};
 use sortie_protocol::{Event, Fact, Failure, FailureCode, TaskId, TaskOutcome};
@@ -40,8 +41,7 @@ impl OutcomeTree {
     }
 
     pub(crate) fn end(&mut self, outcome: &TaskOutcome) {
-        // All keys of an outcome are strings, so it always has a JSON form.
-        self.objects.insert(outcome.task_id, serde_json::to_value(outcome).unwrap_or_default());
+        self.objects.insert(outcome.task_id, outcome_object(outcome));
     }
 
     /// Records why a task's ending cannot be shown.

@@ -86,12 +86,24 @@ impl Presentation {
     }
 }
 
-/// True if a hook kept a task from starting, by a veto or by using up its time. The request itself was in order.
+/// True if a task did not start although its request was in order: a hook vetoed it or used up its time, or the journal
+/// could not be written.
 pub(crate) fn is_held_up(failure: &Failure) -> bool {
-    matches!(failure.code, FailureCode::Vetoed | FailureCode::Timeout)
+    matches!(failure.code, FailureCode::Vetoed | FailureCode::Timeout | FailureCode::Journal)
 }
 
-/// Ends a run that a hook prevented, with a message on stderr for people and on stdout for programs.
+/// Result of a run for its reader. Wrong usage is an error on stderr; any other error is an outcome for programs.
+pub(crate) fn in_format(ended: Result<ExitCode, CommandError>, format: OutputFormat) -> Result<ExitCode, CommandError> {
+    match ended {
+        Err(error) if format != OutputFormat::Text => match error.failure() {
+            Some(failure) => not_started(&failure, format),
+            None => Err(error),
+        },
+        ended => ended,
+    }
+}
+
+/// Ends a run that did not start, with a message on stderr for people and an outcome on stdout for programs.
 pub(crate) fn not_started(failure: &Failure, format: OutputFormat) -> Result<ExitCode, CommandError> {
     match format {
         OutputFormat::Text => error::fail(&failure.message),

@@ -121,5 +121,5 @@ fn was_touched_within(file: &Path, time: Duration) -> bool {
 
 /// Directory of reports and long outputs.
 pub(crate) fn open_reports(directory: &Path) -> Result<SpillDir, CommandError> {
-    SpillDir::open(directory).map_err(|error| CommandError::config(with_causes(&error)))
+    SpillDir::open(directory).map_err(|error| CommandError::storage(with_causes(&error)))
 }

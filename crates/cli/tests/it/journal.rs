@@ -65,6 +65,44 @@ fn an_unrecorded_run_is_not_offered_for_resume() {
     }
 }
 
+#[test]
+fn a_journal_that_cannot_be_written_from_the_start_is_a_failure_in_the_runs_own_format() {
+    let task = ["task", "--description", "d", "--prompt", "p"];
+    let run = |format| ["run", "--output-format", format, "x"].to_vec();
+    let resume = |format, id| ["resume", id, "--output-format", format, "x"].to_vec();
+    let (used, ids) = after_a_run();
+    // Nothing at all can be stored; and the directory cannot exist.
+    for no_home in [None, Some("/dev/null/state")] {
+        let fresh = World::new();
+        let mut rows = vec![(&fresh, task.to_vec()), (&fresh, run("json")), (&fresh, run("stream-json"))];
+        if no_home.is_none() {
+            rows.extend(["json", "stream-json"].map(|format| (&used, resume(format, &ids[0]))));
+        }
+        for (world, args) in rows {
+            let server = ScriptedServer::start(Script::always(reply::text("x"))).unwrap();
+            let invocation = world.sortie(&args).on(&server, "anthropic");
+            let ended = match no_home {
+                Some(home) => invocation.env("SORTIE_HOME", home).run(),
+                None => invocation.on_a_disk_of(0).run(),
+            };
+            assert_eq!((ended.code, ended.stdout.lines().count()), (1, 1), "{args:?}: {ended:#?}");
+            let outcome = ended.stdout_json();
+            assert_eq!(outcome["status"], "failed", "{args:?}: {outcome}");
+            assert_eq!(outcome["error"]["code"], "journal", "{args:?}: {outcome}");
+            let kind = if args.contains(&"stream-json") { json!("outcome") } else { Value::Null };
+            assert_eq!(outcome["type"], kind, "{args:?}: {outcome}");
+            assert_eq!(server.traffic().calls, 0, "no model is asked");
+        }
+        let text = fresh.sortie(["run", "x"]);
+        let ended = match no_home {
+            Some(home) => text.env("SORTIE_HOME", home).run(),
+            None => text.on_a_disk_of(0).run(),
+        };
+        assert_eq!((ended.code, ended.stdout.as_str()), (1, ""), "{ended:#?}");
+        assert!(ended.stderr.contains("error: the journal "), "{}", ended.stderr);
+    }
+}
+
 /// Runs it until it reports the lock, calls `look`, and unlocks; returns its exit code and output.
 fn run_while_locked(invocation: Invocation, lock: rusqlite::Connection, look: impl FnOnce()) -> (Option<i32>, String) {
     let mut command = invocation.into_command();

@@ -36,6 +36,7 @@ mod mcp_http;
 mod mcp_servers;
 mod models;
 mod offline_answers;
+mod output_keys;
 mod own_commands;
 mod own_files;
 mod permissions;

@@ -96,6 +96,25 @@ fn a_signal_ends_a_program_whose_result_nobody_reads() {
 }
 
 #[test]
+fn one_signal_ends_a_run_whose_output_nobody_reads() {
+    // More than a pipe holds, before the run is over.
+    let talkative = || {
+        Script::new()
+            .on(when::any().turn(0), reply::calls([reply::call("LS", json!({}))]).text("x".repeat(1 << 20)))
+            .otherwise(reply::never())
+    };
+    for format in ["stream-json", "json", "text"] {
+        let (world, server) = (World::new(), ScriptedServer::start(talkative()).unwrap());
+        let run = world.sortie(["run", "--output-format", format, "x"]).on(&server, "anthropic");
+        let mut command = run.hearing_signals().into_command();
+        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        wait_for(&server, |traffic| traffic.calls >= 2);
+        kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(143), "{format}");
+    }
+}
+
+#[test]
 fn the_second_signal_ends_a_run_that_hangs() {
     let (world, server) = (World::new(), ScriptedServer::start(stuck()).unwrap());
     let (live, other) = kept_from_ending(&world, &server);

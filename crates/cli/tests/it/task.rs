@@ -13,6 +13,18 @@ fn explorer() -> Script {
 }
 
 #[test]
+fn a_request_on_stdin_may_begin_with_a_byte_order_mark_and_have_windows_line_ends() {
+    let (world, server) = (World::new(), ScriptedServer::start(Script::always(reply::text("done"))).unwrap());
+    let request = "\u{feff}{\r\n  \"description\": \"d\",\r\n  \"prompt\": \"p\"\r\n}\r\n";
+    let ended = world.sortie(["task", "--json", "-"]).stdin(request).on(&server, "anthropic").run();
+    assert_eq!((ended.code, ended.stdout_json()["text"].as_str()), (0, Some("done")), "{ended:#?}");
+    let ended = world.sortie(["run", "-"]).stdin("\u{feff}hello\r\n").on(&server, "anthropic").run();
+    assert_eq!((ended.code, ended.stdout.as_str()), (0, "done\n"), "{ended:#?}");
+    let sent = server.requests().last().unwrap().body.to_string();
+    assert!(sent.contains("hello") && !sent.contains('\u{feff}'), "{sent}");
+}
+
+#[test]
 fn a_request_as_json_from_stdin_or_as_flags_means_the_same() {
     let world = World::new();
     let server = ScriptedServer::start(explorer()).unwrap();

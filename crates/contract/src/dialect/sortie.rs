@@ -105,8 +105,8 @@ impl Contract for Sortie {
 
     fn encode(&self, _call: &Call<'_>, answer: Answer<'_>) -> Value {
         match answer {
-            Ok(outcome) => public(serde_json::to_value(outcome).unwrap_or_default()),
-            Err(failure) => public(json!({"status": failure.status_unstarted(), "error": failure})),
+            Ok(outcome) => outcome_object(outcome),
+            Err(failure) => unstarted_object(failure),
         }
     }
 
@@ -143,7 +143,17 @@ impl Contract for Sortie {
     }
 }
 
-/// Makes an outcome's serialisation public: it is this contract, except for fields that only other contracts need.
+/// An outcome as programs read it, in this contract and in the JSON formats of the command line.
+pub fn outcome_object(outcome: &TaskOutcome) -> Value {
+    public(serde_json::to_value(outcome).unwrap_or_default())
+}
+
+/// The outcome of a task that was not started.
+pub fn unstarted_object(failure: &Failure) -> Value {
+    public(json!({"status": failure.status_unstarted(), "error": failure}))
+}
+
+/// Removes the fields that only other contracts need.
 fn public(mut outcome: Value) -> Value {
     if let Some(fields) = outcome.as_object_mut() {
         fields.remove("truncation");

@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use clap::Args;
-use sortie_contract::Contract;
+use sortie_contract::{Contract, outcome_object};
 use sortie_journal::{Journal, TaskState};
 use sortie_protocol::TaskOutcome;
 
@@ -58,7 +58,7 @@ pub(super) fn run(args: &OutputArgs, journal: &dyn Journal, contract: &dyn Contr
         }
     };
     if args.json {
-        print_json(&serde_json::to_value(&outcome).unwrap_or_default())?;
+        print_json(&outcome_object(&outcome))?;
     } else if !outcome.text.is_empty() {
         let text = neutral::block(&outcome.text);
         let end = if text.ends_with('\n') { "" } else { "\n" };

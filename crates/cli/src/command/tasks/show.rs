@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use serde_json::{Value, json};
-use sortie_contract::Contract;
+use sortie_contract::{Contract, outcome_object};
 use sortie_engine::{Clock as _, SystemClock};
 use sortie_journal::{Journal, JournalError, TaskHeader, TaskState};
 use sortie_protocol::TaskOutcome;
@@ -98,7 +98,7 @@ impl Told {
     fn complete(&self, header: &TaskHeader, object: &mut Value) {
         object["leg"] = json!(header.leg);
         let leg = |(number, outcome): &(u32, TaskOutcome)| {
-            let mut object = serde_json::to_value(outcome).unwrap_or_default();
+            let mut object = outcome_object(outcome);
             object["leg"] = json!(number);
             object
         };

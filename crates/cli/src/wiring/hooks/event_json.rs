@@ -1,6 +1,7 @@
 //! Input of a hook's program: one JSON object for each event.
 
 use serde_json::{Value, json};
+use sortie_contract::outcome_object;
 use sortie_engine::Asking;
 use sortie_protocol::{Job, TaskOutcome};
 
@@ -17,8 +18,7 @@ pub(super) fn started(job: &Job, leg: u32) -> Value {
 
 pub(super) fn ended(job: &Job, leg: u32, outcome: &TaskOutcome) -> Value {
     let mut told = about_leg(Seam::Ended, job, leg);
-    // An outcome is plain data, so it always has a JSON form.
-    told["outcome"] = serde_json::to_value(outcome).unwrap_or_default();
+    told["outcome"] = outcome_object(outcome);
     told
 }
 
