@@ -1,4 +1,4 @@
-//! One run from start to end: start, display, approvals, detaching, and stopping on a signal.
+//! One run from start to end: start, display, approvals, detaching, and interruption by a signal.
 
 mod approval_prompt;
 mod detach;
@@ -21,7 +21,7 @@ use crate::wiring::agent_warnings::complain;
 use crate::wiring::retention::Retention;
 use crate::wiring::{Plan, Wired, hooks};
 use detach::Detachment;
-use presentation::Presentation;
+use presentation::{Presentation, print_interrupted};
 
 /// Time for which a result waits for its reader after a signal.
 const PATIENCE_WITH_READERS: Duration = Duration::from_secs(3);
@@ -76,7 +76,7 @@ async fn steer(
     retention: Retention,
 ) -> Result<Result<ExitCode, Failure>, CommandError> {
     let Wired { engine, journal, hooks, .. } = wired;
-    let Presentation { mut view, detachment, .. } = presentation;
+    let Presentation { mut view, detachment, format, .. } = presentation;
     let mut signals = Signals::listen()
         .map_err(|error| CommandError::internal(format!("cannot install signal handlers: {error}")))?;
     let before = journal.end()?;
@@ -91,6 +91,7 @@ async fn steer(
         // A slow hook at the start can be cut short by a signal.
         signal = signals.next() => {
             hooks::tell_who_was_ended(hooks.as_ref());
+            print_interrupted(format)?;
             return Ok(Ok(signal.exit_code()));
         }
     };
@@ -106,7 +107,7 @@ async fn steer(
         .map_err(|error| CommandError::internal(format!("the display could not be started: {error}")))?;
     // Leaves while the run is alive: dropping it would stop it.
     let (ended, signal) = tokio::select! {
-        watched = watch(running, &follower, &mut signals) => watched,
+        watched = watch(&engine, running, &follower, &mut signals) => watched,
         never = Detachment::leave_when_parked(detachment.as_ref(), journal.as_ref(), hooks.as_ref(), job.task) => never,
     };
     let mut finished = tokio::task::spawn_blocking(move || {
@@ -160,27 +161,30 @@ async fn begin(engine: &Engine, start: SessionStart) -> Result<Running, Failure>
     }
 }
 
-/// Waits for the end. The first signal asks for it, a second one does not wait for it.
+/// Waits for the end. The first signal interrupts the whole tree, to be resumed; a second one waits for nothing.
 async fn watch(
+    engine: &Engine,
     running: Running,
     follower: &Follower,
     signals: &mut Signals,
 ) -> (Result<TaskOutcome, EngineError>, Option<Signal>) {
-    let stop = running.stopper();
     let mut ended = pin!(running.outcome());
-    let mut received = None;
+    let mut received = tokio::select! {
+        ended = &mut ended => return (ended, None),
+        signal = signals.next() => Some(signal),
+        // Nobody would see the rest.
+        () = follower.failed() => None,
+    };
+    let mut interrupted = pin!(async { tokio::join!(engine.interrupt(), ended).1 });
     loop {
         tokio::select! {
-            ended = &mut ended => return (ended, received),
+            ended = &mut interrupted => return (ended, received),
             signal = signals.next() => {
                 if received.is_some() && signal.is_meant_after(received) {
                     end_now(signal);
                 }
                 received.get_or_insert(signal);
-                stop.cancel();
-            },
-            // Nobody would see the rest.
-            () = follower.failed(), if !stop.is_cancelled() => stop.cancel(),
+            }
         }
     }
 }

@@ -128,6 +128,16 @@ impl Engine {
         self.state.present.stop(task, StoppedBy::Outside)
     }
 
+    /// Interrupts all tasks of this engine: work stops where it is, as in a crash, and no ending is recorded. Each
+    /// outcome is [`Status::Interrupted`](sortie_protocol::Status::Interrupted), with everything so far. A resume
+    /// continues the tasks. Returns once they and their commands are gone.
+    pub async fn interrupt(&self) {
+        self.state.present.interrupt(|_| true).await;
+        if let Some(shell) = &self.state.shell {
+            shell.idle().await;
+        }
+    }
+
     /// Ends an interrupted task as cancelled, together with its interrupted descendants, children first. Their text and
     /// changes are kept, calls under way are answered, and a waiting parent gets the report. Ended tasks stay as they
     /// are, and so do those whose logs cannot be read. It fails if the task itself cannot be read.

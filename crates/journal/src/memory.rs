@@ -15,6 +15,7 @@ use self::task::Task;
 use crate::port::{
     CommandId, Durability, Entry, Journal, JournalError, Position, Pruned, Scope, Standing, TaskHeader, TaskQuery,
 };
+use crate::tasks::lost_attempts::LostAttempts;
 use crate::tasks::owner::Owner;
 use crate::tasks::written_end::WrittenEnd;
 
@@ -24,11 +25,23 @@ pub struct MemoryJournal {
     owner: Owner,
     state: Mutex<State>,
     written: WrittenEnd,
+    lost: LostAttempts,
 }
 
 impl MemoryJournal {
     pub fn new() -> Self {
-        Self { owner: Owner::current(), state: Mutex::default(), written: WrittenEnd::default() }
+        Self {
+            owner: Owner::current(),
+            state: Mutex::default(),
+            written: WrittenEnd::default(),
+            lost: LostAttempts::default(),
+        }
+    }
+
+    fn header(&self, task: &Task) -> TaskHeader {
+        let mut header = task.header();
+        self.lost.correct_header(&mut header);
+        header
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -49,7 +62,11 @@ impl Journal for MemoryJournal {
         _durability: Durability,
     ) -> Pin<Box<dyn Future<Output = Result<(), JournalError>> + Send + '_>> {
         Box::pin(async move {
-            let end = self.lock().append(entries, self.owner)?;
+            let mut state = self.lock();
+            self.lost.admit(&entries)?;
+            let end = state.append(&entries, self.owner)?;
+            drop(state);
+            self.lost.forget(&entries);
             self.written.reach(end);
             Ok(())
         })
@@ -108,7 +125,7 @@ impl Journal for MemoryJournal {
             Some(task) => state.number(task)?,
             None => u64::MAX,
         };
-        let newest_first = state.tasks.range(..bound).rev().map(|(_, task)| task.header());
+        let newest_first = state.tasks.range(..bound).rev().map(|(_, task)| self.header(task));
         Ok(newest_first.filter(|header| query.admits(header)).take(query.limit).collect())
     }
 
@@ -116,11 +133,14 @@ impl Journal for MemoryJournal {
         let letters = prefix.strip_prefix("agent-").unwrap_or(prefix);
         let state = self.lock();
         let matching = state.tasks.values().filter(|task| task.origin.task_id.letters().starts_with(letters));
-        Ok(matching.map(Task::header).collect())
+        Ok(matching.map(|task| self.header(task)).collect())
     }
 
     fn tree(&self, root: TaskId) -> Result<Vec<TaskHeader>, JournalError> {
-        let headers = self.lock().tree(root);
+        let mut headers = self.lock().tree(root);
+        for header in &mut headers {
+            self.lost.correct_header(header);
+        }
         if headers.is_empty() {
             return Err(JournalError::NoSuchTask { asked: root.to_string() });
         }
@@ -129,7 +149,17 @@ impl Journal for MemoryJournal {
 
     fn standing(&self, task: TaskId) -> Result<Standing, JournalError> {
         let state = self.lock();
-        Ok(state.known(task)?.progress.standing(task))
+        Ok(self.lost.correct_standing(state.known(task)?.progress.standing(task)))
+    }
+
+    fn shut_out(&self, task: TaskId, attempt: u32, why: &JournalError) {
+        // Waits for an append under way, which may still write.
+        let _state = self.lock();
+        self.lost.shut_out(task, attempt, why);
+    }
+
+    fn forsake(&self, task: TaskId, attempt: u32, why: &JournalError) {
+        self.lost.forsake(task, attempt, why);
     }
 
     fn send(&self, command: Command) -> Pin<Box<dyn Future<Output = Result<CommandId, JournalError>> + Send + '_>> {

@@ -1,7 +1,6 @@
 //! The journal on disk: one SQLite file in WAL mode, one writer thread, readers in any process.
 
 mod batch;
-mod lost_attempts;
 mod prune;
 mod reader;
 mod removal;
@@ -21,7 +20,6 @@ use self::writer::Writer;
 use crate::database::open;
 use crate::port::{
     CommandId, Durability, Entry, Journal, JournalError, Position, Pruned, Scope, Standing, TaskHeader, TaskQuery,
-    TaskState,
 };
 
 /// Default time to wait for another program's lock.
@@ -76,16 +74,11 @@ impl SqliteJournal {
         self.listener.as_ref().unwrap_or(&self.reader)
     }
 
-    /// True if the newest attempt of the task belonged to this process, which gave it up without an ending.
-    fn has_forsaken(&self, task: TaskId) -> bool {
-        self.writer.as_ref().is_some_and(|writer| writer.lost().is_forsaken(task))
-    }
-
-    /// Corrects headers for forsaken tasks: the log says who wrote last, not whether that writer still works.
+    /// Corrects the headers of tasks that this process gave up without an ending.
     fn as_known_here(&self, mut headers: Vec<TaskHeader>) -> Vec<TaskHeader> {
-        for header in &mut headers {
-            if header.state == TaskState::Running && self.has_forsaken(header.task_id) {
-                header.state = TaskState::Interrupted;
+        if let Some(writer) = &self.writer {
+            for header in &mut headers {
+                writer.lost().correct_header(header);
             }
         }
         headers
@@ -151,7 +144,7 @@ impl Journal for SqliteJournal {
 
     fn standing(&self, task: TaskId) -> Result<Standing, JournalError> {
         let standing = self.reader.standing(task)?;
-        Ok(if self.has_forsaken(task) { standing.forsaken() } else { standing })
+        Ok(self.writer.as_ref().map_or(standing, |writer| writer.lost().correct_standing(standing)))
     }
 
     fn shut_out(&self, task: TaskId, attempt: u32, why: &JournalError) {

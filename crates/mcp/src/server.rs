@@ -100,6 +100,7 @@ impl Server {
                     && context.client_capabilities().is_some_and(|known| known.supports_tasks()),
                 lent_model: self.lent_model(&context),
                 cancel: &cancel,
+                gone: &self.gone,
                 withdrawn: &context.ct,
             };
             task_call::run(&self.office, &arguments, caller).await

@@ -55,8 +55,10 @@ pub async fn serve<S: ServerHandler>(
         calls: OpenRequests::new(usize::MAX),
     };
     let reading = async {
-        read_on(Lines::new(input, MAX_LINE_BYTES), sender).await;
+        read_on(Lines::new(input, MAX_LINE_BYTES), &sender).await;
+        // Before the session sees the end of its input, and ends its calls.
         gone.cancel();
+        drop(sender);
         std::future::pending::<Infallible>().await
     };
     let sessions = async {

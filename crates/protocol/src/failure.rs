@@ -100,6 +100,7 @@ failure_codes! {
     UnknownPrice = "unknown_price",
     Timeout = "timeout",
     Cancelled = "cancelled",
+    Interrupted = "interrupted",
 
     // About other tasks.
     NoSuchTask = "no_such_task",
@@ -190,11 +191,12 @@ impl Failure {
         Self { details: details.into_iter().map(Into::into).collect(), ..self }
     }
 
-    /// Status of a task that never started: failed if its time ran out or Sortie could not do its part, otherwise
-    /// rejected.
+    /// Status of a task that never started: failed if its time ran out or Sortie could not do its part, interrupted by
+    /// a signal, otherwise rejected.
     pub fn status_unstarted(&self) -> Status {
         match self.code {
             FailureCode::Timeout | FailureCode::Journal | FailureCode::Internal => Status::Failed,
+            FailureCode::Interrupted => Status::Interrupted,
             _ => Status::Rejected,
         }
     }

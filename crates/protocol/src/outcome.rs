@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::open_status::INTERRUPTED;
 use crate::{Failure, ModelChoice, TaskId, Usage};
 
 /// The ending of a task's leg, in the words of the `sortie` contract; other contracts render it.
@@ -81,6 +82,9 @@ pub enum Status {
     /// It ran and broke, or ran out of time before it could start; `error` has the reason.
     Failed,
     Cancelled,
+    /// Its process was told to stop. Nothing of it has ended, the journal has no such outcome, and a resume continues
+    /// it where it was.
+    Interrupted,
     /// It never ran; `error` has the reason.
     Rejected,
 }
@@ -139,6 +143,7 @@ impl fmt::Display for Status {
             Self::Partial => "partial",
             Self::Failed => "failed",
             Self::Cancelled => "cancelled",
+            Self::Interrupted => INTERRUPTED,
             Self::Rejected => "rejected",
         })
     }

@@ -18,7 +18,7 @@ Exit codes:
        that is unavailable (running in another process, awaited by its parent,
        or with a damaged log); a journal that cannot be used, or a full disk
   2    wrong usage or configuration
-  129  ended by SIGHUP, 130 by SIGINT, 143 by SIGTERM";
+  129  interrupted by SIGHUP, 130 by SIGINT, 143 by SIGTERM";
 
 /// Last part of the help of a command that runs something.
 pub(crate) fn with_exit_codes(examples: &str) -> String {

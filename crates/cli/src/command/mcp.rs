@@ -8,7 +8,7 @@ mod token_file;
 
 use std::fs::File;
 use std::io;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -101,8 +101,8 @@ pub(crate) fn run(args: &McpArgs, settings: &Settings) -> Result<ExitCode, Comma
     Ok(ended_by.map_or(ExitCode::SUCCESS, Signal::exit_code))
 }
 
-/// Serves until the host has gone and nothing is left to wait for, or a signal ends it. The first signal stops the
-/// running calls and leaves the rest to be resumed; a second one waits for nothing.
+/// Serves until the host has gone and nothing is left to wait for, or a signal ends it. The first signal interrupts
+/// all tasks, to be resumed, and answers the running calls; a second one waits for nothing.
 async fn serve(office: &Arc<Office>, entrance: Entrance, finishes: bool) -> Result<Option<Signal>, CommandError> {
     let mut signals = Signals::listen()
         .map_err(|error| CommandError::internal(format!("cannot install signal handlers: {error}")))?;
@@ -125,11 +125,17 @@ async fn serve(office: &Arc<Office>, entrance: Entrance, finishes: bool) -> Resu
         signal = signals.next() => Some(signal),
     };
     if let Some(signal) = signal {
-        stop.cancel();
-        gone.cancel();
+        let mut ending = pin!(async {
+            // Calls under way are answered, as far as their hosts still listen.
+            tokio::join!(&mut session, async {
+                office.interrupt().await;
+                gone.cancel();
+                stop.cancel();
+            })
+        });
         loop {
             tokio::select! {
-                () = &mut session => return Ok(Some(signal)),
+                _ = &mut ending => return Ok(Some(signal)),
                 another = signals.next() => if another.is_meant_after(Some(signal)) { return Ok(Some(another)) },
             }
         }
@@ -137,10 +143,26 @@ async fn serve(office: &Arc<Office>, entrance: Entrance, finishes: bool) -> Resu
     if finishes && !office.is_idle() {
         tokio::select! {
             () = office.idle() => {}
-            signal = signals.next() => return Ok(Some(signal)),
+            signal = signals.next() => {
+                interrupt(office, &mut signals, signal).await;
+                return Ok(Some(signal));
+            }
         }
     }
+    // Only tasks that nobody is to finish are left.
+    office.interrupt().await;
     Ok(None)
+}
+
+/// Interrupts all tasks. A second signal waits for nothing.
+async fn interrupt(office: &Office, signals: &mut Signals, before: Signal) {
+    let mut interrupting = pin!(office.interrupt());
+    loop {
+        tokio::select! {
+            () = &mut interrupting => return,
+            another = signals.next() => if another.is_meant_after(Some(before)) { return },
+        }
+    }
 }
 
 /// Keeps standard output for the protocol: later prints go to standard error.

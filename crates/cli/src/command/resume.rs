@@ -1,13 +1,12 @@
 //! `sortie resume`: continues a task where it stopped, or with a follow-up.
 
-use std::collections::HashSet;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
 use sortie_engine::{Clock as _, Resumption, SystemClock};
-use sortie_journal::{CommandId, Journal, TaskHeader, TaskQuery, TaskState};
-use sortie_protocol::{Command, Failure, FailureCode, Job, Status, TaskId};
+use sortie_journal::{Journal, TaskHeader, TaskQuery, TaskState};
+use sortie_protocol::{Failure, FailureCode, Job, TaskId};
 
 use super::args::{LimitArgs, with_exit_codes};
 use super::person_only::only_for_persons;
@@ -175,15 +174,12 @@ fn header(args: &ResumeArgs, journal: &dyn Journal, settings: &Settings) -> Resu
         return find(journal, id);
     }
     let query = TaskQuery {
-        states: vec![TaskState::Interrupted, TaskState::Ended(Status::Cancelled)],
+        states: vec![TaskState::Interrupted],
         workspace: Some(settings.places.workspace.display().to_string()),
         roots_only: true,
         ..TaskQuery::default()
     };
-    let mut tasks = journal.list(&query)?;
-    let was_stopped = stopped_on_purpose(journal)?;
-    tasks.retain(|header| header.state == TaskState::Interrupted || !was_stopped.contains(&header.task_id));
-    let last = newest(tasks, |task| Ok(journal.standing(task)?.state))?.ok_or_else(|| {
+    let last = newest(journal.list(&query)?, |task| Ok(journal.standing(task)?.state))?.ok_or_else(|| {
         CommandError::new(ErrorKind::NotFound, "no task of this project was interrupted")
             .hint("`sortie tasks list` lists all; `sortie resume ID \"…\"` resumes any of them")
     })?;
@@ -206,20 +202,10 @@ fn newest(
     Ok(None)
 }
 
-/// Tasks that somebody asked to stop by name; a signal names none.
-fn stopped_on_purpose(journal: &dyn Journal) -> Result<HashSet<TaskId>, CommandError> {
-    let commands = journal.commands_after(CommandId::default(), usize::MAX)?;
-    let stopped = commands.into_iter().filter_map(|(_, command)| match command {
-        Command::Stop { task } => Some(task),
-        Command::Send { .. } | Command::Withdraw { .. } | Command::Release { .. } | Command::Unknown => None,
-    });
-    Ok(stopped.collect())
-}
-
 #[cfg(test)]
 mod tests {
     use sortie_journal::Worked;
-    use sortie_protocol::Timestamp;
+    use sortie_protocol::{Status, Timestamp};
 
     use super::*;
 

@@ -7,12 +7,14 @@ use sortie_protocol::Status;
 use super::ErrorKind;
 use super::signal::Signal;
 
-/// Exit code of a task's ending. A signal that ended it comes first.
+/// Exit code of a task's ending. A signal that interrupted it comes first.
 pub(crate) fn of_outcome(status: Status, signal: Option<Signal>) -> ExitCode {
     match (signal, status) {
         (Some(signal), _) => signal.exit_code(),
         (None, Status::Completed) => ExitCode::SUCCESS,
-        (None, Status::Partial | Status::Failed | Status::Cancelled | Status::Rejected) => ExitCode::from(1),
+        (None, Status::Partial | Status::Failed | Status::Cancelled | Status::Interrupted | Status::Rejected) => {
+            ExitCode::from(1)
+        }
     }
 }
 

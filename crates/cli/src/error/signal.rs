@@ -1,5 +1,5 @@
-//! Ctrl-C, SIGTERM and SIGHUP. The first signal stops the run in order; the second one ends the process, unless it is a
-//! SIGHUP.
+//! Ctrl-C, SIGTERM and SIGHUP. The first signal interrupts the run, to be resumed; the second one ends the process,
+//! unless it is a SIGHUP.
 
 use std::io;
 use std::process::ExitCode;

@@ -101,7 +101,7 @@ pub(super) fn status(outcome: &TaskOutcome) -> String {
 pub(super) fn colour_of(status: Status) -> Style {
     match status {
         Status::Completed => AnsiColor::Green.on_default(),
-        Status::Partial | Status::Cancelled => AnsiColor::Yellow.on_default(),
+        Status::Partial | Status::Cancelled | Status::Interrupted => AnsiColor::Yellow.on_default(),
         Status::Failed | Status::Rejected => AnsiColor::Red.on_default(),
     }
 }

@@ -129,7 +129,7 @@ fn what_it_lacks(outcome: &TaskOutcome) -> Option<&'static str> {
         (Some(Limit::Deadline), _) | (None, Some(FailureCode::Timeout)) => Some(" --timeout TIME"),
         (Some(Limit::Tokens), _) | (None, Some(FailureCode::Limit(Limit::Tokens))) => Some(" --max-tokens N"),
         (Some(Limit::Stalled | Limit::Output), _) | (None, Some(FailureCode::Journal)) => Some(""),
-        (None, _) if outcome.status == Status::Cancelled => Some(""),
+        (None, _) if matches!(outcome.status, Status::Cancelled | Status::Interrupted) => Some(""),
         (Some(Limit::Cost), _) | (None, Some(FailureCode::Limit(Limit::Cost))) => Some(" --max-cost-usd AMOUNT"),
         (Some(Limit::Context | Limit::Loop) | None, _) => None,
     }

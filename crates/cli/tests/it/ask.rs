@@ -209,14 +209,19 @@ fn an_answer_that_cannot_be_saved_lasts_for_the_task_tree_and_says_so() {
 }
 
 #[test]
-fn an_interrupt_during_a_question_ends_the_run() {
+fn ctrl_c_during_a_question_interrupts_the_run_and_it_is_asked_again() {
     let (world, server) = (World::new(), writing(&["notes.md"]));
     let mut session = Session::start(world.sortie(["run", "WRITE"]).on(&server, "anthropic"));
     session.sees(CHOICES);
     kill_process(Pid::from_child(&session.child), Signal::INT).unwrap();
-    session.sees("cancelled");
+    session.sees("interrupted");
     assert_eq!(session.ends(), (130, String::new()));
     assert!(!world.path("workspace/notes.md").exists());
+    let mut session = Session::start(world.sortie(["resume"]).on(&server, "anthropic"));
+    session.sees(CHOICES);
+    session.types("y\n");
+    assert_eq!(session.ends().0, 0);
+    assert!(world.path("workspace/notes.md").exists());
 }
 
 #[test]

@@ -182,7 +182,7 @@ fn the_first_screen_names_the_commands_and_the_exit_codes() {
                that is unavailable (running in another process, awaited by its parent,
                or with a damaged log); a journal that cannot be used, or a full disk
           2    wrong usage or configuration
-          129  ended by SIGHUP, 130 by SIGINT, 143 by SIGTERM
+          129  interrupted by SIGHUP, 130 by SIGINT, 143 by SIGTERM
     "#]]
     .assert_eq(&help.transcript());
 }

@@ -248,6 +248,27 @@ fn a_completed_run_stays_completed_if_its_last_hook_is_not_awaited() {
 }
 
 #[test]
+fn a_second_signal_does_not_wait_for_the_hooks_of_an_interrupted_run() {
+    let world = with_hook("task_ended", "echo > \"$1\"; sleep 600\n", "timeout_seconds = 60\nagents = [\"explore\"]");
+    let delegate = json!({"description": "Find it", "prompt": "CHILD", "subagent_type": "explore"});
+    let script = Script::new()
+        .on(when::prompt_contains("QUESTION").turn(0), reply::calls([reply::call("Task", delegate)]))
+        .on(when::prompt_contains("QUESTION"), reply::never())
+        .otherwise(reply::text("The child's report."));
+    let server = ScriptedServer::start(script).unwrap();
+    let mut session = Session::start(world.sortie(["run", "QUESTION"]).on(&server, "anthropic"));
+    let since = Instant::now();
+    while !world.path("home/told").exists() {
+        assert!(since.elapsed() < Duration::from_secs(30), "the hook has not begun");
+    }
+    kill_process(Pid::from_child(&session.child), Signal::INT).unwrap();
+    session.sees("note: waiting for 1 hook (Ctrl-C: do not wait)");
+    kill_process(Pid::from_child(&session.child), Signal::INT).unwrap();
+    session.sees("for task_ended was ended early");
+    assert_eq!(session.ends(), (130, String::new()));
+}
+
+#[test]
 fn hooks_run_for_the_endings_that_a_stop_writes() {
     // Written in one piece: both hooks run at once.
     let world = with_hook("task_ended", "told=$(cat); echo \"$told\" >> \"$1\"\n", "");

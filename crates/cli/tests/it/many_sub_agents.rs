@@ -11,7 +11,7 @@ use crate::world::{World, wait_for};
 const CHILDREN: u64 = 200;
 
 #[test]
-fn a_signal_ends_two_hundred_sub_agents_at_work_and_each_ending_is_recorded() {
+fn a_signal_interrupts_two_hundred_sub_agents_at_work_and_records_no_ending() {
     let delegate = json!({"description": "Wait", "prompt": "CHILD waits"});
     let calls = (0..CHILDREN).map(|_| reply::call("Task", delegate.clone()));
     let script =
@@ -27,12 +27,12 @@ fn a_signal_ends_two_hundred_sub_agents_at_work_and_each_ending_is_recorded() {
     assert_eq!(ended.code, 143, "{}", ended.stderr);
     let outcome = ended.stdout_json();
     let children = outcome["children"].as_array().unwrap();
-    assert_eq!((children.len() as u64, &outcome["status"]), (CHILDREN, &json!("cancelled")));
-    assert!(children.iter().all(|child| child["status"] == "cancelled"));
+    assert_eq!((children.len() as u64, &outcome["status"]), (CHILDREN, &json!("interrupted")));
+    assert!(children.iter().all(|child| child["status"] == "interrupted"));
     wait_for(&server, |traffic| traffic.open_connections == 0);
     assert_eq!(server.traffic().calls, CHILDREN + 1, "no request after the signal");
     let states: Vec<Value> = world.tasks(0).iter().map(|task| task["status"].clone()).collect();
-    assert_eq!(states, vec![json!("cancelled"); CHILDREN as usize + 1]);
+    assert_eq!(states, vec![json!("interrupted"); CHILDREN as usize + 1]);
 }
 
 /// Limits the files that the process may have open.

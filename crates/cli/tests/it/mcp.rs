@@ -75,13 +75,16 @@ fn a_call_that_is_cancelled_ends_its_commands() {
 }
 
 #[test]
-fn a_call_stops_when_its_host_has_gone() {
+fn a_call_is_interrupted_when_its_host_has_gone_and_can_be_resumed() {
     let (world, server) = (World::new(), held());
     let mut session = Session::open(world.sortie(["mcp"]).on(&server, "anthropic"), &json!({}));
     session.send("tools/call", brief(&json!({})));
     wait_for(&server, |traffic| traffic.in_flight == 1);
     assert_eq!(session.close().0, 0);
-    assert_eq!(states(&world), ["cancelled"]);
+    assert_eq!(states(&world), ["interrupted"]);
+    server.gate("model").open();
+    assert_eq!(world.sortie(["resume"]).on(&server, "anthropic").run().code, 0);
+    assert_eq!(states(&world), ["completed"]);
 }
 
 #[test]
@@ -100,7 +103,7 @@ fn a_host_that_does_not_read_its_answers_is_not_waited_for_at_the_end() {
             session.child.wait().unwrap();
         }
         assert_eq!(session.close().0, if by_signal { 143 } else { 0 });
-        assert_eq!(states(&world), ["cancelled"]);
+        assert_eq!(states(&world), ["interrupted"]);
     }
 }
 

@@ -267,7 +267,7 @@ fn s69_replacing_the_token_locks_the_old_one_out_at_once() {
 }
 
 #[test]
-fn a_signal_stops_running_calls_and_their_clients_get_an_answer() {
+fn a_signal_interrupts_running_calls_and_their_clients_get_an_answer() {
     let script = Script::new()
         .on(
             when::prompt_contains("PARENT").turn(0),
@@ -283,11 +283,11 @@ fn a_signal_stops_running_calls_and_their_clients_get_an_answer() {
 
     web.signal(Signal::TERM);
     let told = Reply::read(waiting);
-    assert!(told.body.contains("cancelled"), "{told:?}");
+    assert!(told.body.contains("interrupted"), "{told:?}");
     let (code, ..) = web.wait();
     assert_eq!(code, Some(143));
     let states: Vec<Value> = world.tasks(2).iter().map(|task| task["status"].clone()).collect();
-    assert_eq!(states, ["cancelled", "cancelled"]);
+    assert_eq!(states, ["interrupted", "interrupted"]);
     wait_for(&model, |traffic| traffic.open_connections == 0);
 }
 

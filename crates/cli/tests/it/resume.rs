@@ -247,20 +247,20 @@ fn after_a_signal_the_run_shows_how_to_resume_and_a_bare_resume_finds_it() {
     let ids: Vec<String> = world.tasks(3).iter().map(id).collect();
     send(&late, Signal::TERM);
     assert_eq!(late.wait().code, 143);
-    // The task that began first is active last, apart from one that was stopped on purpose.
+    // An interruption writes nothing, so the task that began second was active last.
     send(&early, Signal::INT);
     let ended = early.wait();
     assert_eq!(ended.code, 130);
-    let hint = format!("warning: cancelled\nhint: `sortie resume {}` continues it\n", ids[0]);
+    let hint = format!("warning: interrupted\nhint: `sortie resume {}` continues it\n", ids[0]);
     assert!(ended.stderr.contains(&hint), "{}", ended.stderr);
     assert_eq!(world.sortie(["tasks", "stop", &ids[2]]).run().code, 0);
     assert_eq!(stopped.wait().code, 1);
 
-    for (server, task, title) in [(&first, &ids[0], "FIRST"), (&second, &ids[1], "SECOND")] {
+    for (server, task, title) in [(&second, &ids[1], "SECOND"), (&first, &ids[0], "FIRST")] {
         server.gate("model").open();
         let ended = world.sortie(["resume"]).on(server, "anthropic").run();
         assert_eq!((ended.code, ended.stdout.as_str()), (0, "Done.\n"), "{ended:#?}");
-        let said = format!("note: resuming {task}, cancelled: {title}\n");
+        let said = format!("note: resuming {task}, interrupted: {title}\n");
         assert!(ended.stderr.starts_with(&said), "{}", ended.stderr);
     }
     third.gate("model").open();

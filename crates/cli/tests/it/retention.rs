@@ -5,13 +5,12 @@ use std::os::unix::fs::symlink;
 use std::time::{Duration, SystemTime};
 
 use expect_test::expect;
-use rustix::process::Signal;
 use serde_json::{Value, json};
 use sortie_journal::{Durability, Entry, Journal as _, Position, Scope, SqliteJournal};
 use sortie_protocol::{Event, Timestamp};
 use sortie_testkit::{Script, ScriptedServer, reply, when};
 
-use crate::resume::{id, kill, recorded, send};
+use crate::resume::{id, kill, recorded};
 use crate::tasks::after_a_run;
 use crate::world::{World, wait_for};
 
@@ -257,9 +256,9 @@ fn a_report_that_nobody_has_read_keeps_its_tree_and_is_named() {
     wait_for(&server, |traffic| traffic.calls >= 3);
     server.gate("child").open();
     recorded(&world, "child_ended");
-    send(&live, Signal::INT);
-    live.wait();
     let ids: Vec<String> = world.tasks(2).iter().map(id).collect();
+    assert_eq!(world.sortie(["tasks", "stop", &ids[0]]).run().code, 0);
+    live.wait();
     let pruned = world.sortie(["tasks", "prune", "--older-than", "0s"]).run();
     expect![[r#"
         exit 0

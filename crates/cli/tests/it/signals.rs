@@ -1,5 +1,5 @@
-//! Ctrl-C, SIGTERM and SIGHUP: the first one ends the run in order, the second one at once. A vanished terminal or
-//! reader leaves nothing running.
+//! Ctrl-C, SIGTERM and SIGHUP: the first one interrupts the run, to be resumed, and the second one ends the process. A
+//! vanished terminal or reader leaves nothing running.
 
 use std::io::Read as _;
 use std::process::Stdio;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use sortie_testkit::{Script, ScriptedServer, reply, when};
 
 use crate::background::recorded;
-use crate::resume::states;
+use crate::resume::{COMMAND, runs, states, wait_for_command, with_pipes};
 use crate::run::delegating;
 use crate::terminal::terminal;
 use crate::world::{Live, World, wait_for};
@@ -29,57 +29,133 @@ fn send(live: &Live, signal: Signal) {
     kill_process(Pid::from_child(&live.child), signal).unwrap();
 }
 
-/// Run that cannot write its ending until another program unlocks the journal.
-fn kept_from_ending(world: &World, server: &ScriptedServer) -> (Live, rusqlite::Connection) {
-    let live = world.sortie(["run", "QUESTION"]).on(server, "anthropic").hearing_signals().start();
-    wait_for(server, |traffic| traffic.calls >= 2);
-    assert_eq!(world.tasks(2).len(), 2);
-    let other = world.sql();
-    other.busy_timeout(Duration::from_mins(1)).unwrap();
-    other.execute_batch("BEGIN IMMEDIATE").unwrap();
-    (live, other)
+/// Main agent with two children: one works on its second request, the other in a command.
+fn at_work() -> Script {
+    let delegate = |name: &str| {
+        let brief = json!({"description": name, "prompt": name, "subagent_type": "general-purpose"});
+        reply::call("Task", brief)
+    };
+    let look = reply::calls([reply::call("LS", json!({}))]).text("I look.");
+    Script::new()
+        .on(when::prompt_contains("QUESTION").turn(0), reply::calls([delegate("LOOKER"), delegate("COMMANDER")]))
+        .on(when::prompt_contains("QUESTION"), reply::text("All done."))
+        .on(when::prompt_contains("LOOKER").turn(0), look)
+        .on(when::prompt_contains("LOOKER"), reply::text("It is in src.").held_by("looker"))
+        .on(
+            when::prompt_contains("COMMANDER").turn(0),
+            reply::calls([reply::call("Bash", json!({"command": COMMAND}))]),
+        )
+        .on(when::last_contains("unknown: the program was stopped while this Bash call ran"), reply::text("I looked."))
+        .otherwise(reply::text("Nobody told me."))
 }
 
 #[test]
-fn the_first_signal_cancels_the_tree_and_its_outcome_is_printed_and_kept() {
-    for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 129)] {
-        let (world, server) = (World::new(), ScriptedServer::start(stuck()).unwrap());
-        let run = world.sortie(["run", "--output-format", "json", "QUESTION"]).on(&server, "anthropic");
-        let live = run.hearing_signals().start();
-        wait_for(&server, |traffic| traffic.calls >= 2);
+fn the_first_signal_interrupts_the_tree_and_resume_continues_it_as_after_a_crash() {
+    for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 129), (Signal::KILL, 137)] {
+        let (world, server) = (with_pipes(), ScriptedServer::start(at_work()).unwrap());
+        let args = ["run", "--allow", "Bash", "--output-format", "json", "QUESTION"];
+        let live = world.sortie(args).on(&server, "anthropic").hearing_signals().start();
+        wait_for_command(&world);
+        wait_for(&server, |traffic| traffic.calls >= 4);
         send(&live, signal);
         let ended = live.wait();
         assert_eq!(ended.code, code, "{ended:#?}");
-        let outcome = ended.stdout_json();
-        assert_eq!(outcome["status"], "cancelled");
-        assert_eq!(outcome["children"][0]["status"], "cancelled");
         wait_for(&server, |traffic| traffic.open_connections == 0);
-        let list = world.sortie(["tasks", "list", "--all", "--json"]).run().stdout_json();
-        let states: Vec<&Value> = list.as_array().unwrap().iter().map(|task| &task["status"]).collect();
-        assert_eq!(states, ["cancelled", "cancelled"], "recorded as ended, not as interrupted");
+        let ids: Vec<Value> = world.tasks(3).iter().map(|task| task["task_id"].clone()).collect();
+        if signal != Signal::KILL {
+            assert!(!runs(&world), "the command has ended with the run");
+            let outcome = ended.stdout_json();
+            assert_eq!((&outcome["status"], &outcome["task_id"]), (&json!("interrupted"), &ids[0]), "{outcome}");
+            let children = outcome["children"].as_array().unwrap();
+            assert!(children.len() == 2 && children.iter().all(|child| child["status"] == "interrupted"), "{outcome}");
+        }
+        assert_eq!(states(&world), ["interrupted"; 3], "{signal:?}");
+        assert_eq!(
+            world.sql().query_row("SELECT count(*) FROM events WHERE kind = 'task_ended'", [], |row| row.get(0)),
+            Ok(0)
+        );
+
+        server.gate("looker").open();
+        let args = ["resume", "--allow", "Bash", "--output-format", "json"];
+        let resumed = world.sortie(args).on(&server, "anthropic").run();
+        let outcome = resumed.stdout_json();
+        assert_eq!((resumed.code, &outcome["text"]), (0, &json!("All done.")), "{resumed:#?}");
+        let texts: Vec<&Value> = outcome["children"].as_array().unwrap().iter().map(|child| &child["text"]).collect();
+        assert_eq!(texts, ["It is in src.", "I looked."], "{signal:?}");
+        assert_eq!(states(&world), ["completed"; 3]);
+        // Three first requests, LOOKER's second one twice, COMMANDER's second one, and the last one.
+        assert_eq!(server.traffic().calls, 7, "no call was repeated but the one under way");
     }
 }
 
 #[test]
-fn a_cancelled_run_says_so_in_text() {
+fn a_stream_ends_with_a_line_that_names_the_interrupted_task() {
+    let (world, server) = (World::new(), ScriptedServer::start(stuck()).unwrap());
+    let live = world.sortie(["run", "--output-format", "stream-json", "QUESTION"]).on(&server, "anthropic").start();
+    wait_for(&server, |traffic| traffic.calls >= 2);
+    send(&live, Signal::INT);
+    let ended = live.wait();
+    let last: Value = serde_json::from_str(ended.stdout.lines().last().unwrap()).unwrap();
+    let task = &world.tasks(2)[0]["task_id"];
+    assert_eq!((&last["type"], &last["status"], &last["task_id"]), (&json!("outcome"), &json!("interrupted"), task));
+}
+
+#[test]
+fn an_interrupted_run_says_so_in_text_and_names_the_command_that_continues_it() {
     let (world, server) = (World::new(), ScriptedServer::start(stuck()).unwrap());
     let live = world.sortie(["run", "QUESTION"]).on(&server, "openai-chat").start();
     wait_for(&server, |traffic| traffic.calls >= 2);
     send(&live, Signal::INT);
     let ended = live.wait();
     assert_eq!((ended.code, ended.stdout.as_str()), (130, ""));
-    assert!(ended.stderr.contains("warning: cancelled"), "{}", ended.stderr);
+    let task = world.tasks(2)[0]["task_id"].as_str().unwrap().to_owned();
+    let hint = format!("warning: interrupted\nhint: `sortie resume {task}` continues it\n");
+    assert!(ended.stderr.contains(&hint), "{}", ended.stderr);
 }
 
 #[test]
-fn a_delegation_can_be_cancelled_too() {
-    let (world, server) = (World::new(), ScriptedServer::start(Script::always(reply::never())).unwrap());
-    let live = world.sortie(["task", "--description", "x", "--prompt", "y"]).on(&server, "anthropic").start();
-    wait_for(&server, |traffic| traffic.calls >= 1);
-    send(&live, Signal::TERM);
+fn a_delegation_can_be_interrupted_too_and_each_contract_has_words_for_it() {
+    for (contract, key, wanted) in [
+        ("sortie", "/status", "interrupted"),
+        ("envelope", "/error/message", "interrupted before it was done; `sortie resume "),
+        ("result", "/error", "interrupted before it was done; `sortie resume "),
+        ("delegate", "/error", "interrupted before it was done; `sortie resume "),
+        ("typed", "/error", "interrupted before it was done; `sortie resume "),
+        ("child", "/error", "interrupted before it was done; `sortie resume "),
+    ] {
+        let (world, server) = (World::new(), ScriptedServer::start(Script::always(reply::never())).unwrap());
+        world.write("workspace/.sortie/agents/own.md", "---\nname: own\ndescription: Its own\n---\nWork.\n");
+        let request = match contract {
+            "delegate" => json!({"task": "look"}),
+            "child" => json!({"description": "x", "prompt": "y"}),
+            "envelope" => json!({"description": "x", "prompt": "y", "subagent_type": "explore"}),
+            "result" => json!({"description": "x", "prompt": "y", "subagent_type": "own"}),
+            _ => json!({"description": "x", "prompt": "y", "subagent_type": "Explore"}),
+        };
+        let args = ["task", "--contract", contract, "--json", &request.to_string()];
+        let live = world.sortie(args).on(&server, "anthropic").start();
+        wait_for(&server, |traffic| traffic.calls >= 1);
+        send(&live, Signal::TERM);
+        let ended = live.wait();
+        assert_eq!(ended.code, 143, "{ended:#?}");
+        let answer = ended.stdout_json();
+        let said = answer.pointer(key).unwrap_or(&Value::Null).to_string();
+        assert!(said.contains(wanted), "{contract}: {answer}");
+        assert_eq!(states(&world), ["interrupted"]);
+    }
+}
+
+#[test]
+fn tasks_stop_ends_what_a_signal_interrupts() {
+    let (world, server) = (World::new(), ScriptedServer::start(stuck()).unwrap());
+    let live = world.sortie(["run", "--output-format", "json", "QUESTION"]).on(&server, "anthropic").start();
+    wait_for(&server, |traffic| traffic.calls >= 2);
+    let task = world.tasks(2)[0]["task_id"].as_str().unwrap().to_owned();
+    assert_eq!(world.sortie(["tasks", "stop", &task]).run().code, 0);
     let ended = live.wait();
-    assert_eq!(ended.code, 143);
-    assert_eq!(ended.stdout_json()["status"], "cancelled");
+    assert_eq!((ended.code, &ended.stdout_json()["status"]), (1, &json!("cancelled")));
+    assert_eq!(states(&world), ["cancelled", "cancelled"]);
+    assert_eq!(world.sortie(["resume"]).on(&server, "anthropic").run().code, 1, "only by its name");
 }
 
 #[test]
@@ -115,36 +191,6 @@ fn one_signal_ends_a_run_whose_output_nobody_reads() {
 }
 
 #[test]
-fn the_second_signal_ends_a_run_that_hangs() {
-    let (world, server) = (World::new(), ScriptedServer::start(stuck()).unwrap());
-    let (live, other) = kept_from_ending(&world, &server);
-    send(&live, Signal::INT);
-    wait_for(&server, |traffic| traffic.in_flight == 0);
-    send(&live, Signal::INT);
-    let ended = live.wait();
-    assert_eq!((ended.code, ended.stdout.as_str()), (130, ""));
-    other.execute_batch("ROLLBACK").unwrap();
-    let list = world.sortie(["tasks", "list", "--all", "--json"]).run().stdout_json();
-    assert!(list.as_array().unwrap().iter().all(|task| task["status"] == "interrupted"), "{list}");
-}
-
-#[test]
-fn a_second_hang_up_does_not_count_as_a_second_signal() {
-    let (world, server) = (World::new(), ScriptedServer::start(stuck()).unwrap());
-    let (live, other) = kept_from_ending(&world, &server);
-    send(&live, Signal::HUP);
-    wait_for(&server, |traffic| traffic.in_flight == 0);
-    send(&live, Signal::HUP);
-    // Delivered before a second one, which it handles in order.
-    send(&live, Signal::HUP);
-    other.execute_batch("ROLLBACK").unwrap();
-    let ended = live.wait();
-    assert_eq!(ended.code, 129, "{}", ended.stderr);
-    let states = states(&world);
-    assert!(states.iter().all(|state| state == "cancelled"), "{states:?}: {}", ended.stderr);
-}
-
-#[test]
 fn a_program_under_nohup_outlives_its_terminal() {
     let world = World::new();
     let server = ScriptedServer::start(Script::always(reply::text("Done.").held_by("model"))).unwrap();
@@ -158,7 +204,7 @@ fn a_program_under_nohup_outlives_its_terminal() {
 }
 
 #[test]
-fn a_closed_terminal_ends_the_run_in_order() {
+fn a_closed_terminal_interrupts_the_run() {
     let (world, server) = (World::new(), ScriptedServer::start(stuck()).unwrap());
     let (host, guest) = terminal();
     let own = || Stdio::from(guest.try_clone().unwrap());
@@ -171,7 +217,7 @@ fn a_closed_terminal_ends_the_run_in_order() {
     drop(host);
     assert_eq!(child.wait().unwrap().code(), Some(129));
     let list = world.sortie(["tasks", "list", "--all", "--json"]).run().stdout_json();
-    assert!(list.as_array().unwrap().iter().all(|task| task["status"] == "cancelled"), "{list}");
+    assert!(list.as_array().unwrap().iter().all(|task| task["status"] == "interrupted"), "{list}");
 }
 
 #[test]
@@ -195,7 +241,7 @@ fn a_question_is_open_until_a_closed_terminal_has_stopped_the_run() {
         recorded(&world, "task_parked", 1);
         drop(host);
         assert_eq!(child.wait().unwrap().code(), Some(129), "{tool}");
-        assert_eq!(states(&world), ["cancelled", "cancelled"], "{tool}");
+        assert_eq!(states(&world), ["interrupted", "interrupted"], "{tool}");
         assert_eq!(server.traffic().calls, 3, "nobody's model is asked once more: {tool}");
     }
 }
@@ -221,14 +267,15 @@ fn the_text_so_far_is_kept_although_the_terminal_cannot_show_it() {
         wait_for(&server, |traffic| traffic.calls >= 2);
         drop(host);
         assert_eq!(child.wait().unwrap().code(), Some(129), "{more:?}");
-        assert_eq!(states(&world), ["cancelled", "cancelled"]);
+        assert_eq!(states(&world), ["interrupted", "interrupted"]);
         let task = world.tasks(2)[0]["task_id"].as_str().unwrap().to_owned();
+        assert_eq!(world.sortie(["tasks", "stop", &task]).run().code, 0);
         assert_eq!(world.sortie(["tasks", "output", &task]).run().stdout, "So far.\n");
     }
 }
 
 #[test]
-fn a_terminal_closed_with_its_shell_ends_the_run_in_order() {
+fn a_terminal_closed_with_its_shell_interrupts_the_run() {
     let (world, server) = (World::new(), ScriptedServer::start(stuck()).unwrap());
     let (host, guest) = terminal();
     let own = || Stdio::from(guest.try_clone().unwrap());
@@ -243,7 +290,7 @@ fn a_terminal_closed_with_its_shell_ends_the_run_in_order() {
     child.wait().unwrap();
     wait_for(&server, |traffic| traffic.open_connections == 0);
     let since = Instant::now();
-    while states(&world) != ["cancelled", "cancelled"] {
+    while states(&world) != ["interrupted", "interrupted"] {
         assert!(since.elapsed() < Duration::from_secs(30), "{:?}", states(&world));
     }
 }

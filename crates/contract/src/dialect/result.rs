@@ -130,7 +130,7 @@ impl Contract for ToolResult {
             Ok(outcome) => match Ending::of(outcome) {
                 Ending::TimedOut { .. } => Some(408),
                 Ending::Failed { .. } => outcome.error.as_ref().map(http_code),
-                Ending::Completed | Ending::Limited(_) | Ending::Cancelled => None,
+                Ending::Completed | Ending::Limited(_) | Ending::Cancelled | Ending::Interrupted(_) => None,
             },
             Err(failure) => Some(http_code(failure)),
         }

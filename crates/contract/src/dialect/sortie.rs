@@ -63,7 +63,9 @@ impl Contract for Sortie {
         json!({
             "type": "object",
             "properties": {
-                "status": {"enum": ["completed", "partial", "failed", "cancelled", "rejected", "running"]},
+                "status": {
+                    "enum": ["completed", "partial", "failed", "cancelled", "interrupted", "rejected", "running"],
+                },
                 "task_id": {"type": "string"},
                 "text": {"type": "string"},
                 "error": {"type": "object"},

@@ -1,6 +1,6 @@
 //! Endings of a task as contracts distinguish them, with the wording that they share.
 
-use sortie_protocol::{Limit, Status, TaskOutcome};
+use sortie_protocol::{Limit, Status, TaskId, TaskOutcome};
 
 use crate::outcome::cause::Cause;
 
@@ -15,6 +15,8 @@ pub(crate) enum Ending<'a> {
         cause: Option<&'a str>,
     },
     Cancelled,
+    /// Its process was told to stop, and a resume continues it.
+    Interrupted(TaskId),
     Failed {
         cause: Cause,
         message: &'a str,
@@ -27,6 +29,7 @@ impl<'a> Ending<'a> {
         match (outcome.status, outcome.reason) {
             (Status::Completed, _) => Self::Completed,
             (Status::Cancelled, _) => Self::Cancelled,
+            (Status::Interrupted, _) => Self::Interrupted(outcome.task_id),
             (Status::Partial, Some(Limit::Deadline | Limit::Stalled)) => timed_out(outcome),
             (Status::Partial, Some(limit)) => Self::Limited(limit),
             (Status::Partial | Status::Failed | Status::Rejected, _) => match error.map(Cause::of) {
@@ -49,6 +52,9 @@ impl<'a> Ending<'a> {
             Self::TimedOut { after_ms, cause: None } => format!("timed out after {after_ms}ms"),
             Self::TimedOut { after_ms, cause: Some(cause) } => format!("timed out after {after_ms}ms: {cause}"),
             Self::Cancelled => "cancelled before it was done".to_owned(),
+            Self::Interrupted(task) => {
+                format!("interrupted before it was done; `sortie resume {task}` continues it")
+            }
             Self::Failed { message, .. } => (*message).to_owned(),
         })
     }

@@ -40,6 +40,10 @@ pub(crate) enum Ending {
     Cancelled {
         text: String,
     },
+    /// Not an ending on record: the process was told to stop.
+    Interrupted {
+        text: String,
+    },
 }
 
 impl Unrecorded {
@@ -85,6 +89,7 @@ impl Ending {
             }
             Self::Failed { failure, text } => (Status::Failed, None, Some(failure), text),
             Self::Cancelled { text } => (Status::Cancelled, None, None, text),
+            Self::Interrupted { text } => (Status::Interrupted, None, None, text),
         };
         let worked = worked_before + started.elapsed();
         let counted = totals.calls.iter().map(|(tool, count)| ToolCount { tool: tool.clone(), count: *count });

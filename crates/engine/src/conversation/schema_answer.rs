@@ -38,7 +38,7 @@ pub(crate) struct CheckedAnswer {
 pub(crate) fn weigh(job: &Job, ending: Ending) -> CheckedAnswer {
     let text = match &ending {
         Ending::Completed { text } | Ending::Limited { text, .. } => text,
-        Ending::OutOfTime | Ending::Failed { .. } | Ending::Cancelled { .. } => {
+        Ending::OutOfTime | Ending::Failed { .. } | Ending::Cancelled { .. } | Ending::Interrupted { .. } => {
             return CheckedAnswer { ending, value: None, notice: None };
         }
     };

@@ -170,6 +170,11 @@ impl Host {
         self.stop_anywhere(task).await
     }
 
+    /// Interrupts a task that runs here, with its tree: work stops where it is, and a resume continues it.
+    pub async fn interrupt(&self, running: &Job) {
+        self.engine.state.present.interrupt(|job| job.root == running.root).await;
+    }
+
     /// Returns the parts of a call's answer besides the outcome.
     pub fn answer_parts(&self) -> AnswerParts<'_> {
         let state = &self.engine.state;

@@ -73,6 +73,8 @@ impl StoppedBy {
 pub(crate) struct RunningTask {
     pub(crate) job: Arc<Job>,
     pub(crate) cancel: CancellationToken,
+    /// Cancelled to stop the task where it is, without an ending.
+    pub(crate) interrupt: CancellationToken,
     /// Set before the task is cancelled, if it was stopped by itself and not with a task above.
     pub(crate) stopper: OnceLock<StoppedBy>,
     pub(crate) sink: FactWriter,

@@ -11,8 +11,9 @@ use std::time::Duration;
 
 use sortie_journal::JournalError;
 use sortie_journal::{CommandId, Journal};
-use sortie_protocol::{Command, TaskId};
+use sortie_protocol::{Command, Job, TaskId};
 use tokio::runtime::Handle;
+use tokio_util::sync::CancellationToken;
 
 use crate::messages::running_task::{ArrivedBy, RunningTask, StoppedBy};
 
@@ -43,12 +44,13 @@ pub(crate) struct Registration {
     present: Arc<RunningTasks>,
     task: TaskId,
     number: u64,
+    interrupt: CancellationToken,
 }
 
 impl RunningTasks {
     /// Registers a task before anybody can know it, so that no command is missed. The first one starts the listener.
     pub(crate) fn enter(self: &Arc<Self>, running_task: RunningTask, journal: &Arc<dyn Journal>) -> Registration {
-        let task = running_task.job.task;
+        let (task, interrupt) = (running_task.job.task, running_task.interrupt.clone());
         let mut tasks = self.lock();
         tasks.entered += 1;
         let number = tasks.entered;
@@ -57,7 +59,7 @@ impl RunningTasks {
             // Tasks also run without a listener; then only signals can stop them.
             tasks.is_heard = listen(Arc::downgrade(self), journal);
         }
-        Registration { present: Arc::clone(self), task, number }
+        Registration { present: Arc::clone(self), task, number, interrupt }
     }
 
     /// Stops a task and its descendants, if it runs here.
@@ -67,6 +69,31 @@ impl RunningTasks {
             running_task.stop(by);
         }
         !running.is_empty()
+    }
+
+    /// Stops tasks where they are, as a crash would: nothing more is recorded of them, and no ending. Returns once they
+    /// are gone, with those that joined them meanwhile.
+    pub(crate) async fn interrupt(&self, is_meant: impl Fn(&Job) -> bool) {
+        loop {
+            let meant: Vec<Arc<RunningTask>> = {
+                let tasks = self.lock();
+                let all = tasks.running.values().flatten().map(|(_, running_task)| running_task);
+                all.filter(|running_task| is_meant(&running_task.job)).map(Arc::clone).collect()
+            };
+            if meant.is_empty() {
+                return;
+            }
+            // First nobody can write any more, so that no task records what the stop of another one causes.
+            for running_task in &meant {
+                running_task.sink.shut_out(&JournalError::Interrupted);
+            }
+            for running_task in &meant {
+                running_task.interrupt.cancel();
+            }
+            for running_task in meant {
+                running_task.over.cancelled().await;
+            }
+        }
     }
 
     /// Returns a task that runs here.
@@ -104,6 +131,11 @@ impl RunningTasks {
 }
 
 impl Registration {
+    /// Resolves when the task is to stop where it is.
+    pub(crate) async fn interrupted(&self) {
+        self.interrupt.cancelled().await;
+    }
+
     /// Marks this attempt as the owner: the journal has accepted it, so `find` returns it rather than other attempts.
     pub(crate) fn has_it(&self) {
         let mut tasks = self.present.lock();

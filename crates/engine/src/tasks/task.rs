@@ -116,12 +116,18 @@ impl Task {
     }
 
     /// Runs it to its recorded end, and handles an end that could not be recorded.
-    async fn execute(self) -> Result<TaskOutcome, EngineError> {
+    async fn execute(&self) -> Result<TaskOutcome, EngineError> {
         let ended = self.run_to_end().await;
         if let Err(error) = &ended {
             self.deliver_unrecorded(error).await;
         }
         ended
+    }
+
+    /// Leaves it as a crash would, to be resumed, and returns everything so far. Nothing is recorded.
+    fn interrupted(&self) -> TaskOutcome {
+        self.sink.forsake(&JournalError::Interrupted);
+        self.outcome(Ending::Interrupted { text: self.written() })
     }
 
     /// Runs it to its recorded end. A panic fails this task, and no other.
@@ -299,6 +305,7 @@ impl Task {
         RunningTask {
             job: Arc::clone(&self.job),
             cancel: self.cancel.clone(),
+            interrupt: CancellationToken::new(),
             stopper: OnceLock::new(),
             sink: self.sink.clone(),
             inbox: Arc::clone(&self.record.inbox),

@@ -25,6 +25,7 @@ mod gate;
 mod hooks;
 mod hosts;
 mod instructions;
+mod interrupted;
 mod last_words;
 mod loops;
 mod lost_journal;

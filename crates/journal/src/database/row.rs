@@ -311,6 +311,8 @@ pub(crate) fn status_word(status: Status) -> &'static str {
         Status::Partial => "partial",
         Status::Failed => "failed",
         Status::Cancelled => "cancelled",
+        // Never an ending on record.
+        Status::Interrupted => "interrupted",
         Status::Rejected => "rejected",
     }
 }

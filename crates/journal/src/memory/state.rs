@@ -38,8 +38,8 @@ impl State {
         self.by_id.get(&id).copied().ok_or_else(|| JournalError::NoSuchTask { asked: id.to_string() })
     }
 
-    pub(super) fn append(&mut self, entries: Vec<Entry>, owner: Owner) -> Result<Position, JournalError> {
-        let plan = plan(&entries, owner, |id| self.task(id).map(|task| task.progress))?;
+    pub(super) fn append(&mut self, entries: &[Entry], owner: Owner) -> Result<Position, JournalError> {
+        let plan = plan(entries, owner, |id| self.task(id).map(|task| task.progress))?;
         for origin in plan.started {
             let id = origin.task_id;
             if let Some(&progress) = plan.progress.get(&id) {
@@ -48,7 +48,7 @@ impl State {
                 self.tasks.insert(self.started, Task { origin, progress, events: Vec::new() });
             }
         }
-        for (entry, seq) in entries.into_iter().zip(plan.seqs) {
+        for (entry, seq) in entries.iter().zip(plan.seqs) {
             if let Some(task) = self.by_id.get(&entry.task_id).and_then(|number| self.tasks.get_mut(number)) {
                 self.end.0 += 1;
                 task.events.push(self.end);
@@ -139,7 +139,7 @@ impl State {
     }
 }
 
-fn event(entry: Entry, seq: u64, origin: &Origin) -> Event {
+fn event(entry: &Entry, seq: u64, origin: &Origin) -> Event {
     Event {
         v: VERSION,
         seq,
@@ -148,6 +148,6 @@ fn event(entry: Entry, seq: u64, origin: &Origin) -> Event {
         depth: origin.depth,
         leg: entry.leg,
         time: entry.time,
-        fact: entry.fact,
+        fact: entry.fact.clone(),
     }
 }

@@ -30,6 +30,8 @@ pub enum JournalError {
         "the journal could not be written: {cause}; nothing after this point is recorded; free space or repair the disk, then run `sortie resume`"
     )]
     Write { cause: String },
+    #[error("the work was interrupted; nothing after this point is recorded; `sortie resume` continues it")]
+    Interrupted,
     #[error("{task} has already been started; a new task needs a new id")]
     AlreadyStarted { task: TaskId },
     #[error("leg {leg} of {task} has ended; nothing more can be recorded in it")]

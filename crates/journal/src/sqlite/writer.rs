@@ -22,8 +22,8 @@ use crate::database::open::{self, Opened};
 use crate::database::page_cache::PageCache;
 use crate::port::{CommandId, Durability, Entry, JournalError, Position};
 use crate::sqlite::batch::{Batch, Draft, Letter};
-use crate::sqlite::lost_attempts::LostAttempts;
 use crate::sqlite::removal::{Removal, Removed};
+use crate::tasks::lost_attempts::LostAttempts;
 use crate::tasks::owner::Owner;
 use crate::tasks::written_end::WrittenEnd;
 
@@ -181,13 +181,17 @@ impl Shared {
         if let Some(failure) = self.failure.get() {
             return Err(failure.clone());
         }
-        self.lost.admit(drafts)
+        self.lost.admit(entries(drafts))
     }
 
     fn gone(&self) -> JournalError {
         let lost = || JournalError::Write { cause: "the writer thread has ended".to_owned() };
         self.failure.get().cloned().unwrap_or_else(lost)
     }
+}
+
+fn entries(drafts: &[Draft]) -> impl Iterator<Item = &Entry> {
+    drafts.iter().map(|draft| &draft.entry)
 }
 
 /// The thread's side.
@@ -267,7 +271,7 @@ impl Scribe {
     fn refuse(&self, orders: &[Order], failure: &JournalError) -> Vec<Result<Option<CommandId>, JournalError>> {
         for order in orders {
             if let Order::Append { drafts, acknowledge: None } = order {
-                self.shared.lost.add(drafts, failure);
+                self.shared.lost.add(entries(drafts), failure);
             }
         }
         vec![Err(failure.clone()); orders.len()]
@@ -306,7 +310,7 @@ impl Scribe {
                         refused => refused,
                     };
                     if let (Err(refusal), None) = (&verdict, acknowledge) {
-                        self.shared.lost.add(drafts, refusal);
+                        self.shared.lost.add(entries(drafts), refusal);
                     }
                     verdict.map(|()| None)
                 }
@@ -326,7 +330,7 @@ impl Scribe {
         self.shared.written.reach(end);
         for (order, verdict) in orders.iter().zip(&verdicts) {
             if let (Order::Append { drafts, .. }, Ok(_)) = (order, verdict) {
-                self.shared.lost.forget(drafts);
+                self.shared.lost.forget(entries(drafts));
             }
         }
         Ok(verdicts)

@@ -33,6 +33,7 @@ pub struct OfficeParts {
 
 /// State shared by all sessions of a process.
 pub struct Office {
+    engine: Engine,
     pub(crate) engine_host: Host,
     pub(crate) journal: Arc<dyn Journal>,
     pub(crate) agents: Arc<dyn Agents>,
@@ -50,7 +51,23 @@ impl Office {
         let engine_host = engine.host();
         let records = Records { journal: Arc::clone(&journal), engine_host: engine_host.clone(), workspace };
         let news = News::new(Arc::clone(&agents), records.clone());
-        Arc::new(Self { engine_host, journal, agents, contract, records, news, hosts, max_prompt_bytes, version })
+        Arc::new(Self {
+            engine,
+            engine_host,
+            journal,
+            agents,
+            contract,
+            records,
+            news,
+            hosts,
+            max_prompt_bytes,
+            version,
+        })
+    }
+
+    /// Interrupts all tasks where they are, to be resumed.
+    pub async fn interrupt(&self) {
+        self.engine.interrupt().await;
     }
 
     /// Waits until all background work has ended.

@@ -2,7 +2,8 @@
 //! in the words of the contract.
 //!
 //! A host that knows the Tasks extension gets a handle at once and asks later (`tasks`); any other host waits here and
-//! receives progress (`progress`). A call that is cancelled, or whose host is gone, stops its whole tree.
+//! receives progress (`progress`). A call that is cancelled ends its whole tree. A host that is gone interrupts the
+//! trees that it waited for, to be resumed.
 
 use std::convert::Infallible;
 
@@ -31,6 +32,8 @@ pub(super) struct Caller<'a> {
     pub(super) lent_model: Option<ModelChoice>,
     /// Cancelled with the call, or when the host is gone.
     pub(super) cancel: &'a CancellationToken,
+    /// Cancelled when the host is gone.
+    pub(super) gone: &'a CancellationToken,
     /// Cancelled only with the call; background work does not depend on the host's presence.
     pub(super) withdrawn: &'a CancellationToken,
 }
@@ -71,11 +74,15 @@ async fn start(office: &Office, request: TaskRequest, cancel: &CancellationToken
 }
 
 async fn wait(office: &Office, running: Running, caller: &Caller<'_>) -> Result<TaskOutcome, ErrorData> {
-    let (task, stop) = (running.task, running.stopper());
+    let (task, job, stop) = (running.task, running.job(), running.stopper());
     let telling = progress::while_waiting(caller.progress.as_ref(), &office.engine_host, vec![task]);
     let stopping = async {
-        caller.cancel.cancelled().await;
-        stop.cancel();
+        tokio::select! {
+            biased;
+            // First, because the library cancels the calls of a host that is gone.
+            () = caller.gone.cancelled() => office.engine_host.interrupt(&job).await,
+            () = caller.withdrawn.cancelled() => stop.cancel(),
+        }
         std::future::pending::<Infallible>().await
     };
     let ended = tokio::select! {

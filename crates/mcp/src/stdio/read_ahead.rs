@@ -24,7 +24,7 @@ pub(super) struct Arrival {
 pub(super) type ReadAhead = UnboundedReceiver<Arrival>;
 
 /// Reads until the input ends. An unreadable input counts as ended.
-pub(super) async fn read_on<R: AsyncRead + Unpin>(mut lines: Lines<R>, arrivals: UnboundedSender<Arrival>) {
+pub(super) async fn read_on<R: AsyncRead + Unpin>(mut lines: Lines<R>, arrivals: &UnboundedSender<Arrival>) {
     let ahead = Arc::new(Semaphore::new(MAX_AHEAD));
     while let Ok(Some(line)) = lines.next(<[u8]>::to_vec).await {
         let bytes = match &line {

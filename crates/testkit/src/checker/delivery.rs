@@ -94,7 +94,7 @@ impl TaskLog {
         self.endings().last().is_some_and(|(_, outcome)| match outcome.status {
             Status::Completed => true,
             Status::Partial => !matches!(outcome.reason, Some(Limit::Deadline | Limit::Stalled)),
-            Status::Failed | Status::Cancelled | Status::Rejected => false,
+            Status::Failed | Status::Cancelled | Status::Interrupted | Status::Rejected => false,
         })
     }
 }

@@ -61,7 +61,8 @@ fn legs(task: &TaskLog, index: &Index<'_>, stage: Stage, findings: &mut Findings
                     Status::Completed | Status::Partial => true,
                     Status::Cancelled => index.is_stopped(task),
                     Status::Failed => outcome.error.as_ref().is_some_and(|error| ASKED_FOR.contains(&error.code)),
-                    Status::Rejected => false,
+                    // Neither is ever the ending of a task that has run.
+                    Status::Interrupted | Status::Rejected => false,
                 };
                 findings.expect(is_right, || {
                     let error = outcome.error.as_ref().map(ToString::to_string).unwrap_or_default();

@@ -70,6 +70,13 @@ impl ShellSetup {
         }
     }
 
+    /// Waits until no command runs.
+    pub async fn idle(&self) {
+        // They are never closed.
+        drop(self.foreground.acquire_many(MAX_FOREGROUND as u32).await);
+        drop(self.background.acquire_many(MAX_BACKGROUND as u32).await);
+    }
+
     /// Returns the walls that commands run in. The first call builds them, which takes a moment and blocks.
     pub fn walls(&self) -> &Standing {
         let find_out = || if self.unconfined { Standing::Unconfined } else { probe(&self.program).into() };

@@ -88,6 +88,7 @@ fn close(lines: &mut [String]) {
 fn ended(outcome: &TaskOutcome) -> String {
     match (outcome.status, outcome.reason) {
         (Status::Completed, _) => "● completed".to_owned(),
+        (Status::Interrupted, _) => "⊘ interrupted".to_owned(),
         (Status::Cancelled, _) => "⊘ aborted".to_owned(),
         (Status::Partial, Some(limit)) => format!("✗ error: the limit of {limit} was reached"),
         (Status::Partial | Status::Failed | Status::Rejected, _) => "✗ error".to_owned(),

@@ -79,6 +79,7 @@ fn status(outcome: &TaskOutcome) -> String {
     let why = match (outcome.status, outcome.reason) {
         (Status::Partial, Some(limit)) => format!(" (the limit of {limit} was reached)"),
         (Status::Cancelled, _) => " (cancelled)".to_owned(),
+        (Status::Interrupted, _) => " (interrupted)".to_owned(),
         _ => String::new(),
     };
     format!("Status: {}{rest}{why}", first.to_uppercase())

@@ -1,4 +1,5 @@
-//! Stopping a working sub-agent: with its main agent by Ctrl-C, and by another process, alone or with all.
+//! Stopping a working sub-agent: with its main agent by Ctrl-C, which can be resumed, and by another process, alone or
+//! with all.
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
@@ -47,9 +48,12 @@ fn s3_35_ctrl_c_stops_a_sub_agent_with_its_main_agent_and_all_requests_end() {
         assert_eq!(ended.code, 130, "{ended:#?}");
         wait_for(&server, |traffic| traffic.open_connections == 0);
         assert_eq!(server.traffic().calls, 3, "no request after the stop");
-        assert_eq!(states(&world), ["cancelled", "cancelled"]);
+        assert_eq!(states(&world), ["interrupted", "interrupted"]);
         let outcome = ended.stdout_json();
-        assert_eq!((&outcome["status"], &outcome["children"][0]["status"]), (&json!("cancelled"), &json!("cancelled")));
+        let statuses = (&outcome["status"], &outcome["children"][0]["status"]);
+        assert_eq!(statuses, (&json!("interrupted"), &json!("interrupted")));
+        let receipt = world.sortie(["tasks", "stop", &main, "--json"]).run();
+        assert_eq!((receipt.code, receipt.stdout_json()["stopped"].clone()), (0, json!([main, child])));
         let shown = world.sortie(["tasks", "show", &child, "--json"]).run().stdout_json();
         assert_eq!((&shown["status"], &shown["text"]), (&json!("cancelled"), &json!("First I look.")));
         goes_on(&world, wire, &main);

@@ -50,7 +50,7 @@ pub(super) fn error(outcome: &TaskOutcome) -> Option<Error> {
     let code = match ending {
         Ending::Completed | Ending::Limited(_) => return None,
         Ending::TimedOut { .. } => "TIMEOUT",
-        Ending::Cancelled => "EXECUTION_ERROR",
+        Ending::Cancelled | Ending::Interrupted(_) => "EXECUTION_ERROR",
         Ending::Failed { cause, .. } => code(cause),
     };
     Some(Error { code, message: ending.shortfall().unwrap_or_default() })

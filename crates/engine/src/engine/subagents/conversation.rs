@@ -32,7 +32,7 @@ impl SubagentStatus {
     fn of(outcome: &TaskOutcome) -> Self {
         match outcome.status {
             Status::Completed => Self::Completed,
-            Status::Cancelled => Self::Aborted,
+            Status::Cancelled | Status::Interrupted => Self::Aborted,
             Status::Partial | Status::Failed | Status::Rejected => Self::Error,
         }
     }

@@ -6,11 +6,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use sortie_protocol::TaskId;
 
-use crate::port::JournalError;
-use crate::sqlite::batch::Draft;
+use crate::port::{Entry, JournalError, Standing, TaskHeader, TaskState};
 
 #[derive(Debug, Default)]
-pub(super) struct LostAttempts(Mutex<HashMap<TaskId, Lost>>);
+pub(crate) struct LostAttempts(Mutex<HashMap<TaskId, Lost>>);
 
 /// An attempt that is shut out, and the reason.
 #[derive(Debug)]
@@ -23,30 +22,30 @@ struct Lost {
 
 impl LostAttempts {
     /// Refuses entries of lost attempts.
-    pub(super) fn admit(&self, drafts: &[Draft]) -> Result<(), JournalError> {
+    pub(crate) fn admit<'a>(&self, entries: impl IntoIterator<Item = &'a Entry>) -> Result<(), JournalError> {
         let all = self.lock();
-        let refusal = drafts.iter().find_map(|draft| {
-            let Lost { attempt, refusal, .. } = all.get(&draft.entry.task_id)?;
-            (draft.entry.attempt <= *attempt).then_some(refusal)
+        let refusal = entries.into_iter().find_map(|entry| {
+            let Lost { attempt, refusal, .. } = all.get(&entry.task_id)?;
+            (entry.attempt <= *attempt).then_some(refusal)
         });
         refusal.map_or(Ok(()), |refusal| Err(refusal.clone()))
     }
 
     /// Shuts out the attempts of refused entries that nobody waited for.
-    pub(super) fn add(&self, drafts: &[Draft], refusal: &JournalError) {
+    pub(crate) fn add<'a>(&self, entries: impl IntoIterator<Item = &'a Entry>, refusal: &JournalError) {
         let mut all = self.lock();
-        for Draft { entry, .. } in drafts {
+        for entry in entries {
             add(&mut all, entry.task_id, entry.attempt, refusal);
         }
     }
 
     /// Shuts out an attempt.
-    pub(super) fn shut_out(&self, task: TaskId, attempt: u32, why: &JournalError) {
+    pub(crate) fn shut_out(&self, task: TaskId, attempt: u32, why: &JournalError) {
         add(&mut self.lock(), task, attempt, why);
     }
 
     /// Shuts out an attempt that stopped without an ending.
-    pub(super) fn forsake(&self, task: TaskId, attempt: u32, why: &JournalError) {
+    pub(crate) fn forsake(&self, task: TaskId, attempt: u32, why: &JournalError) {
         let mut all = self.lock();
         add(&mut all, task, attempt, why);
         if let Some(lost) = all.get_mut(&task).filter(|lost| lost.attempt == attempt) {
@@ -55,14 +54,26 @@ impl LostAttempts {
     }
 
     /// True if the newest attempt of the task was this process's, and has stopped.
-    pub(super) fn is_forsaken(&self, task: TaskId) -> bool {
+    fn is_forsaken(&self, task: TaskId) -> bool {
         self.lock().get(&task).is_some_and(|lost| lost.is_forsaken)
     }
 
+    /// Corrects a header for a forsaken task: the log says who wrote last, not whether that writer still works.
+    pub(crate) fn correct_header(&self, header: &mut TaskHeader) {
+        if header.state == TaskState::Running && self.is_forsaken(header.task_id) {
+            header.state = TaskState::Interrupted;
+        }
+    }
+
+    /// Corrects the standing of a forsaken task.
+    pub(crate) fn correct_standing(&self, standing: Standing) -> Standing {
+        if self.is_forsaken(standing.task_id) { standing.forsaken() } else { standing }
+    }
+
     /// Forgets attempts older than these written entries. The log itself now fences them out.
-    pub(super) fn forget(&self, drafts: &[Draft]) {
+    pub(crate) fn forget<'a>(&self, entries: impl IntoIterator<Item = &'a Entry>) {
         let mut all = self.lock();
-        for Draft { entry, .. } in drafts {
+        for entry in entries {
             if all.get(&entry.task_id).is_some_and(|lost| lost.attempt < entry.attempt) {
                 all.remove(&entry.task_id);
             }
