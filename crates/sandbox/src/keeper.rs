@@ -4,16 +4,14 @@
 //! that it forks goes inside and starts the command. When the program that started it goes away, for whatever reason,
 //! its lifeline ends, and so does everything that the command started.
 
+mod broker;
 mod file_view;
-mod hide;
 mod init;
 mod landlock;
 mod mount;
 mod namespace;
-mod pins;
 mod placeholder;
 mod privileges;
-mod protect;
 mod temporary_directory;
 
 use std::fs::{self, File};
@@ -27,6 +25,7 @@ use rustix::process::{
     waitpid,
 };
 
+use self::broker::Broker;
 use self::init::Outside;
 use self::temporary_directory::TemporaryDirectory;
 use crate::system::{self, Descendants};
@@ -69,7 +68,7 @@ fn run(lifeline: OwnedFd, output: OwnedFd, report: &OwnedFd) -> Result<(), Keepe
     let mut descendants = None;
     let mut scratch = None;
     if plan.tier == Tier::Namespaces {
-        placeholders = Some(placeholder::hold_all(&plan)?);
+        placeholders = Some(placeholder::hold_all(&mut plan)?);
         namespace::enter(plan.network)?;
     } else {
         descendants = Some(Descendants::adopt().during(|| "adopting orphaned processes".to_owned())?);
@@ -81,12 +80,16 @@ fn run(lifeline: OwnedFd, output: OwnedFd, report: &OwnedFd) -> Result<(), Keepe
     let event =
         || eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).during(|| "preparing for the end".to_owned());
     let (alone, more_held) = (event()?, event()?);
+    let (mut broker, handover) = Broker::new().during(|| "preparing for refused calls".to_owned())?;
     let Some(child) = system::fork().during(|| "starting the first process inside".to_owned())? else {
-        init::run(&plan, output, &Outside { report, keeper: &keeper, alone: &alone, more_held: &more_held })
+        drop(broker);
+        let outside = Outside { report, keeper: &keeper, alone: &alone, more_held: &more_held };
+        init::run(&plan, output, handover, &outside)
     };
-    drop(output);
+    drop((output, handover));
     let inside = Inside::new(child)?;
-    let watched = inside.watch(&lifeline, &alone);
+    let watched = inside.watch(&lifeline, &alone, &mut broker, &plan);
+    broker.close();
     let left_alone = matches!(watched, Ok(true));
     if !left_alone {
         inside.end(report.as_fd())?;
@@ -99,6 +102,10 @@ fn run(lifeline: OwnedFd, output: OwnedFd, report: &OwnedFd) -> Result<(), Keepe
     drop((placeholders, scratch));
     if rustix::io::read(&more_held, &mut [0; 8]).is_ok() {
         placeholder::take_away_all(&plan);
+    }
+    let calls: Vec<String> = broker.refused().map(str::to_owned).collect();
+    if !calls.is_empty() {
+        Report::Refused { calls }.send(report.as_fd()).ok();
     }
     Report::Over.send(report.as_fd()).ok();
     if left_alone {
@@ -130,18 +137,28 @@ impl Inside {
         Ok(Self { child, process })
     }
 
-    /// Waits for an event. True if all other processes inside have ended, which the child has then reported. False if
-    /// the child has ended, or must end because the lifeline has.
-    fn watch(&self, lifeline: &File, alone: &OwnedFd) -> Result<bool, KeeperFailure> {
+    /// Waits for an event, and answers the command's calls until then. True if all other processes inside have ended,
+    /// which the child has then reported. False if the child has ended, or must end because the lifeline has.
+    fn watch(&self, lifeline: &File, alone: &OwnedFd, broker: &mut Broker, plan: &Plan) -> Result<bool, KeeperFailure> {
         loop {
-            let mut waiting = [alone.as_fd(), self.process.as_fd(), lifeline.as_fd()]
-                .map(|descriptor| PollFd::from_borrowed_fd(descriptor, PollFlags::IN));
+            let calls = broker.as_fd();
+            let mut waiting: Vec<PollFd<'_>> = [alone.as_fd(), self.process.as_fd(), lifeline.as_fd()]
+                .into_iter()
+                .chain(calls)
+                .map(|descriptor| PollFd::from_borrowed_fd(descriptor, PollFlags::IN))
+                .collect();
             match poll(&mut waiting, None) {
-                Err(Errno::INTR) => {}
-                other => {
-                    other.during(watching)?;
-                    return Ok(!waiting[0].revents().is_empty());
+                Err(Errno::INTR) => continue,
+                other => drop(other.during(watching)?),
+            }
+            let has_happened: Vec<PollFlags> = waiting.iter().map(PollFd::revents).collect();
+            match has_happened[..] {
+                [alone, process, lifeline, ..] if !(alone | process | lifeline).is_empty() => {
+                    return Ok(!alone.is_empty());
                 }
+                // The filter has no process left.
+                [.., calls] if !calls.contains(PollFlags::IN) => broker.close(),
+                _ => broker.work(plan),
             }
         }
     }

@@ -6,11 +6,13 @@ mod isolation;
 mod lifeline;
 mod process;
 mod service_keeper;
+mod told_calls;
 
 pub use allocator::{give_memory_back, share_memory};
 pub(crate) use descendants::Descendants;
 pub(crate) use isolation::{MountAttributes, landlock_version, raise_loopback, restrict_mounts, unshare};
 pub(crate) use lifeline::{Lifeline, end_group_with, keep_service};
 pub(crate) use process::{
-    EndedChildren, close_inherited, exit, fork, kill_all_others, set_ended_children, standard_input, used_by_children,
+    EndedChildren, become_fork_server, exit, fork, kill_all_others, set_ended_children, used_by_children,
 };
+pub(crate) use told_calls::{ToldCall, answer_told, install_filter, install_silent_filter, receive_told};

@@ -105,10 +105,10 @@ pub enum Tier {
     /// Landlock and the system-call filter. The command sees the machine's processes and `/tmp`, though it can touch
     /// neither; before version 6 of Landlock it can send signals to processes of the same user.
     ///
-    /// Mode and times of everything the user owns can be changed, inside the walls and outside: Landlock does not cover
-    /// them. Next to a protected or hidden path, and in every directory above it, nothing can be created, removed or
-    /// renamed. With something protected at the top of the workspace, this applies to its top level. The names in a
-    /// hidden directory can be listed.
+    /// Landlock does not cover mode and times: the keeper changes them for the command, in writable places alone. Next
+    /// to a protected or hidden path, and in every directory above it, nothing can be created, removed or renamed. With
+    /// something protected at the top of the workspace, this applies to its top level. The names in a hidden directory
+    /// can be listed, and so can the machine's sockets.
     Landlock,
     /// No walls: only the environment is scrubbed, and processes left running are ended. Never chosen automatically,
     /// only on request.

@@ -36,7 +36,7 @@ fn assert_both(attack: &Answer, sibling: &[Answer]) {
 }
 
 /// Words to run the program under, with the workspace on a private disk with these options, gone with the program.
-fn on_a_disk<'a>(world: &World, mount: &'a str) -> Vec<&'a str> {
+pub(crate) fn on_a_disk<'a>(world: &World, mount: &'a str) -> Vec<&'a str> {
     let mut words = vec!["unshare", "--mount", "--propagation", "private"];
     if world.uid() != 0 {
         words.push("--map-root-user");

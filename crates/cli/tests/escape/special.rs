@@ -6,13 +6,22 @@ use std::os::unix::net::UnixListener;
 use std::time::{Duration, Instant};
 
 use rustix::fs::{CWD, FileType, Mode, OFlags, makedev, mknodat};
+use serde_json::json;
+use sortie_testkit::ScriptedPart;
 
 use crate::aftermath::assert_all_failed;
-use crate::calls::{edit, main_agent, multi_edit, read, write};
+use crate::calls::{call, edit, main_agent, multi_edit, read, write};
 use crate::world::{World, as_each_user};
+
+/// Devices that every command may write to.
+const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 
 /// A run that waits for a writer would wait forever; this is far more than any other needs.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+fn bash(line: &str) -> ScriptedPart {
+    call("Bash", json!({"command": line}))
+}
 
 fn assert_answered_at_once(world: &World, path: &str) {
     let began = Instant::now();
@@ -61,6 +70,29 @@ fn s13_devices_are_refused() {
             let mode = Mode::RUSR | Mode::WUSR | Mode::ROTH | Mode::WOTH;
             mknodat(CWD, &zero, FileType::CharacterDevice, mode, makedev(1, 5)).unwrap();
             assert_answered_at_once(world, "zero");
+        }
+    });
+}
+
+/// Every change asks for what is there already: a test that fails must not break the machine.
+#[test]
+fn s13_no_command_changes_the_devices_of_this_machine() {
+    as_each_user(|world| {
+        let ways = [
+            "chmod $(stat -c %a $d) $d",
+            "chown $(stat -c %u:%g $d) $d",
+            "touch -c -r $d $d",
+            "perl -e 'chmod((stat STDIN)[2] & 07777, *STDIN) or exit 1' < $d",
+        ];
+        let line = |device: &str, way: &str| format!("d={device}; echo x > $d; ({way}) && echo CHANGED");
+        let calls = DEVICES.iter().flat_map(|device| ways.iter().map(move |way| bash(&line(device, way))));
+        let after = world.run(&["--allow", "Bash"], main_agent(calls));
+        for answer in after.assert_completed().answers() {
+            assert!(answer.failed && !answer.text.contains("CHANGED"), "{answer:#?}");
+        }
+        let write = DEVICES.map(|device| bash(&format!("exec 3> {device} && test -c {device}")));
+        for answer in world.run(&["--allow", "Bash"], main_agent(write)).assert_completed().answers() {
+            answer.assert_done();
         }
     });
 }

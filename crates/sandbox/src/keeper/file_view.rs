@@ -5,6 +5,10 @@
 //! Then everything becomes read-only at once, and the copies are mounted over their places. So no mount flag set by the
 //! machine is ever dropped.
 
+mod hide;
+mod pins;
+mod protect;
+
 use std::ffi::CString;
 use std::fs::{self, DirBuilder, File, Permissions};
 use std::os::fd::{AsFd, OwnedFd};
@@ -16,11 +20,11 @@ use rustix::mount::{MountFlags, MoveMountFlags, mount, move_mount};
 use rustix::process::getuid;
 use rustix::system::uname;
 use rustix::thread::{CapabilitySet, UnshareFlags, capabilities};
+use sortie_mutant::is_out;
 
+use self::pins::Pins;
 use crate::keeper::mount::{BLANK, MountMode, copy_of, cover, place};
-use crate::keeper::pins::Pins;
 use crate::keeper::placeholder::Hold;
-use crate::keeper::{hide, protect};
 use crate::system::{self, MountAttributes};
 use crate::walls::plan::Plan;
 use crate::walls::report::{During, KeeperFailure};
@@ -50,7 +54,7 @@ pub(super) fn build(plan: &Plan, held: &mut Vec<Hold>) -> Result<(), KeeperFailu
     for path in &plan.writable {
         shown.push((path.as_path(), copy(path)?));
     }
-    let devices = DEVICES.iter().map(|device| copy(Path::new(device))).collect::<Result<Vec<_>, _>>()?;
+    let devices = DEVICES.iter().map(|device| copy_device(Path::new(device))).collect::<Result<Vec<_>, _>>()?;
     system::restrict_mounts(CWD, c"/", MountAttributes { read_only: true, no_devices: true })
         .during(|| "making everything read-only".to_owned())?;
     replace_temporary(plan)?;
@@ -71,6 +75,15 @@ pub(super) fn build(plan: &Plan, held: &mut Vec<Hold>) -> Result<(), KeeperFailu
 /// A detached copy of the mount tree at `path`.
 fn copy(path: &Path) -> Result<OwnedFd, KeeperFailure> {
     copy_of(&place(path)?, MountMode::AsItIs).during(|| format!("copying the mounts of {}", path.display()))
+}
+
+/// A read-only copy of a device node. The node can still be opened for writing, which changes nothing on a disk, but
+/// its mode, owner and times stay: it is the machine's own.
+fn copy_device(device: &Path) -> Result<OwnedFd, KeeperFailure> {
+    let tree = copy(device)?;
+    let attributes = MountAttributes { read_only: !is_out("device-nodes"), no_devices: false };
+    system::restrict_mounts(tree.as_fd(), c"", attributes).during(|| format!("protecting {}", device.display()))?;
+    Ok(tree)
 }
 
 fn replace_temporary(plan: &Plan) -> Result<(), KeeperFailure> {

@@ -16,6 +16,7 @@ use rustix::process::{
     wait,
 };
 
+use crate::keeper::broker::Handover;
 use crate::keeper::placeholder::Hold;
 use crate::keeper::{file_view, landlock, mount, privileges};
 use crate::system;
@@ -42,8 +43,8 @@ struct Started {
 }
 
 /// Main function of the keeper's child.
-pub(super) fn run(plan: &Plan, output: OwnedFd, outside: &Outside<'_>) -> ! {
-    let code = match start(plan, output, outside).and_then(|started| finish(started, outside)) {
+pub(super) fn run(plan: &Plan, output: OwnedFd, handover: Handover, outside: &Outside<'_>) -> ! {
+    let code = match start(plan, output, handover, outside).and_then(|started| finish(started, outside)) {
         Ok(()) => 0,
         Err(failure) => {
             // If nobody listens any more, nobody needs to know.
@@ -54,7 +55,7 @@ pub(super) fn run(plan: &Plan, output: OwnedFd, outside: &Outside<'_>) -> ! {
     system::exit(code)
 }
 
-fn start(plan: &Plan, output: OwnedFd, outside: &Outside<'_>) -> Result<Started, KeeperFailure> {
+fn start(plan: &Plan, output: OwnedFd, handover: Handover, outside: &Outside<'_>) -> Result<Started, KeeperFailure> {
     die_with(outside.keeper).during(|| "tying itself to the keeper".to_owned())?;
     let mut held = Vec::new();
     if plan.tier == Tier::Namespaces {
@@ -76,16 +77,28 @@ fn start(plan: &Plan, output: OwnedFd, outside: &Outside<'_>) -> Result<Started,
         landlock::restrict(plan)?;
     }
     if !plan.filter.is_empty() {
-        // Its errors have no source with more detail than the kernel's refusal.
-        let failed = |error| format!("installing the system-call filter ({error})");
-        seccompiler::apply_filter(&filter::unpack(&plan.filter))
-            .map_err(|error| KeeperFailure { step: failed(error), errno: Errno::INVAL })?;
+        filter_calls(plan, handover).during(|| "installing the system-call filter".to_owned())?;
     }
     let command = command(plan, output).during(|| format!("starting {}", plan.bash.display()))?;
     let keeper = outside.keeper.try_clone().during(|| "naming the keeper".to_owned())?;
     let started = Report::Started { keeper, listener: listener.map(OwnedFd::from) };
     started.send(outside.report.as_fd()).during(|| "reporting".to_owned())?;
     Ok(Started { command, held })
+}
+
+/// Installs the filter, and hands its told calls over to the keeper. Where that is impossible, because another program
+/// around this one is already told about calls, they are refused without a word.
+fn filter_calls(plan: &Plan, handover: Handover) -> io::Result<()> {
+    let program = filter::unpack(&plan.filter);
+    match system::install_filter(&program) {
+        Ok(listener) => handover.give(&listener),
+        Err(error) if is_elsewhere(&error) => system::install_silent_filter(&filter::untold(&program)),
+        Err(error) => Err(error),
+    }
+}
+
+fn is_elsewhere(error: &io::Error) -> bool {
+    matches!(Errno::from_io_error(error), Some(Errno::BUSY | Errno::INVAL))
 }
 
 /// Waits for the command, reports, and ends all it left running if that is in a namespace of its own.

@@ -7,14 +7,15 @@
 
 use std::ffi::{OsStr, OsString};
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{
     AtFlags, CWD, Dir, FileType, FlockOperation, Mode, OFlags, ResolveFlags, fchmod, flock, fstat, mkdirat, openat,
     openat2, statat, unlinkat,
 };
 use rustix::io::Errno;
-use rustix::process::umask;
+use rustix::process::{getuid, umask};
+use sortie_mutant::is_out;
 
 use crate::walls::plan::Plan;
 use crate::walls::report::{During, KeeperFailure};
@@ -85,14 +86,33 @@ impl Hold {
     }
 }
 
-/// Holds a place for every protected path that is missing.
-pub(super) fn hold_all(plan: &Plan) -> Result<Held, KeeperFailure> {
+/// Holds a place for every protected path that is missing. Where this user can create nothing, nothing has to be held:
+/// but a directory that belongs to the user is closed as a whole, since the command could open it.
+pub(super) fn hold_all(plan: &mut Plan) -> Result<Held, KeeperFailure> {
     let mut held = Held(Vec::new());
+    let mut closed = Vec::new();
     for path in &plan.protected {
         let Some((root, beneath)) = plan.exposed(path) else { continue };
-        held.0.extend(hold(root, beneath).during(|| format!("holding the place of {}", path.display()))?);
+        match hold(root, beneath) {
+            Err(Errno::ACCESS) if !is_out("closed-directories") => closed.extend(own_parent(root, beneath)),
+            Err(errno) if is_closed(errno) => {}
+            other => held.0.extend(other.during(|| format!("holding the place of {}", path.display()))?),
+        }
     }
+    plan.protected.extend(closed);
     Ok(held)
+}
+
+/// True if nothing can be created in a directory, by this user or on this disk.
+pub(super) fn is_closed(errno: Errno) -> bool {
+    matches!(errno, Errno::ROFS | Errno::ACCESS | Errno::PERM)
+}
+
+/// The directory of the first missing part of `beneath`, if this user owns it.
+fn own_parent(root: &Path, beneath: &Path) -> Option<PathBuf> {
+    let Missing { place, directory, .. } = missing(root, beneath).ok()??;
+    let is_own = fstat(&place.parent).ok()?.st_uid == getuid().as_raw();
+    is_own.then_some(directory)
 }
 
 /// Removes the placeholders held by the first process inside, which cannot do it itself: it sees them as mounts.
@@ -100,7 +120,7 @@ pub(super) fn take_away_all(plan: &Plan) {
     for path in &plan.protected {
         let Some((root, beneath)) = plan.exposed(path) else { continue };
         // If it cannot be checked, it is left to the next command.
-        if let Ok(Some(Missing { place, is_held: true })) = missing(root, beneath)
+        if let Ok(Some(Missing { place, is_held: true, .. })) = missing(root, beneath)
             && let Ok(Some(hold)) = take(place, false)
         {
             hold.release();
@@ -152,6 +172,8 @@ pub(super) fn hold(root: &Path, beneath: &Path) -> rustix::io::Result<Option<Hol
 /// The first missing part of a path, and whether a placeholder is already there.
 struct Missing {
     place: Place,
+    /// The path of the directory that it is missing in.
+    directory: PathBuf,
     is_held: bool,
 }
 
@@ -160,18 +182,20 @@ struct Missing {
 fn missing(root: &Path, beneath: &Path) -> rustix::io::Result<Option<Missing>> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mut parent = openat2(CWD, root, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)?;
+    let mut path = root.to_owned();
     for name in beneath {
         let is_held = match openat(&parent, name, flags, Mode::empty()) {
             Ok(directory) if is_placeholder(&directory)? => true,
             Ok(directory) => {
                 parent = directory;
+                path.push(name);
                 continue;
             }
             Err(Errno::NOENT) => false,
             Err(Errno::NOTDIR | Errno::LOOP) => return Ok(None),
             Err(errno) => return Err(errno),
         };
-        return Ok(Some(Missing { place: Place { parent, name: name.to_owned() }, is_held }));
+        return Ok(Some(Missing { place: Place { parent, name: name.to_owned() }, directory: path, is_held }));
     }
     Ok(None)
 }
@@ -260,8 +284,8 @@ mod tests {
 
     #[test]
     fn the_last_of_several_holders_removes_it() {
-        let (directory, plan) = workspace("gone");
-        let (first, second) = (hold_all(&plan).unwrap(), hold_all(&plan).unwrap());
+        let (directory, mut plan) = workspace("gone");
+        let (first, second) = (hold_all(&mut plan).unwrap(), hold_all(&mut plan).unwrap());
         drop(first);
         assert!(directory.path().join("gone").exists());
         drop(second);

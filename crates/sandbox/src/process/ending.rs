@@ -12,6 +12,8 @@ pub struct Ended {
     pub cpu: Duration,
     /// Peak memory of its largest process, in bytes.
     pub max_memory: u64,
+    /// Names of the system calls that the walls refused, sorted.
+    pub refused_calls: Vec<String>,
     pub output: OutputCount,
 }
 

@@ -60,8 +60,7 @@ impl Drop for ForkServer {
 /// Replaces the program's `main` in a fork server.
 #[expect(clippy::exit, reason = "this process has no other purpose")]
 pub(super) fn serve() -> ! {
-    let socket = system::standard_input();
-    let code = match system::close_inherited().and_then(|()| fork_on_demand(socket)) {
+    let code = match system::become_fork_server().and_then(fork_on_demand) {
         Ok(()) => 0,
         // The caller finds its descriptors closed.
         Err(_) => 1,

@@ -282,6 +282,7 @@ struct Ending {
     forced: Option<How>,
     cpu: Duration,
     max_memory: u64,
+    refused_calls: Vec<String>,
     /// The output has ended.
     silent: bool,
     /// Everything is gone.
@@ -293,6 +294,7 @@ impl Ending {
         match report {
             Some(Report::Exited { status }) => self.status = self.status.or(Some(*status)),
             Some(Report::Used { cpu, max_memory }) => (self.cpu, self.max_memory) = (*cpu, *max_memory),
+            Some(Report::Refused { calls }) => self.refused_calls.clone_from(calls),
             Some(Report::Started { .. } | Report::Failed(_)) => {}
             Some(Report::Over) | None => self.over = true,
         }
@@ -309,6 +311,7 @@ impl Ending {
             },
             None => self.forced.unwrap_or(How::Lost),
         };
-        Ended { how, cpu: self.cpu, max_memory: self.max_memory, output: output.finish() }
+        let Self { cpu, max_memory, refused_calls, .. } = self;
+        Ended { how, cpu, max_memory, refused_calls, output: output.finish() }
     }
 }

@@ -12,8 +12,12 @@ use rustix::thread::UnshareFlags;
 
 use crate::system::process::check;
 
+/// Leaves namespaces, not descriptors: those would be refused.
 pub(crate) fn unshare(flags: UnshareFlags) -> io::Result<()> {
-    // SAFETY: descriptors are not unshared, and there is one thread.
+    if flags.contains(UnshareFlags::FILES) {
+        return Err(io::ErrorKind::Unsupported.into());
+    }
+    // SAFETY: descriptors are not unshared.
     Ok(unsafe { rustix::thread::unshare_unsafe(flags) }?)
 }
 

@@ -11,7 +11,7 @@ use rustix::io::fcntl_dupfd_cloexec;
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, Signal, getpid, getppid, set_child_subreaper, set_parent_process_death_signal, setpgid};
 
-use crate::system::process::{exit, fork};
+use crate::system::process::{exit, fork_raw};
 use crate::system::service_keeper;
 
 /// A pipe: one end reports when the other is gone.
@@ -35,7 +35,8 @@ impl Lifeline {
 /// program is killed. A second process in the group waits for that. It is not a child that the command would have to
 /// wait for, and it ends with the group.
 pub(crate) fn end_group_with(command: &mut Command, lifeline: OwnedFd) {
-    let watched = move || match fork_raw() {
+    // SAFETY: the child only makes system calls on plain numbers.
+    let watched = move || match unsafe { fork_raw() } {
         -1 => Err(io::Error::last_os_error()),
         0 => exit(i32::from(!leave_watcher(&lifeline))),
         child => await_success(child),
@@ -52,8 +53,14 @@ pub(crate) fn keep_service(command: &mut Command, lifeline: OwnedFd) {
     let kept = move || {
         let keeper = getpid();
         set_child_subreaper(Some(keeper))?;
-        if let Some(service) = fork()? {
-            keep_alone(service, lifeline.as_fd());
+        // SAFETY: the child only makes system calls on plain numbers, and then executes the service.
+        match unsafe { fork_raw() } {
+            -1 => return Err(io::Error::last_os_error()),
+            0 => {}
+            service => match Pid::from_raw(service) {
+                Some(service) => keep_alone(service, lifeline.as_fd()),
+                None => exit(1),
+            },
         }
         // This is the service, about to execute its program.
         setpgid(None, None)?;
@@ -89,7 +96,8 @@ fn leave_watcher(lifeline: &OwnedFd) -> bool {
     if !close_all_but(lifeline) || unsafe { libc::getpgrp() != libc::getppid() } {
         return false;
     }
-    match fork_raw() {
+    // SAFETY: the child only makes system calls on plain numbers, and ends.
+    match unsafe { fork_raw() } {
         0 => watch(lifeline),
         child => child > 0,
     }
@@ -109,7 +117,8 @@ fn watch(lifeline: i32) -> ! {
     loop {
         // SAFETY: the byte outlives the call. A signal to the whole group interrupts it.
         let read = unsafe { libc::read(lifeline, (&raw mut byte).cast(), 1) };
-        if read == 0 || io::Error::last_os_error().raw_os_error() != Some(libc::EINTR) {
+        let is_interrupted = read < 0 && io::Error::last_os_error().raw_os_error() == Some(libc::EINTR);
+        if !is_interrupted {
             break;
         }
     }
@@ -128,9 +137,4 @@ fn await_success(child: i32) -> io::Result<()> {
         }
     }
     if status == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(libc::EAGAIN)) }
-}
-
-fn fork_raw() -> i32 {
-    // SAFETY: called where only system calls follow, in a forked process, which has only one thread.
-    unsafe { libc::fork() }
 }

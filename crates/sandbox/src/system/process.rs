@@ -6,15 +6,26 @@ use std::ffi::c_long;
 use std::io;
 use std::mem;
 use std::os::fd::{FromRawFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rustix::process::{Pid, Resource, Rlimit, setrlimit};
 
-/// Descriptor 0 of this process. To be called once, by a process that owns it.
-pub(crate) fn standard_input() -> OwnedFd {
+/// True from the moment this process is a fork server, in its children too.
+static IS_FORK_SERVER: AtomicBool = AtomicBool::new(false);
+
+/// Makes this process a fork server, once: closes everything from descriptor 3 on, and returns descriptor 0. Fails in a
+/// process with other threads, which could use them.
+pub(crate) fn become_fork_server() -> io::Result<OwnedFd> {
+    if std::fs::read_dir("/proc/self/task")?.count() != 1 || IS_FORK_SERVER.swap(true, Ordering::Relaxed) {
+        return Err(io::ErrorKind::Unsupported.into());
+    }
+    // SAFETY: the only thread is at the beginning of its work, once, and nothing in this process refers to the closed
+    // descriptors.
+    check(unsafe { libc::syscall(libc::SYS_close_range, 3, u32::MAX, 0) })?;
     // SAFETY: the fork server was started with it, and nothing else in it refers to it: it reads nothing through the
     // standard library.
-    unsafe { OwnedFd::from_raw_fd(0) }
+    Ok(unsafe { OwnedFd::from_raw_fd(0) })
 }
 
 /// Handling of ended children.
@@ -37,20 +48,27 @@ pub(crate) fn set_ended_children(ended: EndedChildren) -> io::Result<()> {
     if before == libc::SIG_ERR { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// Closes everything from descriptor 3 on.
-pub(crate) fn close_inherited() -> io::Result<()> {
-    // SAFETY: called before the fork server opens anything, so nothing in this process refers to the closed
-    // descriptors.
-    check(unsafe { libc::syscall(libc::SYS_close_range, 3, u32::MAX, 0) })
-}
-
-/// The child's id, or `None` in the child.
+/// The child's id, or `None` in the child. Only for fork servers and their children: elsewhere it is refused.
 pub(crate) fn fork() -> io::Result<Option<Pid>> {
-    // SAFETY: only fork servers and keepers fork, and they have one thread, so the child finds no lock held by another.
-    // A keeper forked from a process with more threads makes only system calls, and so does its child.
+    if !IS_FORK_SERVER.load(Ordering::Relaxed) {
+        return Err(io::ErrorKind::Unsupported.into());
+    }
+    // SAFETY: fork servers and keepers have one thread, so the child finds no lock held by another.
     let pid = unsafe { libc::fork() };
     check(c_long::from(pid))?;
     Ok(Pid::from_raw(pid))
+}
+
+/// Forks without the C library's handlers and locks, which in a process with threads another thread may hold. Returns
+/// like `fork`.
+///
+/// # Safety
+///
+/// The child may only make system calls on plain numbers, until it executes a program or ends.
+pub(super) unsafe fn fork_raw() -> i32 {
+    // SAFETY: without a stack of its own, the child continues on a copy of this one. The other arguments are unused.
+    let pid = unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) };
+    i32::try_from(pid).unwrap_or(-1)
 }
 
 /// Ends a forked process without the program's exit handlers, which are the parent's to run.
@@ -88,7 +106,8 @@ pub(crate) fn end_by(signal: i32) -> ! {
     // SAFETY: the default action is no code of ours.
     unsafe {
         libc::signal(signal, libc::SIG_DFL);
-        libc::raise(signal);
+        // Not `raise`: after a raw fork, the C library has another thread's number.
+        libc::kill(libc::getpid(), signal);
     }
     exit(1)
 }

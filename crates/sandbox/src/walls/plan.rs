@@ -58,7 +58,7 @@ impl Plan {
             bash: bash().ok_or(SpawnError::NoBash)?,
             command: shell.command.into(),
             environment: shell.environment.variables().map(|(name, value)| (name.into(), value.into())).collect(),
-            filter: if tier == Tier::None { Vec::new() } else { filter::program(walls.network)? },
+            filter: filter::program(tier, walls.network)?,
             root,
             writable,
         })

@@ -26,6 +26,8 @@ pub(crate) enum Report {
     Exited { status: i32 },
     /// Resources used by it and everything it started.
     Used { cpu: Duration, max_memory: u64 },
+    /// Names of the system calls that it was refused.
+    Refused { calls: Vec<String> },
     /// Everything it started has ended, and everything created for it is removed.
     Over,
 }
@@ -76,6 +78,10 @@ impl Report {
                 writer.number(*max_memory);
             }
             Self::Over => writer.number(4),
+            Self::Refused { calls } => {
+                writer.number(5);
+                writer.list(calls, |writer, call| writer.string(call));
+            }
         }
         let bytes = writer.into_bytes();
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
@@ -123,6 +129,7 @@ impl Report {
             2 => Self::Exited { status: u32::try_from(reader.number()?).ok()?.cast_signed() },
             3 => Self::Used { cpu: Duration::from_micros(reader.number()?), max_memory: reader.number()? },
             4 => Self::Over,
+            5 => Self::Refused { calls: reader.list(|reader| reader.string()?.into_string().ok())? },
             _ => return None,
         })
     }

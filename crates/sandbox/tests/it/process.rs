@@ -1,6 +1,7 @@
 //! Hostile commands against the walls: each wall has a test that fails without it. All of them run as root and as a
 //! user without privileges; they fail on a kernel that lacks something.
 
+mod attributes;
 mod cell;
 mod environment;
 mod exhaustion;

@@ -43,6 +43,8 @@ pub(crate) struct FinishedCommand {
     pub(crate) changed: Vec<PathBuf>,
     /// Further notes.
     pub(crate) notes: Vec<String>,
+    /// Names of the system calls that its walls refused.
+    pub(crate) refused_calls: Vec<String>,
     /// A description of its walls, if there were any.
     pub(crate) hint: Option<WallsHint>,
 }
@@ -103,7 +105,7 @@ impl FinishedCommand {
     /// Adds a last note about the walls, if they may have made it fail.
     pub(crate) fn note_walls(&self, answer: &mut Answer, shown: &str) {
         if let (How::Exited { code: 1.. }, Some(hint)) = (self.how, &self.hint) {
-            hint.words(shown).into_iter().for_each(|words| answer.note(words));
+            hint.words(shown, &self.refused_calls).into_iter().for_each(|words| answer.note(words));
         }
     }
 

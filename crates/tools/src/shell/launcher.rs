@@ -211,11 +211,11 @@ impl Started {
     pub(super) fn finish(self, show: &mut dyn FnMut(&[u8])) -> FinishedCommand {
         let Self { launcher, order, running, watch, proxy, mut notes, hint, _stopping } = self;
         let caps = OutputCaps { unspilled: order.unspilled, spill: Some(&launcher.spill) };
-        let (how, mut output) = match running.finish(caps, show) {
-            Ok(Ended { how, output, .. }) => (how, output),
+        let (how, mut output, refused_calls) = match running.finish(caps, show) {
+            Ok(Ended { how, output, refused_calls, .. }) => (how, output, refused_calls),
             Err(error) => {
                 notes.push(format!("could not wait for its end: {error}"));
-                (How::Lost, OutputCount::default())
+                (How::Lost, OutputCount::default(), Vec::new())
             }
         };
         redact_output::redact(&mut output, &launcher.spill, &launcher.redactor);
@@ -226,7 +226,7 @@ impl Started {
         for notice in notices {
             launcher.notice(notice);
         }
-        FinishedCommand { how, output, time: order.time, changed, notes, hint }
+        FinishedCommand { how, output, time: order.time, changed, notes, refused_calls, hint }
     }
 }
 

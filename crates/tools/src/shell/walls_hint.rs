@@ -48,8 +48,8 @@ impl WallsHint {
         Some(Self { files: parts.join("; "), network: walls.network })
     }
 
-    /// Returns the hint if an output suggests that the walls are the cause.
-    pub(super) fn words(&self, said: &str) -> Option<String> {
+    /// Returns the hint if an output suggests that the walls are the cause, or if they refused system calls.
+    pub(super) fn words(&self, said: &str, refused_calls: &[String]) -> Option<String> {
         let has = |words: &[&str]| words.iter().any(|words| said.contains(words));
         let files = has(&ABOUT_FILES).then_some(self.files.as_str());
         let network = match self.network {
@@ -57,7 +57,9 @@ impl WallsHint {
             Network::Proxy { .. } if has(&ABOUT_NETWORK) => Some("hosts are reached through a proxy, by rule"),
             _ => None,
         };
-        let parts: Vec<&str> = files.into_iter().chain(network).collect();
+        let calls = (!refused_calls.is_empty())
+            .then(|| format!("no command may make these system calls: {}", listed(refused_calls.iter().cloned())));
+        let parts: Vec<&str> = files.into_iter().chain(network).chain(calls.as_deref()).collect();
         (!parts.is_empty()).then(|| format!("walls: {}", parts.join("; ")))
     }
 }
@@ -78,7 +80,7 @@ mod tests {
     }
 
     fn words(walls: &Walls, said: &str) -> Option<String> {
-        WallsHint::new(Tier::Namespaces, walls, Some("agent reader".to_owned())).unwrap().words(said)
+        WallsHint::new(Tier::Namespaces, walls, Some("agent reader".to_owned())).unwrap().words(said, &[])
     }
 
     #[test]
@@ -90,6 +92,14 @@ mod tests {
         assert_eq!(words(&walls, "curl: Network is unreachable").as_deref(), Some("walls: no network"));
         let both = format!("{files}; no network");
         assert_eq!(words(&walls, "Operation not permitted"), Some(both));
+    }
+
+    #[test]
+    fn refused_system_calls_are_named_whatever_the_program_says() {
+        let hint = WallsHint::new(Tier::Namespaces, &walls(&[""], &[], Network::All), None).unwrap();
+        let calls = ["ptrace", "unshare"].map(str::to_owned);
+        let expected = "walls: no command may make these system calls: ptrace, unshare";
+        assert_eq!(hint.words("strace: it did not work", &calls).as_deref(), Some(expected));
     }
 
     #[test]

@@ -14,6 +14,8 @@ pub(super) struct Mutant {
 pub(super) enum Suite {
     /// The built program against a hostile model.
     Escape,
+    /// Hostile commands against the walls.
+    Sandbox,
     /// The tools' own tests.
     Tools,
     /// Bytes on a socket against the server over HTTP.
@@ -21,12 +23,13 @@ pub(super) enum Suite {
 }
 
 impl Suite {
-    pub(super) const ALL: [Self; 3] = [Self::Escape, Self::Tools, Self::Mcp];
+    pub(super) const ALL: [Self; 4] = [Self::Escape, Self::Sandbox, Self::Tools, Self::Mcp];
 
     /// The package, and its test binary.
     pub(super) fn target(self) -> (&'static str, &'static str) {
         match self {
             Self::Escape => ("sortie", "escape"),
+            Self::Sandbox => ("sortie-sandbox", "it"),
             Self::Tools => ("sortie-tools", "it"),
             Self::Mcp => ("sortie-mcp", "it"),
         }
@@ -35,6 +38,10 @@ impl Suite {
 
 const fn escape(guard: &'static str, test: &'static str) -> Mutant {
     Mutant { guard, suite: Suite::Escape, test }
+}
+
+const fn sandbox(guard: &'static str, test: &'static str) -> Mutant {
+    Mutant { guard, suite: Suite::Sandbox, test }
 }
 
 const fn mcp(guard: &'static str, test: &'static str) -> Mutant {
@@ -65,6 +72,11 @@ pub(super) const MUTANTS: &[Mutant] = &[
     escape("judged-writes", "shell::lines::s23_writes_of_a_command_are_judged_as_edits"),
     // Commands in their walls.
     escape("wall-names", "shell::protected::s42_no_command_changes_settings_agent_files_or_editor_tasks"),
+    sandbox("brokered-attributes", "process::attributes::mode_and_times_of_files_outside_stay_whatever_names_them"),
+    sandbox("allowed-calls", "process::kernel::calls_on_no_list_do_not_exist"),
+    sandbox("lasting-objects", "process::kernel::no_queue_segment_or_semaphore_outlives_a_command"),
+    escape("device-nodes", "special::s13_no_command_changes_the_devices_of_this_machine"),
+    escape("closed-directories", "shell::directory::s40_a_command_runs_in_a_closed_directory_and_plants_nothing_there"),
     escape("taken-away", "shell::repository::s35_no_command_writes_files_that_git_would_run"),
     escape("told-names", "shell::protected::s40_a_new_protected_name_is_always_reported"),
     escape("readers-shell", "shell::readers::s60_the_shell_of_an_agent_that_only_reads_writes_nothing"),

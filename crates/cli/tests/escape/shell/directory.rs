@@ -1,10 +1,14 @@
 //! Working directory of commands, and files that they leave for later ones.
 
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
 use serde_json::json;
 
 use super::{BYPASS, bash};
 use crate::aftermath::assert_all_failed;
 use crate::calls::{WRITTEN, call, every_look, main_agent, main_agent_in_turns, write};
+use crate::resources::on_a_disk;
 use crate::world::as_each_user;
 
 fn bash_in(directory: &str, line: &str) -> sortie_testkit::ScriptedPart {
@@ -73,5 +77,52 @@ fn s43_changing_the_directory_opens_nothing() {
         let after = world.run(BYPASS, main_agent(lines.iter().map(|line| bash(line))));
         assert_all_failed(&after.assert_completed().answers(), "");
         assert!(!world.path("home/new.txt").exists());
+    });
+}
+
+/// Looks around, and tries to plant a protected name wherever that may be possible.
+fn looks_and_plants() -> [sortie_testkit::ScriptedPart; 3] {
+    [
+        bash("ls > /dev/null && cat src/main.rs && git --version > /dev/null"),
+        bash("chmod u+w .; g=sortie; mkdir -p .$g && echo hostile > .$g/config.toml && echo PLANTED"),
+        bash("chmod u+w . .git; g=git; mkdir -p .$g/hooks && echo hostile > .$g/hooks/pre-commit && echo PLANTED"),
+    ]
+}
+
+#[test]
+fn s40_a_command_runs_in_a_closed_directory_and_plants_nothing_there() {
+    as_each_user(|world| {
+        let close = |mode| fs::set_permissions(world.path("workspace"), fs::Permissions::from_mode(mode)).unwrap();
+        close(0o555);
+        let after = world.run(BYPASS, main_agent_in_turns(looks_and_plants().map(|call| vec![call])));
+        close(0o755);
+        let answers = after.assert_completed().answers();
+        answers[0].assert_done();
+        assert!(answers[1..].iter().all(|answer| !answer.text.contains("PLANTED")), "{answers:#?}");
+        assert!(!world.path("workspace/.sortie").exists() && !world.path("workspace/.git/hooks").exists());
+    });
+}
+
+#[test]
+fn s40_a_command_runs_on_a_read_only_disk() {
+    const MOUNT: &str =
+        "mount --bind \"$PWD\" \"$PWD\" && mount -o remount,bind,ro \"$PWD\" && cd \"$PWD\" && exec \"$@\"";
+    as_each_user(|world| {
+        let script = main_agent_in_turns(looks_and_plants().map(|call| vec![call]));
+        let after = world.run_under(&on_a_disk(world, MOUNT), BYPASS, script);
+        let answers = after.assert_completed().answers();
+        answers[0].assert_done();
+        assert!(answers[1..].iter().all(|answer| answer.failed), "{answers:#?}");
+    });
+}
+
+#[test]
+fn s40_a_command_runs_in_a_directory_of_somebody_else() {
+    as_each_user(|world| {
+        // Root may write everywhere, and must not try here.
+        if world.uid() != 0 {
+            let after = world.run(&[BYPASS, &["--cwd", "/usr"]].concat(), main_agent([bash("ls bin | wc -l")]));
+            after.assert_completed().answer_of("main").assert_done();
+        }
     });
 }

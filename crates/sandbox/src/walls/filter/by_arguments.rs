@@ -6,7 +6,8 @@ use libc::c_long;
 use seccompiler::{BackendError, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompRule};
 use sortie_mutant::is_out;
 
-use crate::walls::Network;
+use crate::walls::filter::known_calls::SYS_FCHMODAT2;
+use crate::walls::{Network, Tier};
 
 /// By system call: it is refused if one of its rules matches.
 type Rules = BTreeMap<c_long, Vec<SeccompRule>>;
@@ -34,8 +35,8 @@ const PRIVILEGE_BITS: [u64; 2] = [0o4000, 0o2000];
 /// Open flags that create a file, so that its mode counts. The second creates a file without a name.
 const MAKING_FLAGS: [i32; 2] = [libc::O_CREAT, libc::O_TMPFILE & !libc::O_DIRECTORY];
 
-/// The number is the same on all architectures, but not named on all.
-const SYS_FCHMODAT2: c_long = 452;
+/// Requests that set flags, versions or projects of any file that can be read. Landlock knows them only for devices.
+const ATTRIBUTE_REQUESTS: [u64; 5] = [0x4008_6602, 0x4004_6602, 0x4008_7602, 0x4004_7602, 0x401c_5820];
 
 /// Calls that set a file's mode, and the index of the mode among their arguments.
 const MODES: &[(c_long, u8)] = &[
@@ -59,12 +60,13 @@ const OPENS: &[(c_long, u8, u8)] = &[
 ];
 
 /// Without `socket` if it is always refused.
-pub(super) fn rules(network: Network) -> Result<Rules, BackendError> {
+pub(super) fn rules(tier: Tier, network: Network) -> Result<Rules, BackendError> {
     let mut rules = Rules::new();
     let flags = NAMESPACE_FLAGS.map(|flag| u64::from(flag.cast_unsigned()));
     rules.insert(libc::SYS_clone, each(flags.map(|flag| rule([has(0, flag)])))?);
-    let requests = TERMINAL_REQUESTS.map(|request| rule([condition(1, SeccompCmpOp::Eq, request)]));
-    rules.insert(libc::SYS_ioctl, each(requests)?);
+    let of_files = if tier == Tier::Landlock { &ATTRIBUTE_REQUESTS[..] } else { &[] };
+    let requests = TERMINAL_REQUESTS.iter().chain(of_files);
+    rules.insert(libc::SYS_ioctl, each(requests.map(|request| rule([condition(1, SeccompCmpOp::Eq, *request)])))?);
     // A command may not limit another process of the user, above all its keeper. Pid 0 means itself.
     rules.insert(libc::SYS_prlimit64, each([rule([condition(0, SeccompCmpOp::Ne, 0)])])?);
     // A datagram socket pair can be redirected to any other socket; permanently connected pairs cannot.

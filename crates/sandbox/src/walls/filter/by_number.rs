@@ -2,81 +2,56 @@
 //! the rest.
 //!
 //! On installation, the kernel tries a filter on each of its system calls. So the numbers are searched by bisection,
-//! and most calls are allowed here: a linear search would take longer than all other walls together.
+//! and most calls are decided here: a linear search would take longer than all other walls together.
 
-use libc::c_long;
+use std::collections::BTreeMap;
+
 use seccompiler::sock_filter;
 
-const LOAD: u16 = 0x20;
-const JUMP: u16 = 0x05;
-const JUMP_IF_EQUAL: u16 = 0x15;
-const JUMP_IF_AT_LEAST: u16 = 0x35;
-const RETURN: u16 = 0x06;
-
-/// Returns an error number instead of making the call.
-const ERROR: u32 = 0x0005_0000;
-const ALLOW: u32 = 0x7fff_0000;
+use crate::walls::filter::instructions::{ABSENT, ALLOW, JUMP, JUMP_IF_AT_LEAST, JUMP_IF_EQUAL, LOAD, RETURN, TELL};
 
 /// Offsets of a call's number and interface in the kernel's data.
 const NUMBER: u32 = 0;
 const INTERFACE: u32 = 4;
 
-/// First call of the x32 interface on x86-64. No rule knows the numbers from here on, so all of them are refused as
-/// absent.
+/// First call of the x32 interface on x86-64. No rule knows the numbers from here on, so all of them are absent.
 const X32: u32 = 0x4000_0000;
 
-/// Their arguments cannot be inspected, so they are reported as absent. The C library manages without the first, and
-/// programs that use the second cope with kernels that lack it.
-const ABSENT: [u32; 2] = [libc::SYS_clone3 as u32, libc::SYS_openat2 as u32];
-
-/// Up to so many numbers are compared one after the other.
-const FEW: usize = 3;
-
-/// A step of the search. Its three outcomes follow the last step: refuse, allow, and the rest.
-enum Step {
-    /// Skips `skipped` steps if the number is at least this.
-    AtLeast {
-        number: u32,
-        skipped: u8,
-    },
-    Refuse {
-        number: u32,
-    },
-    FallThrough {
-        number: u32,
-    },
+/// Decision about a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verdict {
     Allow,
+    /// The keeper is told, and answers for the kernel.
+    Tell,
+    /// Reported as not implemented.
+    Absent,
+    /// Decided by the rest, which looks at the arguments.
+    Rest,
 }
 
-/// Refuses `refused`, lets `by_arguments` fall through, and allows everything else. Reports absent calls and all of x32
-/// as not implemented. Calls by a foreign interface fall through.
-pub(super) fn program(refused: &[c_long], by_arguments: &[c_long]) -> Vec<sock_filter> {
-    let steps = search(&known(refused, by_arguments));
-    let to_the_rest = ABSENT.len() + steps.len() + 6;
+/// The calls from one number up to the next segment, with the same verdict.
+#[derive(Debug, Clone, Copy)]
+struct Segment {
+    first: u32,
+    verdict: Verdict,
+}
+
+/// Decides the calls with a verdict; all others, and all of x32, are absent. Calls by a foreign interface fall through.
+pub(super) fn program(verdicts: &BTreeMap<u32, Verdict>) -> Vec<sock_filter> {
+    let search = search(&segments(verdicts));
     let mut program = vec![
         instruction(LOAD, 0, 0, INTERFACE),
         instruction(JUMP_IF_EQUAL, 1, 0, own_interface()),
-        instruction(JUMP, 0, 0, to_the_rest as u32),
+        instruction(JUMP, 0, 0, search.len() as u32 + 3),
         instruction(LOAD, 0, 0, NUMBER),
-        instruction(JUMP_IF_AT_LEAST, ABSENT.len() as u8 + 1, 0, X32),
+        instruction(JUMP_IF_AT_LEAST, 0, 1, X32),
+        instruction(RETURN, 0, 0, ABSENT),
     ];
-    program.extend(ABSENT.iter().enumerate().map(|(at, absent)| {
-        let behind = ABSENT.len() - at;
-        instruction(JUMP_IF_EQUAL, behind as u8, 0, *absent)
+    let length = search.len();
+    program.extend(search.into_iter().enumerate().map(|(at, step)| match step {
+        Step::Fixed(instruction) => instruction,
+        Step::Rest => instruction(JUMP, 0, 0, (length - 1 - at) as u32),
     }));
-    program.push(instruction(JUMP, 0, 0, 1));
-    program.push(instruction(RETURN, 0, 0, ERROR | libc::ENOSYS.cast_unsigned()));
-    program.extend(steps.iter().enumerate().map(|(at, step)| {
-        let behind = steps.len() - 1 - at;
-        match *step {
-            Step::AtLeast { number, skipped } => instruction(JUMP_IF_AT_LEAST, skipped, 0, number),
-            Step::Refuse { number } => instruction(JUMP_IF_EQUAL, behind as u8, 0, number),
-            Step::FallThrough { number } => instruction(JUMP_IF_EQUAL, behind as u8 + 2, 0, number),
-            Step::Allow => instruction(JUMP, 0, 0, behind as u32 + 1),
-        }
-    }));
-    program.push(instruction(RETURN, 0, 0, ERROR | libc::EPERM.cast_unsigned()));
-    program.push(instruction(RETURN, 0, 0, ALLOW));
     program
 }
 
@@ -91,26 +66,50 @@ fn own_interface() -> u32 {
     }
 }
 
-/// All numbers that are not simply allowed, sorted, and whether each is refused.
-fn known(refused: &[c_long], by_arguments: &[c_long]) -> Vec<(u32, bool)> {
-    let number = |number: &c_long| u32::try_from(*number).ok();
-    let refused = refused.iter().filter_map(number).map(|number| (number, true));
-    let mut known: Vec<(u32, bool)> =
-        refused.chain(by_arguments.iter().filter_map(number).map(|number| (number, false))).collect();
-    known.sort_unstable();
-    known
+/// All numbers in order, without gaps.
+fn segments(verdicts: &BTreeMap<u32, Verdict>) -> Vec<Segment> {
+    let mut segments = vec![Segment { first: 0, verdict: Verdict::Absent }];
+    let mut begin = |first: u32, verdict: Verdict| match segments.last_mut() {
+        Some(last) if last.verdict == verdict => {}
+        Some(last) if last.first == first => last.verdict = verdict,
+        _ => segments.push(Segment { first, verdict }),
+    };
+    for (&number, &verdict) in verdicts {
+        begin(number, verdict);
+        begin(number + 1, verdicts.get(&(number + 1)).copied().unwrap_or(Verdict::Absent));
+    }
+    segments
 }
 
-fn search(known: &[(u32, bool)]) -> Vec<Step> {
-    if known.len() <= FEW {
-        let step = |&(number, is_refused): &(u32, bool)| {
-            if is_refused { Step::Refuse { number } } else { Step::FallThrough { number } }
+/// A step of the search.
+enum Step {
+    Fixed(sock_filter),
+    /// Jumps behind the last step.
+    Rest,
+}
+
+fn search(segments: &[Segment]) -> Vec<Step> {
+    if let [Segment { verdict, .. }] = segments {
+        let answer = |answer| vec![Step::Fixed(instruction(RETURN, 0, 0, answer))];
+        return match verdict {
+            Verdict::Allow => answer(ALLOW),
+            Verdict::Tell => answer(TELL),
+            Verdict::Absent => answer(ABSENT),
+            Verdict::Rest => vec![Step::Rest],
         };
-        return known.iter().map(step).chain([Step::Allow]).collect();
     }
-    let (lower, upper) = known.split_at(known.len() / 2);
-    let mut steps = search(lower);
-    steps.insert(0, Step::AtLeast { number: upper[0].0, skipped: steps.len() as u8 });
+    let (lower, upper) = segments.split_at(segments.len() / 2);
+    let first = upper.first().map_or(0, |segment| segment.first);
+    let lower = search(lower);
+    let mut steps = match u8::try_from(lower.len()) {
+        Ok(skipped) => vec![instruction(JUMP_IF_AT_LEAST, skipped, 0, first)],
+        // Too far for a jump with a condition.
+        Err(_) => vec![instruction(JUMP_IF_AT_LEAST, 0, 1, first), instruction(JUMP, 0, 0, lower.len() as u32)],
+    }
+    .into_iter()
+    .map(Step::Fixed)
+    .collect::<Vec<_>>();
+    steps.extend(lower);
     steps.extend(search(upper));
     steps
 }
@@ -123,7 +122,7 @@ fn instruction(code: u16, jt: u8, jf: u8, k: u32) -> sock_filter {
 mod tests {
     use super::*;
 
-    /// The program's verdict on a call of an interface; `None` if the call falls through.
+    /// The program's answer to a call of an interface; `None` if the call falls through.
     fn answer(program: &[sock_filter], interface: u32, number: u32) -> Option<u32> {
         let (mut at, mut loaded) = (0, 0);
         while let Some(instruction) = program.get(at) {
@@ -142,26 +141,25 @@ mod tests {
     }
 
     #[test]
-    fn exactly_the_refused_calls_are_refused_and_those_with_rules_fall_through() {
-        const REFUSED: u32 = ERROR | libc::EPERM as u32;
-        const NO_SUCH: u32 = ERROR | libc::ENOSYS as u32;
+    fn each_call_gets_its_verdict_and_every_other_call_is_absent() {
+        const ALL: [Verdict; 4] = [Verdict::Allow, Verdict::Tell, Verdict::Absent, Verdict::Rest];
         let own = own_interface();
-        for count in 0..80 {
-            let refused: Vec<c_long> = (0..count).map(|number| number * 7 % 601).collect();
-            let by_arguments: Vec<c_long> = (0..count / 8).map(|number| number * 61 % 601 + 1000).collect();
-            let program = program(&refused, &by_arguments);
-            for number in (0..1700).filter(|number| ![libc::SYS_clone3, libc::SYS_openat2].contains(number)) {
-                let expected = match number {
-                    number if refused.contains(&number) => Some(REFUSED),
-                    number if by_arguments.contains(&number) => None,
-                    _ => Some(ALLOW),
+        for count in [0_u32, 1, 2, 3, 7, 80, 400, 1000] {
+            let verdicts: BTreeMap<u32, Verdict> =
+                (0..count).map(|number| (number * 7 % 1201, ALL[(number % 5 % 4) as usize])).collect();
+            let program = program(&verdicts);
+            for number in 0..1300 {
+                let expected = match verdicts.get(&number).unwrap_or(&Verdict::Absent) {
+                    Verdict::Allow => Some(ALLOW),
+                    Verdict::Tell => Some(TELL),
+                    Verdict::Absent => Some(ABSENT),
+                    Verdict::Rest => None,
                 };
-                let number = number.try_into().unwrap();
                 assert_eq!(answer(&program, own, number), expected, "{number} of {count}");
                 assert_eq!(answer(&program, own ^ 1, number), None, "of another interface");
             }
-            for absent in ABSENT.into_iter().chain([X32, X32 + 41, u32::MAX]) {
-                assert_eq!(answer(&program, own, absent), Some(NO_SUCH));
+            for absent in [X32, X32 + 41, u32::MAX] {
+                assert_eq!(answer(&program, own, absent), Some(ABSENT));
             }
         }
     }

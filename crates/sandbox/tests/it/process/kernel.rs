@@ -1,5 +1,6 @@
 //! System calls that no command may make, and privileges that no command has.
 
+use std::fs;
 use std::process::{Child, Command};
 
 use sortie_sandbox::process::{How, Tier, probe};
@@ -88,6 +89,32 @@ fn calls_that_cannot_be_inspected_do_not_exist() {
             assert_eq!(cell.call(0x4000_0000 + 41, "2, 1, 0"), libc::ENOSYS);
         }
     }
+}
+
+/// Calls of recent kernels that no list has: about mounts, security modules, and attributes of files.
+#[test]
+fn calls_on_no_list_do_not_exist() {
+    for tier in WALLED {
+        let cell = Cell::new(tier);
+        for number in [457, 458, 459, 468, 469, 999] {
+            assert_eq!(cell.call(number, "0, 0, 0, 0, 0"), libc::ENOSYS, "{tier:?} {number}");
+        }
+    }
+}
+
+#[test]
+fn no_queue_segment_or_semaphore_outlives_a_command() {
+    let make = "perl -e '$k = 4242; $r = (defined msgget($k, 01600)) + (defined shmget($k, 9, 01600)) \
+                + (defined semget($k, 1, 01600)); print $r'";
+    let left = || ["msg", "shm", "sem"].map(|kind| fs::read_to_string(format!("/proc/sysvipc/{kind}")).unwrap());
+    let before = left();
+    assert_eq!(Cell::new(Tier::Namespaces).run(make), "3", "they are the command's own");
+    assert_eq!(Cell::new(Tier::Landlock).run(make), "0");
+    for tier in WALLED {
+        Cell::new(tier)
+            .end("python3 -c 'import ctypes; ctypes.CDLL(\"librt.so.1\").mq_open(b\"/sortie\", 66, 384, 0)'");
+    }
+    assert_eq!(left(), before);
 }
 
 #[test]

@@ -204,3 +204,23 @@ fn the_git_file_of_a_worktree_is_protected() {
         assert_eq!(text_of(&cell.path(".git")), "gitdir: /elsewhere");
     }
 }
+
+#[test]
+fn a_command_runs_in_a_directory_that_is_closed_and_cannot_open_it_for_a_protected_name() {
+    for tier in WALLED {
+        let mut cell = Cell::new(tier);
+        cell.put("sub/file", "as it was");
+        cell.protect(".sortie");
+        cell.protect("sub/.git/hooks");
+        let close = |path: &str, mode| fs::set_permissions(cell.path(path), fs::Permissions::from_mode(mode)).unwrap();
+        close("sub", 0o555);
+        close("", 0o555);
+        assert_eq!(cell.run("cat sub/file"), "as it was");
+        for command in ["chmod 755 . && mkdir .sortie/x", "chmod 755 sub && mkdir -p sub/.git/hooks/x"] {
+            cell.fail(command);
+        }
+        assert!(!cell.path(".sortie").exists() && !cell.path("sub/.git").exists(), "{tier:?}");
+        close("", 0o755);
+        close("sub", 0o755);
+    }
+}

@@ -1,6 +1,7 @@
 //! Trials of walls: each runs a command that would get through a missing wall.
 
 use std::fs::{self, File};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -89,16 +90,20 @@ fn system_calls(yard: &TrialDirectory<'_>, tier: Tier) -> Verdict {
     })
 }
 
-/// Nothing outside the workspace can be written.
+/// Nothing outside the workspace can be written, not even the mode of a file.
 pub(super) fn files(yard: &TrialDirectory<'_>, tier: Tier) -> Verdict {
     let (outside, beside) = (&yard.outside, yard.outside.with_extension("new"));
-    let command =
-        format!("echo changed > '{}'; echo new > '{}'; echo inside > inside", outside.display(), beside.display());
+    let command = format!(
+        "echo changed > '{0}'; chmod 751 '{0}'; echo new > '{1}'; echo inside > inside",
+        outside.display(),
+        beside.display()
+    );
     on_output(yard, tier, &command, |output| {
         if !yard.root.join("inside").exists() {
             return Verdict::Untried(format!("nothing can be written in the workspace either: {output}"));
         }
-        if fs::read_to_string(outside).is_ok_and(|text| text == AS_IT_WAS) && !beside.exists() {
+        let has_its_mode = outside.metadata().is_ok_and(|found| found.permissions().mode() & 0o777 != 0o751);
+        if has_its_mode && fs::read_to_string(outside).is_ok_and(|text| text == AS_IT_WAS) && !beside.exists() {
             Verdict::Stands("nothing outside the workspace can be written")
         } else {
             Verdict::Falls("a command wrote outside the workspace")

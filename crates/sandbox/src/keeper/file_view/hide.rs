@@ -9,8 +9,8 @@ use rustix::fs::{FileType, fstat};
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, mount};
 
+use crate::keeper::file_view::pins::Pins;
 use crate::keeper::mount::{MountMode, cover_with_blank, try_place};
-use crate::keeper::pins::Pins;
 use crate::keeper::placeholder::{ATTEMPTS, is_change};
 use crate::walls::plan::Plan;
 use crate::walls::report::{During, KeeperFailure};

@@ -7,11 +7,10 @@ use std::path::Path;
 
 use rustix::fd::OwnedFd;
 use rustix::fs::{FileType, fstat};
-use rustix::io::Errno;
 
+use crate::keeper::file_view::pins::Pins;
 use crate::keeper::mount::{MountMode, copy_of, cover, cover_with_blank, place};
-use crate::keeper::pins::Pins;
-use crate::keeper::placeholder::{self, ATTEMPTS, Hold, is_change, is_placeholder};
+use crate::keeper::placeholder::{self, ATTEMPTS, Hold, is_change, is_closed, is_placeholder};
 use crate::walls::plan::Plan;
 use crate::walls::report::{During, KeeperFailure};
 
@@ -36,8 +35,8 @@ fn protect(root: &Path, beneath: &Path, pins: &mut Pins, held: &mut Vec<Hold>) -
         let path = root.join(beneath);
         pins.forget(&path);
         match placeholder::hold(root, beneath) {
-            // It lies in a hidden directory, or on a read-only disk: nothing can be created there.
-            Err(Errno::ROFS) => return Ok(()),
+            // It lies in a hidden directory, or on a read-only disk, or in a directory that others own.
+            Err(errno) if is_closed(errno) => return Ok(()),
             other => held.extend(other.during(|| format!("holding the place of {}", path.display()))?),
         }
     }

@@ -1,0 +1,128 @@
+//! Answers the system calls that the filter tells about, while a command runs.
+//!
+//! Known dangers are refused, and their names kept for the report. Where Landlock is the only wall around files, the
+//! broker makes changes of mode and times itself, in writable places alone: Landlock does not cover them, and a filter
+//! sees no paths.
+
+mod attribute_change;
+mod caller;
+
+use std::collections::BTreeSet;
+use std::io::{self, IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use rustix::io::Errno;
+use rustix::net::{
+    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
+    SendFlags, SocketFlags, SocketType, recvmsg, sendmsg, socketpair,
+};
+
+use self::attribute_change::{Denial, change};
+use crate::system::{self, ToldCall};
+use crate::walls::Tier;
+use crate::walls::filter;
+use crate::walls::plan::Plan;
+
+/// The broker of one command.
+pub(super) struct Broker {
+    source: Source,
+    refused: BTreeSet<&'static str>,
+}
+
+/// Origin of told calls.
+enum Source {
+    /// Will bring the listener.
+    Handover(OwnedFd),
+    Listener(OwnedFd),
+    /// Nobody is left who could call.
+    None,
+}
+
+/// The end of a handover that the first process inside has.
+pub(super) struct Handover(OwnedFd);
+
+impl Broker {
+    pub(super) fn new() -> io::Result<(Self, Handover)> {
+        let (own, inside) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
+        Ok((Self { source: Source::Handover(own), refused: BTreeSet::new() }, Handover(inside)))
+    }
+
+    /// Readable when there is something to do.
+    pub(super) fn as_fd(&self) -> Option<BorrowedFd<'_>> {
+        match &self.source {
+            Source::Handover(descriptor) | Source::Listener(descriptor) => Some(descriptor.as_fd()),
+            Source::None => None,
+        }
+    }
+
+    /// Does what there is to do. After an error, whoever calls gets one from the kernel.
+    pub(super) fn work(&mut self, plan: &Plan) {
+        match &self.source {
+            Source::Handover(socket) => {
+                self.source = receive(socket.as_fd()).map_or(Source::None, Source::Listener);
+            }
+            Source::Listener(listener) => match system::receive_told(listener.as_fd()) {
+                Ok(Some(call)) => {
+                    let (answer, refused) = answer(plan, &call);
+                    system::answer_told(listener.as_fd(), call, answer);
+                    self.refused.extend(refused);
+                }
+                Ok(None) => {}
+                Err(_) => self.source = Source::None,
+            },
+            Source::None => {}
+        }
+    }
+
+    /// The end of all calls.
+    pub(super) fn close(&mut self) {
+        self.source = Source::None;
+    }
+
+    /// Names of the calls that were refused.
+    pub(super) fn refused(&self) -> impl Iterator<Item = &'static str> {
+        self.refused.iter().copied()
+    }
+}
+
+/// The answer to a call, and its name if it is refused.
+fn answer(plan: &Plan, call: &ToldCall) -> (Result<(), Errno>, Option<&'static str>) {
+    let changed = if plan.tier == Tier::Landlock { change(plan, call) } else { Err(Denial::Refused) };
+    match changed {
+        Ok(()) => (Ok(()), None),
+        Err(Denial::Failed(errno)) => (Err(errno), None),
+        // Shells ask for sockets on their own; the report says elsewhere that there is no network.
+        Err(Denial::Refused) if call.number == libc::SYS_socket => (Err(Errno::PERM), None),
+        Err(Denial::Refused) => (Err(Errno::PERM), filter::name_of(call.number)),
+    }
+}
+
+impl Handover {
+    /// Gives the listener away: a process inside that had it could allow itself everything.
+    pub(super) fn give(self, listener: &OwnedFd) -> io::Result<()> {
+        let descriptors = [listener.as_fd()];
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut ancillary = SendAncillaryBuffer::new(&mut space);
+        ancillary.push(SendAncillaryMessage::ScmRights(&descriptors));
+        sendmsg(&self.0, &[IoSlice::new(&[0])], &mut ancillary, SendFlags::NOSIGNAL)?;
+        Ok(())
+    }
+}
+
+/// `None` if the other end is gone.
+fn receive(socket: BorrowedFd<'_>) -> Option<OwnedFd> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut ancillary = RecvAncillaryBuffer::new(&mut space);
+    loop {
+        match recvmsg(socket, &mut [IoSliceMut::new(&mut [0])], &mut ancillary, RecvFlags::CMSG_CLOEXEC) {
+            Err(Errno::INTR) => {}
+            Err(_) => return None,
+            Ok(_) => break,
+        }
+    }
+    ancillary.drain().find_map(|message| match message {
+        RecvAncillaryMessage::ScmRights(mut descriptors) => descriptors.next(),
+        _ => None,
+    })
+}
