@@ -119,6 +119,7 @@ impl Settings {
         if let Some(name) = &sources.contract {
             layers.add_contract(name);
         }
+        layers.warnings.extend(route::assumptions(&layers, &environment));
         let contract = contract_of(&layers);
         layers.add_defaults(contract.name(), &contract.defaults());
         layers.warn_of_unknown_tools();

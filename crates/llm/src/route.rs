@@ -84,7 +84,7 @@ impl Route {
 
     /// Place to set this route's base URL, in words for a person.
     pub(crate) fn base_url_setting(&self) -> String {
-        self.setting("BASE_URL", "base_url")
+        self.base_url.setting().map_or_else(|| self.setting("BASE_URL", "base_url"), str::to_owned)
     }
 
     /// Place to set this route's model id, in words for a person.

@@ -123,8 +123,8 @@ fn key_header(route: &Route, prefix: &str) -> Result<Option<HeaderValue>, ModelE
     Ok(Some(value))
 }
 
-/// Headers of a request on either wire of OpenAI.
-fn openai_headers(route: &Route) -> Result<HeaderMap, ModelError> {
+/// Headers with the key as a bearer token, as on both wires of OpenAI.
+fn bearer_headers(route: &Route) -> Result<HeaderMap, ModelError> {
     let mut headers = HeaderMap::new();
     if let Some(key) = key_header(route, "Bearer ")? {
         headers.insert(AUTHORIZATION, key);

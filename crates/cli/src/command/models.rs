@@ -40,7 +40,7 @@ Routes come from
   LLM_MODEL_ID, LLM_BASE_URL, LLM_API_KEY and LLM_WIRE, for the route `main`
   LIGHT_LLM_MODEL_ID and so on, for the route `light`
   [routes.NAME] in the configuration
-  a provider's own variable with its key, such as ANTHROPIC_API_KEY
+  a provider's own variables, such as ANTHROPIC_API_KEY or ANTHROPIC_BASE_URL
 
 Exit codes: 0; 1 if --check finds a route that does not work.
 

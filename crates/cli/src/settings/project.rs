@@ -147,7 +147,8 @@ fn used_variables<'a>(names: &[&'a str], said: &Layers, environment: &Environmen
     let named: Vec<LayerText<'_>> = routes.iter().filter_map(|route| said.text_of(&key::API_KEY_ENV, route)).collect();
     let is_used = |name: &&&str| {
         let is_setting = matches!(variable::meaning(name), Some((_, Meaning::Setting(_))));
-        is_setting || route::key_variables().any(|key| key == **name) || named.iter().any(|key| key.text == **name)
+        let of_providers = || route::key_variables().chain(route::address_variables());
+        is_setting || of_providers().any(|variable| variable == **name) || named.iter().any(|key| key.text == **name)
     };
     names.iter().filter(is_used).filter(|name| !environment.is_set(name)).copied().collect()
 }

@@ -1,7 +1,7 @@
 //! Model routes made from settings, or the reasons why they cannot be used.
 //!
-//! `main` may be as little as a provider's key in its own variable. `light` may be as little as a model, served where
-//! main is. Any other route must be complete. [`credential`] decides which key may go where.
+//! `main` may be as little as a provider's key or address in its own variable. `light` may be as little as a model,
+//! served where main is. Any other route must be complete. [`credential`] decides which key may go where.
 
 mod credential;
 mod missing;
@@ -10,11 +10,14 @@ mod provider;
 use sortie_llm::route::{LIGHT_ROUTE, MAIN_ROUTE};
 use sortie_llm::{BaseUrl, RateLimits, Route, WireKind};
 
-use super::key::{self, Key};
+use super::key::{self, Key, variable};
 use super::layers::{LayerText, Layers};
 use crate::environment::Environment;
 use crate::error::CommandError;
 use provider::{PROVIDERS, Provider};
+
+/// Name of a wire, and last part of the path at which many servers speak it.
+const ANTHROPIC: &str = "anthropic";
 
 /// Requested route, usable or not.
 #[derive(Debug)]
@@ -40,7 +43,31 @@ pub(super) fn all(said: &Layers, environment: &Environment) -> Vec<ResolvedRoute
 
 /// Variables that hold the keys of providers.
 pub(super) fn key_variables() -> impl Iterator<Item = &'static str> {
-    PROVIDERS.iter().flat_map(|provider| provider.key_variables).copied()
+    PROVIDERS.iter().flat_map(Provider::secret_variables)
+}
+
+/// Variables that move the APIs of providers.
+pub(super) fn address_variables() -> impl Iterator<Item = &'static str> {
+    PROVIDERS.iter().map(|provider| provider.address_variable)
+}
+
+/// Notices about wires that nobody set and no provider's host implies.
+pub(super) fn assumptions(said: &Layers, environment: &Environment) -> Vec<String> {
+    let notice = |name: String| {
+        let wish = Wish { name: &name, said, environment, main: None };
+        let (url, address) = (wish.base_url().ok()??, wish.text(&key::BASE_URL)?);
+        let is_assumed =
+            wish.wire(&name).ok()?.is_none() && Provider::at(&url).is_none() && url.path_ends_in(ANTHROPIC);
+        let setting = variable::shared_name(&key::WIRE, &name).unwrap_or_else(|| key::WIRE.path_of(&name));
+        is_assumed.then(|| {
+            format!(
+                "the route `{name}` is assumed to speak `{ANTHROPIC}`, because its address ({}) ends in /{ANTHROPIC}; \
+                 set {setting} to confirm it, or to another wire",
+                address.origin
+            )
+        })
+    };
+    said.route_names().into_iter().filter_map(notice).collect()
 }
 
 /// Configured values of a route that is being built.
@@ -62,8 +89,8 @@ impl<'a> Wish<'a> {
     /// The route; `None` if it is not configured.
     fn route(&self) -> Result<Option<Route>, CommandError> {
         let Some(Destination { base_url, wire }) = self.destination()? else { return Ok(None) };
-        let owner = Provider::at(&base_url);
-        let api_key = credential::find(self, &base_url)?;
+        let owner = self.owner(&base_url, wire);
+        let api_key = credential::find(self, &base_url, owner)?;
         if api_key.is_none() && !base_url.has_key() && !base_url.is_loopback() {
             return Err(missing::no_key(self.name, &base_url, owner));
         }
@@ -109,6 +136,7 @@ impl<'a> Wish<'a> {
         if let Some(base_url) = self.base_url()? {
             let guessed = || match Provider::at(&base_url) {
                 Some(owner) => owner.own_wire(&base_url, self.model()),
+                None if base_url.path_ends_in(ANTHROPIC) => WireKind::Anthropic,
                 None => Provider::of_model(self.model()).map_or(WireKind::OpenAiChat, Provider::usual_wire),
             };
             let wire = wire.unwrap_or_else(guessed);
@@ -134,8 +162,12 @@ impl<'a> Wish<'a> {
                 None => return self.nowhere().map(|()| None),
             },
         };
-        let base_url: BaseUrl =
-            provider.base_url.parse().map_err(|_| missing::no_address_of_wire(self.name, provider.usual_wire()))?;
+        let base_url = match provider.moved_to(self.environment)? {
+            Some(moved) => moved,
+            None => {
+                provider.base_url.parse().map_err(|_| missing::no_address_of_wire(self.name, provider.usual_wire()))?
+            }
+        };
         let wire = wire.unwrap_or_else(|| provider.own_wire(&base_url, self.model()));
         Ok(Some(Destination { base_url, wire }))
     }
@@ -143,7 +175,7 @@ impl<'a> Wish<'a> {
     /// True for a light route that leaves address and key to main, if main's host may well have its model.
     fn is_served_by(&self, main: &Route, named: Option<&'static Provider>) -> bool {
         let has_key = [&key::API_KEY, &key::API_KEY_ENV].into_iter().any(|key| self.text(key).is_some());
-        let owner = Provider::at(&main.base_url);
+        let owner = self.owner(&main.base_url, main.wire);
         let may_have = named.is_none() || owner.is_none() || named == owner;
         self.name == LIGHT_ROUTE && self.said.mentions_route(LIGHT_ROUTE) && !has_key && may_have
     }
@@ -160,19 +192,30 @@ impl<'a> Wish<'a> {
         text.parse().map(Some).map_err(|_| CommandError::config(format!("{origin}: `{path}` is not a usable URL")))
     }
 
-    /// Provider of the key to be used. A key of unknown owner implies no provider. Only the main route takes a key that
-    /// it does not name.
+    /// Provider whose API is at an address: on its own host, or where its variable moves it.
+    fn owner(&self, base_url: &BaseUrl, wire: WireKind) -> Option<&'static Provider> {
+        let moved = PROVIDERS.iter().find(|provider| provider.is_moved_to(base_url, wire, self.environment));
+        moved.or_else(|| Provider::at(base_url))
+    }
+
+    /// Provider of the key to be used, or else of an address in its own variable. A key of unknown owner implies no
+    /// provider. Only the main route takes a key or an address that it does not name.
     fn provider_by_key(&self) -> Result<Option<&'static Provider>, CommandError> {
         let named = self.text(&key::API_KEY_ENV).map(|named| named.text);
         if self.text(&key::API_KEY).is_some() || (named.is_none() && !self.is_main()) {
             return Ok(None);
         }
         for provider in &PROVIDERS {
-            for &variable in provider.key_variables {
+            for variable in provider.secret_variables() {
                 let meant = named.is_none_or(|named| named == variable);
                 if meant && self.environment.text(variable)?.is_some() {
                     return Ok(Some(provider));
                 }
+            }
+        }
+        for provider in PROVIDERS.iter().filter(|_| named.is_none()) {
+            if self.environment.text(provider.address_variable)?.is_some() {
+                return Ok(Some(provider));
             }
         }
         Ok(None)

@@ -19,6 +19,7 @@ mod explain;
 mod explain_agents;
 mod following;
 mod formats;
+mod gateways;
 mod help;
 mod hooks;
 mod hooks_at_work;

@@ -10,7 +10,10 @@ use super::Secret;
 
 /// An `http` or `https` address to which a wire adds its own path. Credentials in it are sent but never shown.
 #[derive(Clone, PartialEq, Eq)]
-pub struct BaseUrl(Url);
+pub struct BaseUrl {
+    url: Url,
+    setting: Option<String>,
+}
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BaseUrlError {
@@ -23,11 +26,37 @@ pub enum BaseUrlError {
 }
 
 impl BaseUrl {
+    /// Remembers where the address is set (e.g. `ANTHROPIC_BASE_URL`), so that lists can name the place.
+    #[must_use]
+    pub fn set_in(mut self, setting: impl Into<String>) -> Self {
+        self.setting = Some(setting.into());
+        self
+    }
+
+    /// Place where the address is set, if known.
+    pub fn setting(&self) -> Option<&str> {
+        self.setting.as_deref()
+    }
+
+    /// The address and, if known, where it is set: `http://127.0.0.1:4000 (ANTHROPIC_BASE_URL)`.
+    pub fn with_setting(&self) -> String {
+        match &self.setting {
+            Some(setting) => format!("{self} ({setting})"),
+            None => self.to_string(),
+        }
+    }
+
+    /// True if the path ends in this segment, perhaps followed by a version.
+    pub fn path_ends_in(&self, segment: &str) -> bool {
+        let path = self.path();
+        path.strip_suffix("/v1").unwrap_or(path).rsplit('/').next() == Some(segment)
+    }
+
     /// Returns the address of one of a wire's endpoints.
     ///
     /// A base without a path gets `version`; one with a path keeps it. `endpoint` follows.
     pub(crate) fn join(&self, version: &str, endpoint: &str) -> Url {
-        let mut url = self.0.clone();
+        let mut url = self.url.clone();
         let base = match self.path() {
             "" => version,
             path => path,
@@ -47,19 +76,19 @@ impl BaseUrl {
 
     /// Returns an address on this server, ignoring the base's own path.
     pub(crate) fn at_root(&self, path: &str) -> Url {
-        let mut url = self.0.clone();
+        let mut url = self.url.clone();
         url.set_path(path);
         url
     }
 
     /// The path without trailing slashes: empty if the base has none.
     pub(crate) fn path(&self) -> &str {
-        self.0.path().trim_end_matches('/')
+        self.url.path().trim_end_matches('/')
     }
 
     /// The host alone, in lower case; an IPv6 address in brackets.
     pub fn host(&self) -> &str {
-        self.0.host_str().unwrap_or_default()
+        self.url.host_str().unwrap_or_default()
     }
 
     /// True if the server is on this machine, where neither a key nor a proxy is needed.
@@ -70,7 +99,7 @@ impl BaseUrl {
 
     /// True if both have the same scheme, host and port. A key for one may be sent to the other.
     pub fn is_same_origin(&self, other: &Self) -> bool {
-        self.0.origin() == other.0.origin()
+        self.url.origin() == other.url.origin()
     }
 
     /// True if both are one address, with or without a trailing slash. Credentials and query are also compared.
@@ -83,17 +112,17 @@ impl BaseUrl {
     pub fn has_key(&self) -> bool {
         const NAMES: [&str; 7] = ["key", "token", "secret", "password", "auth", "sig", "code"];
         let is_key = |name: &str| NAMES.iter().any(|known| name.to_lowercase().contains(known));
-        let in_query = self.0.query_pairs().any(|(name, value)| is_key(&name) && !value.is_empty());
-        in_query || !self.0.username().is_empty() || self.0.password().is_some()
+        let in_query = self.url.query_pairs().any(|(name, value)| is_key(&name) && !value.is_empty());
+        in_query || !self.url.username().is_empty() || self.url.password().is_some()
     }
 
     /// Masks the address's credentials and query values in a text, in case a server repeats them. API versions are no
     /// secret and stay readable.
     pub(crate) fn mask_in(&self, text: &str) -> String {
         let is_open = |pair: &str| pair.starts_with("api-version=");
-        let in_query = self.0.query().unwrap_or_default().split('&').filter(|pair| !is_open(pair));
+        let in_query = self.url.query().unwrap_or_default().split('&').filter(|pair| !is_open(pair));
         let values = in_query.filter_map(|pair| pair.split_once('=')).map(|(_, value)| value);
-        let written = values.chain([self.0.username(), self.0.password().unwrap_or_default()]);
+        let written = values.chain([self.url.username(), self.url.password().unwrap_or_default()]);
         written.fold(text.to_owned(), |text, value| {
             let text = Secret::new(value).mask_in(&text);
             Secret::new(decoded(value)).mask_in(&text)
@@ -101,7 +130,7 @@ impl BaseUrl {
     }
 
     pub(crate) fn is_https(&self) -> bool {
-        self.0.scheme() == "https"
+        self.url.scheme() == "https"
     }
 }
 
@@ -113,7 +142,7 @@ impl FromStr for BaseUrl {
         let url = Url::parse(given)
             .map_err(|error| BaseUrlError::NotAUrl { given: given.to_owned(), reason: error.to_string() })?;
         match url.scheme() {
-            "http" | "https" => Ok(Self(url)),
+            "http" | "https" => Ok(Self { url, setting: None }),
             // `localhost:8080` parses as a URL of the scheme `localhost`.
             _ if !given.contains("://") => {
                 Err(BaseUrlError::NotAUrl { given: given.to_owned(), reason: "it has no scheme".to_owned() })
@@ -125,7 +154,7 @@ impl FromStr for BaseUrl {
 
 impl fmt::Display for BaseUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&shown(&self.0))
+        f.write_str(&shown(&self.url))
     }
 }
 

@@ -12,11 +12,12 @@ const SHORTEST_MASKED: usize = 8;
 pub struct Secret {
     value: String,
     setting: Option<String>,
+    is_bearer: bool,
 }
 
 impl Secret {
     pub fn new(value: impl Into<String>) -> Self {
-        Self { value: value.into(), setting: None }
+        Self { value: value.into(), setting: None, is_bearer: false }
     }
 
     /// Remembers where the key is set (e.g. `ANTHROPIC_API_KEY`), so that an error can name the place.
@@ -24,6 +25,16 @@ impl Secret {
     pub fn set_in(mut self, setting: impl Into<String>) -> Self {
         self.setting = Some(setting.into());
         self
+    }
+
+    /// Marks the key as a bearer token, also for wires whose keys have a header of their own.
+    #[must_use]
+    pub fn as_bearer(self) -> Self {
+        Self { is_bearer: true, ..self }
+    }
+
+    pub(crate) fn is_bearer(&self) -> bool {
+        self.is_bearer
     }
 
     /// Place where the key is set, if known.

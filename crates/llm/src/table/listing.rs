@@ -17,6 +17,8 @@ pub struct RouteListing {
     pub wire: Option<WireKind>,
     /// The address, without credentials and query.
     pub base_url: Option<String>,
+    /// Place where the address is set, if a provider's own variable moves it.
+    pub base_url_setting: Option<String>,
     /// Place where the key is set, if there is one.
     pub key: Option<String>,
     /// Size of the model's context in tokens, if known.
@@ -58,6 +60,7 @@ fn listed(table: &RouteTable, model: &WireModel) -> RouteListing {
         model: route.model.clone(),
         wire: Some(route.wire),
         base_url: Some(route.base_url.to_string()),
+        base_url_setting: route.base_url.setting().map(str::to_owned),
         key: route.key_place(),
         window: route.window.or(facts.window),
         max_output: model.output_cap(&route.model).or(facts.max_output),
@@ -74,6 +77,7 @@ fn listed_bare(table: &RouteTable, name: &str, model: &str, problem: Option<&Str
         model: model.to_owned(),
         wire: None,
         base_url: None,
+        base_url_setting: None,
         key: None,
         window: None,
         max_output: None,

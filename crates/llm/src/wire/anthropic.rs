@@ -8,8 +8,8 @@ use reqwest::header::{HeaderMap, HeaderValue};
 use serde_json::Value;
 use sortie_protocol::Usage;
 
-use super::{Decoder, EncodedRequest, ListQuery, Wire, json_body, key_header};
-use crate::route::Route;
+use super::{Decoder, EncodedRequest, ListQuery, Wire, bearer_headers, json_body, key_header};
+use crate::route::{Route, Secret};
 use crate::{ModelError, ModelRequest};
 
 pub(super) struct Anthropic;
@@ -45,7 +45,9 @@ fn url(route: &Route, endpoint: &str) -> Url {
 fn headers(route: &Route) -> Result<HeaderMap, ModelError> {
     let mut headers = HeaderMap::new();
     headers.insert("anthropic-version", HeaderValue::from_static("2023-06-01"));
-    if let Some(key) = key_header(route, "")? {
+    if route.api_key.as_ref().is_some_and(Secret::is_bearer) {
+        headers.extend(bearer_headers(route)?);
+    } else if let Some(key) = key_header(route, "")? {
         headers.insert("x-api-key", key);
     }
     Ok(headers)

@@ -10,7 +10,7 @@ mod reasoner;
 use serde_json::Value;
 use sortie_protocol::Usage;
 
-use super::{Decoder, EncodedRequest, ListQuery, Wire, json_body, openai_headers};
+use super::{Decoder, EncodedRequest, ListQuery, Wire, bearer_headers, json_body};
 use crate::route::Route;
 use crate::{ModelError, ModelRequest};
 
@@ -24,11 +24,11 @@ impl Wire for OpenAiResponses {
     fn encode(&self, route: &Route, request: &ModelRequest<'_>) -> Result<EncodedRequest, ModelError> {
         let body = encode::body(request, route.max_output);
         let url = route.base_url.join("/v1", "/responses");
-        Ok(EncodedRequest { url, headers: openai_headers(route)?, body: json_body(&body)? })
+        Ok(EncodedRequest { url, headers: bearer_headers(route)?, body: json_body(&body)? })
     }
 
     fn model_list(&self, route: &Route) -> Result<ListQuery, ModelError> {
-        Ok(ListQuery { url: route.base_url.join("/v1", "/models"), headers: openai_headers(route)? })
+        Ok(ListQuery { url: route.base_url.join("/v1", "/models"), headers: bearer_headers(route)? })
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {

@@ -16,7 +16,19 @@ fn table(routes: Vec<Route>, settings: CallSettings) -> RouteTable {
 }
 
 fn shown(listing: &RouteListing) -> String {
-    let RouteListing { name, model, wire, base_url, key, window, max_output, prices, problem, serves } = listing;
+    let RouteListing {
+        name,
+        model,
+        wire,
+        base_url,
+        base_url_setting: _,
+        key,
+        window,
+        max_output,
+        prices,
+        problem,
+        serves,
+    } = listing;
     let mut lines = format!("{name} {model} {wire:?} {base_url:?} key {key:?}\n");
     lines.push_str(&format!("  {window:?} {max_output:?} {:?} {:?} {problem:?}\n", prices.input, prices.output));
     for served in serves {

@@ -69,7 +69,7 @@ fn shown(route: &Route) -> String {
         None if route.base_url.has_key() => "key in the address".to_owned(),
         None => "no key".to_owned(),
     };
-    format!("{} over {} at {}, {key}", route.model, route.wire, route.base_url)
+    format!("{} over {} at {}, {key}", route.model, route.wire, route.base_url.with_setting())
 }
 
 fn table(settings: &[Listed]) -> String {

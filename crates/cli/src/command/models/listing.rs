@@ -50,12 +50,18 @@ fn row(route: &RouteListing, said: Option<&str>) -> [String; 8] {
         route.name.clone(),
         shown(model(route).or(said).map(str::to_owned)),
         shown(route.wire.map(|wire| wire.to_string())),
-        shown(route.base_url.clone()),
+        shown(address(route)),
         shown(route.window.map(|tokens| tokens.to_string())),
         shown(route.max_output.map(|tokens| tokens.to_string())),
         price(&route.prices),
         shown(route.key.clone()),
     ]
+}
+
+/// Address, with the variable that moves it there.
+fn address(route: &RouteListing) -> Option<String> {
+    let from = route.base_url_setting.as_ref().map(|setting| format!(" ({setting})")).unwrap_or_default();
+    route.base_url.as_ref().map(|url| format!("{url}{from}"))
 }
 
 /// Model of a usable route.
@@ -111,6 +117,7 @@ fn route_object(route: &RouteListing) -> Value {
         ("model", model(route).map(|model| json!(model))),
         ("wire", route.wire.map(|wire| json!(wire.to_string()))),
         ("base_url", route.base_url.as_ref().map(|url| json!(url))),
+        ("base_url_from", route.base_url_setting.as_ref().map(|setting| json!(setting))),
         ("key", route.key.as_ref().map(|setting| json!(setting))),
         ("window", route.window.map(|tokens| json!(tokens))),
         ("max_output", route.max_output.map(|tokens| json!(tokens))),

@@ -7,8 +7,9 @@ use crate::environment::{self, Environment, PROJECT_CONFIG, PROJECT_VARIABLES, e
 use crate::error::CommandError;
 use crate::settings::config_file::{self, FileValue, Remark};
 use crate::settings::key::meaning::Meaning;
-use crate::settings::key::{API_KEY, Key, variable};
+use crate::settings::key::{API_KEY, BASE_URL, Key, variable};
 use crate::settings::layers::{Layers, SetAside};
+use crate::settings::route;
 use crate::settings::value::{Kind, Value};
 
 /// Most lines about entries of a file that have no effect.
@@ -47,6 +48,9 @@ pub(crate) fn of_variables(bytes: &[u8]) -> Result<Vec<String>, CommandError> {
                     .parse(value)
                     .map_err(|what| CommandError::config(format!("{PROJECT_VARIABLES}:{line}: {what}")))?;
                 powers.extend(values.iter().map(|value| said(*line, name, entry.key, value)));
+            }
+            _ if route::address_variables().any(|variable| variable == name) => {
+                powers.push(said(*line, name, &BASE_URL, &Value::Text(value.clone().into())));
             }
             _ if used.contains(&name.as_str()) => {
                 powers.push(said(*line, name, &API_KEY, &Value::Text(value.clone().into())));

@@ -1,26 +1,30 @@
 //! Key of a route, which only goes to the address that it was set for.
 //!
-//! A provider's own variable goes to that provider's host, and main's key to main's host. A key from a lower layer than
-//! the address goes to no other host.
+//! A provider's own variable goes to that provider's host or, if another variable moves its API, to that address alone.
+//! Main's key goes to main's host. A key from a lower layer than the address goes to no other host.
 
 use sortie_llm::{BaseUrl, Secret};
 
-use super::provider::Provider;
+use super::provider::{Provider, secret_in};
 use super::{Wish, missing};
 use crate::environment::origin::Origin;
 use crate::error::CommandError;
 use crate::settings::key::{self, Key};
 use crate::settings::layers::LayerText;
 
-/// Key for `base_url`; `None` if there is none.
-pub(super) fn find(wish: &Wish<'_>, base_url: &BaseUrl) -> Result<Option<Secret>, CommandError> {
+/// Key for `base_url`, whose API is the owner's; `None` if there is none.
+pub(super) fn find(
+    wish: &Wish<'_>,
+    base_url: &BaseUrl,
+    owner: Option<&Provider>,
+) -> Result<Option<Secret>, CommandError> {
     if let Some(said) = said(wish)? {
         return if is_meant_for(wish, said, base_url) {
             reveal(wish, said).map(Some)
         } else if base_url.is_loopback() {
             Ok(None)
         } else {
-            Err(missing::key_is_for_another_address(wish.name, said.text.origin, base_url))
+            Err(missing::key_is_for_another_address(wish.name, &said.text.origin, base_url))
         };
     }
     if let Some(main) = wish.main.filter(|main| main.base_url.is_same_origin(base_url))
@@ -28,12 +32,16 @@ pub(super) fn find(wish: &Wish<'_>, base_url: &BaseUrl) -> Result<Option<Secret>
     {
         return Ok(main.api_key.clone());
     }
-    for variable in Provider::at(base_url).map_or(&[][..], |provider| provider.key_variables) {
-        if let Some(variable) = wish.environment.text(variable)? {
-            return Ok(Some(secret(variable.value, variable.origin)));
+    let Some(owner) = owner else { return Ok(None) };
+    let key = owner.key(wish.environment)?;
+    match (owner.moved_to(wish.environment)?, &key) {
+        // A key beside an address of its own may be a gateway's, so it goes nowhere else.
+        (Some(moved), Some(key)) if !moved.is_same_origin(base_url) => {
+            let place = key.setting().unwrap_or(owner.address_variable);
+            Err(missing::key_is_for_another_address(wish.name, &place, base_url))
         }
+        _ => Ok(key),
     }
-    Ok(None)
 }
 
 /// Configured key: itself, or the variable that holds it.
@@ -84,7 +92,7 @@ fn reveal(wish: &Wish<'_>, key: SaidKey<'_>) -> Result<Secret, CommandError> {
         return Ok(secret(text, origin));
     }
     match wish.environment.text(text)? {
-        Some(variable) => Ok(secret(variable.value, variable.origin)),
+        Some(variable) => Ok(secret_in(&variable)),
         None => Err(CommandError::config(format!(
             "the variable {text} is not set, but `{}` ({origin}) names it",
             key::API_KEY_ENV.path_of(wish.name)

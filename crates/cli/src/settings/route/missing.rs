@@ -1,5 +1,7 @@
 //! Errors about incomplete routes, with advice.
 
+use std::fmt::Display;
+
 use sortie_llm::{BaseUrl, WireKind};
 
 use super::provider::{PROVIDERS, Provider};
@@ -30,7 +32,7 @@ pub(super) fn no_key(route: &str, base_url: &BaseUrl, owner: Option<&Provider>) 
     error.hint(format!("{export}name the variable that holds it in [routes.{route}] api_key_env"))
 }
 
-pub(super) fn key_is_for_another_address(route: &str, key: &Origin, base_url: &BaseUrl) -> CommandError {
+pub(super) fn key_is_for_another_address(route: &str, key: &dyn Display, base_url: &BaseUrl) -> CommandError {
     CommandError::config(format!("the key in {key} was not set for {base_url}, so it is not sent there"))
         .hint(instruction(&key::API_KEY, route))
 }

@@ -1,6 +1,9 @@
 //! Known providers: their hosts, wires, model names and key variables.
 
-use sortie_llm::{BaseUrl, Catalogue, WireKind};
+use sortie_llm::{BaseUrl, Catalogue, Secret, WireKind};
+
+use crate::environment::{Environment, Variable};
+use crate::error::CommandError;
 
 /// Provider with a host of its own.
 #[derive(Debug, PartialEq, Eq)]
@@ -9,8 +12,12 @@ pub(super) struct Provider {
     wires: &'static [WireKind],
     pub(super) base_url: &'static str,
     host: &'static str,
+    /// Variable that moves its API to another address, such as a gateway's.
+    pub(super) address_variable: &'static str,
     /// Variables for its key; the first one set counts.
     pub(super) key_variables: &'static [&'static str],
+    /// Variable for a bearer token, which counts before the key.
+    token_variable: Option<&'static str>,
     /// Default model.
     pub(super) model: &'static str,
     /// Prefixes of its models' ids.
@@ -23,7 +30,9 @@ pub(super) static PROVIDERS: [Provider; 3] = [
         wires: &[WireKind::Anthropic],
         base_url: "https://api.anthropic.com",
         host: "anthropic.com",
+        address_variable: "ANTHROPIC_BASE_URL",
         key_variables: &["ANTHROPIC_API_KEY"],
+        token_variable: Some("ANTHROPIC_AUTH_TOKEN"),
         model: "claude-sonnet-5-5",
         model_prefixes: &["claude"],
     },
@@ -31,7 +40,9 @@ pub(super) static PROVIDERS: [Provider; 3] = [
         wires: &[WireKind::OpenAiChat, WireKind::OpenAiResponses],
         base_url: "https://api.openai.com",
         host: "openai.com",
+        address_variable: "OPENAI_BASE_URL",
         key_variables: &["OPENAI_API_KEY"],
+        token_variable: None,
         model: "gpt-6.1-sol",
         model_prefixes: &["gpt", "chatgpt", "codex", "o1", "o3", "o4"],
     },
@@ -39,7 +50,9 @@ pub(super) static PROVIDERS: [Provider; 3] = [
         wires: &[WireKind::Gemini],
         base_url: "https://generativelanguage.googleapis.com",
         host: "generativelanguage.googleapis.com",
+        address_variable: "GOOGLE_GEMINI_BASE_URL",
         key_variables: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+        token_variable: None,
         model: "gemini-3.8-flash",
         model_prefixes: &["gemini"],
     },
@@ -49,6 +62,35 @@ impl Provider {
     /// Provider of this host.
     pub(super) fn at(url: &BaseUrl) -> Option<&'static Self> {
         PROVIDERS.iter().find(|provider| provider.owns(url.host()))
+    }
+
+    /// Address that its variable moves its API to.
+    pub(super) fn moved_to(&self, environment: &Environment) -> Result<Option<BaseUrl>, CommandError> {
+        let Some(Variable { value, origin, .. }) = environment.text(self.address_variable)? else { return Ok(None) };
+        // The URL is not quoted: it may hold credentials.
+        let moved = value.parse().map(|url: BaseUrl| Some(url.set_in(origin.to_string())));
+        moved.map_err(|_| CommandError::config(format!("{origin} is not a usable URL")))
+    }
+
+    /// True if its variable moves its API to this server, where it speaks this wire.
+    pub(super) fn is_moved_to(&self, url: &BaseUrl, wire: WireKind, environment: &Environment) -> bool {
+        let moved = self.moved_to(environment).ok().flatten();
+        self.wires.contains(&wire) && moved.is_some_and(|moved| moved.is_same_origin(url))
+    }
+
+    /// Every variable for its key, in the order of precedence.
+    pub(super) fn secret_variables(&self) -> impl Iterator<Item = &'static str> {
+        self.token_variable.into_iter().chain(self.key_variables.iter().copied())
+    }
+
+    /// Key in its own variables.
+    pub(super) fn key(&self, environment: &Environment) -> Result<Option<Secret>, CommandError> {
+        for name in self.secret_variables() {
+            if let Some(variable) = environment.text(name)? {
+                return Ok(Some(secret_in(&variable)));
+            }
+        }
+        Ok(None)
     }
 
     pub(super) fn speaking(wire: WireKind) -> Option<&'static Self> {
@@ -83,4 +125,11 @@ impl Provider {
     fn owns(&self, host: &str) -> bool {
         host == self.host || host.strip_suffix(self.host).is_some_and(|rest| rest.ends_with('.'))
     }
+}
+
+/// Key in a variable. The name says whether it is a bearer token.
+pub(super) fn secret_in(variable: &Variable<'_>) -> Secret {
+    let secret = Secret::new(variable.value).set_in(variable.origin.to_string());
+    let is_token = PROVIDERS.iter().any(|provider| provider.token_variable == Some(variable.name));
+    if is_token { secret.as_bearer() } else { secret }
 }
