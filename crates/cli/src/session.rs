@@ -29,6 +29,7 @@ const PATIENCE_WITH_READERS: Duration = Duration::from_secs(3);
 const MEMORY_TENDED: Duration = Duration::from_secs(30);
 
 /// Start of a run.
+#[expect(clippy::large_enum_variant, reason = "a process has one")]
 pub(crate) enum SessionStart {
     New { kind: TaskKind, request: TaskRequest },
     Resume { task: TaskId, resumption: Resumption },

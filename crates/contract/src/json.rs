@@ -32,7 +32,7 @@ fn unreadable(error: &str) -> String {
 
 /// Returns the value of a field, if it was given.
 pub(crate) fn field(arguments: &str, name: &str) -> Option<Value> {
-    object(arguments).ok()?.remove(name)
+    object(arguments).ok()?.shift_remove(name)
 }
 
 /// Returns a text field, letter by letter; empty if it was not given.

@@ -112,12 +112,12 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Streams<W> {
     fn take(&self, line: Line<Vec<u8>>) -> Result<RxJsonRpcMessage<RoleServer>, Refusal> {
         let Line::Read(line) = line else {
             let text = format!("a message has more than {MAX_LINE_BYTES} bytes; it was skipped");
-            return Err(Refusal { error: ErrorData::invalid_request(text, None), id: None });
+            return Err(Refusal::new(ErrorData::invalid_request(text, None), None));
         };
         let message = read_message(&line)?;
         if let JsonRpcMessage::Request(request) = &message {
             let id = &request.id;
-            let refused = |error| Refusal { error: ErrorData::invalid_request(error, None), id: Some(id.clone()) };
+            let refused = |error| Refusal::new(ErrorData::invalid_request(error, None), Some(id.clone()));
             self.calls.begin(id.clone()).map_err(|error| refused(error.to_string()))?.pass_on();
         }
         self.calls.note_received(&message);
@@ -143,7 +143,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Transport<RoleServer> for Streams<W
                 Ok(message) => return Some(message),
                 // Not awaited: a host that does not read must not keep us from noticing that it is gone.
                 Err(Refusal { error, id }) => {
-                    tokio::spawn(self.outgoing.write(JsonRpcMessage::error(error, id)));
+                    tokio::spawn(self.outgoing.write(JsonRpcMessage::error(*error, id)));
                 }
             }
         }
@@ -164,17 +164,23 @@ fn read_message(line: &[u8]) -> Result<RxJsonRpcMessage<RoleServer>, Refusal> {
     };
     if let Err(error) = serde_json::from_slice::<IgnoredAny>(line) {
         let text = format!("the line is not JSON: {error}");
-        return Err(Refusal { error: ErrorData::new(ErrorCode::PARSE_ERROR, text, None), id: None });
+        return Err(Refusal::new(ErrorData::new(ErrorCode::PARSE_ERROR, text, None), None));
     }
     let id = serde_json::from_slice(line).ok().and_then(|Named { id }| id);
     let text = format!("{error}; send one JSON-RPC 2.0 message per line, and no batches");
-    Err(Refusal { error: ErrorData::invalid_request(text, None), id })
+    Err(Refusal::new(ErrorData::invalid_request(text, None), id))
 }
 
 /// The reply to a line that is not a message, and the id that it answers, if any.
 struct Refusal {
-    error: ErrorData,
+    error: Box<ErrorData>,
     id: Option<RequestId>,
+}
+
+impl Refusal {
+    fn new(error: ErrorData, id: Option<RequestId>) -> Self {
+        Self { error: Box::new(error), id }
+    }
 }
 
 /// The part of a message that a reply needs.

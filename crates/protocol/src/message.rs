@@ -59,7 +59,7 @@ impl ToolCall {
 fn telling_argument(arguments: &str) -> Option<(&'static str, String)> {
     let Ok(Value::Object(mut arguments)) = serde_json::from_str(arguments) else { return None };
     ["pattern", "file_path", "command", "description", "query", "url", "path"].into_iter().find_map(|name| {
-        match arguments.remove(name) {
+        match arguments.shift_remove(name) {
             Some(Value::String(text)) => Some((name, text)),
             _ => None,
         }

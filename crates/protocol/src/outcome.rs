@@ -24,7 +24,7 @@ pub struct TaskOutcome {
     pub structured: Option<Value>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files_changed: Vec<String>,
-    /// Calls that ran, by tool, in alphabetical order. Refused and malformed calls do not count.
+    /// Calls that ran, by tool, in order of first use. Refused and malformed calls do not count.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tool_summary: Vec<ToolCount>,
     pub model: ModelChoice,

@@ -93,20 +93,26 @@ impl StreamDisplay {
 
     /// Outcome with the number and time of the event that it repeats.
     pub(super) fn last_line(self, outcome: &TaskOutcome) -> Value {
-        let mut line = self.tree.finish(outcome);
         let (seq, leg, depth, time) = match &self.last {
             Some(last) => (last.seq, last.leg, last.depth, last.time),
             // Nothing of the run could be recorded.
             None => (0, 1, 0, SystemClock.now()),
         };
-        line["v"] = json!(VERSION);
-        line["seq"] = json!(seq);
-        line["leg"] = json!(leg);
-        line["depth"] = json!(depth);
-        line["time"] = json!(time);
-        line["type"] = json!("outcome");
-        line
+        // The fields of every event come first, in their order.
+        let head = json!({
+            "v": VERSION, "seq": seq, "task_id": outcome.task_id, "depth": depth, "leg": leg, "time": time,
+            "type": "outcome",
+        });
+        joined(head, self.tree.finish(outcome))
     }
+}
+
+/// The fields of two objects, in order.
+fn joined(mut head: Value, tail: Value) -> Value {
+    if let (Some(head), Value::Object(tail)) = (head.as_object_mut(), tail) {
+        head.extend(tail);
+    }
+    head
 }
 
 /// Format for programs.
@@ -122,12 +128,12 @@ pub(crate) enum JsonForm {
 pub(crate) fn print_not_started(failure: &Failure, form: JsonForm) -> io::Result<()> {
     let mut outcome = unstarted_object(failure);
     outcome["children"] = json!([]);
-    if form == JsonForm::Stream {
-        outcome["v"] = json!(VERSION);
-        outcome["type"] = json!("outcome");
-        return Stream::Stdout.print(&outcome.to_string());
+    match form {
+        JsonForm::Object => print_json(&outcome),
+        JsonForm::Stream => {
+            Stream::Stdout.print(&joined(json!({"v": VERSION, "type": "outcome"}), outcome).to_string())
+        }
     }
-    print_json(&outcome)
 }
 
 /// Prints one JSON value: indented for a person at a terminal, on one line for a program.

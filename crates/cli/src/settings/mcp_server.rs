@@ -36,10 +36,14 @@ fn json(value: &DeValue<'_>) -> Json {
 /// Server with its name in a file, or its mistake.
 pub(crate) type Named = (String, Result<ServerReading, String>);
 
-/// Servers of a `.mcp.json`, or an error if the file is none.
+/// Servers of a `.mcp.json` by name, or an error if the file is none. Models are offered the tools in this order, which
+/// must not change when the file is written anew.
 pub(crate) fn in_project_file(bytes: &[u8]) -> Result<Vec<Named>, String> {
     let value: Json = serde_json::from_slice(bytes).map_err(|error| format!("it is not valid JSON: {error}"))?;
     let Some(servers) = value.get("mcpServers") else { return Ok(Vec::new()) };
     let servers = servers.as_object().ok_or("`mcpServers` must be an object")?;
-    Ok(servers.iter().map(|(name, value)| (name.clone(), ServerDefinition::read(name, value))).collect())
+    let mut named: Vec<Named> =
+        servers.iter().map(|(name, value)| (name.clone(), ServerDefinition::read(name, value))).collect();
+    named.sort_by(|(one, _), (other, _)| one.cmp(other));
+    Ok(named)
 }

@@ -7,6 +7,7 @@
 #![expect(clippy::unwrap_used, reason = "a failing test may panic")]
 
 mod entries;
+mod key_order;
 #[path = "../it/world.rs"]
 #[expect(dead_code, reason = "shared with the other suite, which needs more of it")]
 mod program;

@@ -52,7 +52,7 @@ fn s1_11_s3_09_s4_15_p_01_a_refused_call_is_answered_in_the_contracts_own_form()
         assert_eq!(result, expected, "S1-11");
 
         let typed = refused_object("typed", "Task", &flags, words);
-        assert_eq!((keys(&typed), &typed["success"]), (vec!["agentId", "error", "success"], &json!(false)), "S3-09");
+        assert_eq!((keys(&typed), &typed["success"]), (vec!["success", "agentId", "error"], &json!(false)), "S3-09");
 
         for contract in ["child", "child-recipe"] {
             let arguments =

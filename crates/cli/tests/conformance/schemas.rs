@@ -151,10 +151,10 @@ fn s0_21_s1_02_s2_27_s3_02_s4_05_every_shape_follows_the_providers_rules() {
         assert!(properties.iter().all(|name| is_portable(name)), "{contract}: {properties:?}");
 
         let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
-        assert_eq!(keys(&anthropic.whole), ["description", "input_schema", "name"], "{contract}");
+        assert_eq!(keys(&anthropic.whole), ["name", "description", "input_schema"], "{contract}");
         // `strict` would require every property and forbid all others.
-        assert_eq!(keys(&openai.whole), ["function", "type"], "{contract}");
-        assert_eq!(keys(&openai.whole["function"]), ["description", "name", "parameters"], "{contract}");
+        assert_eq!(keys(&openai.whole), ["type", "function"], "{contract}");
+        assert_eq!(keys(&openai.whole["function"]), ["name", "description", "parameters"], "{contract}");
     }
 }
 
@@ -234,10 +234,10 @@ fn s0_64_s0_65_s0_66_s1_22_s2_31_s3_03_s4_08_the_program_takes_what_the_schema_a
     expect![[r#"
         envelope refuses description = ""
         envelope refuses description = " \n"
-        envelope takes model = null
         envelope refuses prompt = ""
         envelope refuses prompt = " \n"
         envelope takes subagent_type = "EXPLORE"
+        envelope takes model = null
         result refuses description = ""
         result refuses description = " \n"
         result refuses prompt = ""
@@ -246,15 +246,15 @@ fn s0_64_s0_65_s0_66_s1_22_s2_31_s3_03_s4_08_the_program_takes_what_the_schema_a
         result refuses subagent_type = " \n"
         result refuses subagent_type = "EXPLORE"
         result refuses subagent_type = "wizard"
-        delegate takes model = null
-        delegate refuses model = " \n"
         delegate refuses task = ""
         delegate refuses task = " \n"
+        delegate takes model = null
+        delegate refuses model = " \n"
         typed refuses description = " \n"
-        typed takes max_turns = null
-        typed takes model = null
         typed refuses prompt = " \n"
         typed takes subagent_type = "EXPLORE"
+        typed takes model = null
+        typed takes max_turns = null
         child refuses description = ""
         child refuses description = " \n"
         child refuses prompt = ""
@@ -267,15 +267,15 @@ fn s0_64_s0_65_s0_66_s1_22_s2_31_s3_03_s4_08_the_program_takes_what_the_schema_a
         child-recipe refuses prompt = " \n"
         sortie refuses description = ""
         sortie refuses description = " \n"
-        sortie takes limits = null
-        sortie takes model = null
-        sortie refuses model = ""
-        sortie refuses model = " \n"
-        sortie takes output_schema = null
         sortie refuses prompt = ""
         sortie refuses prompt = " \n"
         sortie takes subagent_type = null
         sortie takes subagent_type = "EXPLORE"
+        sortie takes model = null
+        sortie refuses model = ""
+        sortie refuses model = " \n"
+        sortie takes limits = null
+        sortie takes output_schema = null
         sortie refuses limits = {"max_turns":0}
         sortie refuses limits = {"timeout_seconds":"9"}
         sortie refuses limits = {"max_tokens":-1}

@@ -105,10 +105,10 @@ fn a_vetoed_run_is_rejected_for_people_and_for_programs() {
         error: a hook did not let the task start: not on Sundays
     "]]
     .assert_eq(&run(&world, &server, &[]).transcript());
-    for (format, more) in [("json", ""), ("stream-json", r#","type":"outcome","v":1"#)] {
+    for (format, more) in [("json", ""), ("stream-json", r#""v":1,"type":"outcome","#)] {
         let ended = run(&world, &server, &["--output-format", format]);
         let error = r#"{"code":"vetoed","message":"a hook did not let the task start: not on Sundays"}"#;
-        let expected = format!("{{\"children\":[],\"error\":{error},\"status\":\"rejected\"{more}}}\n");
+        let expected = format!("{{{more}\"status\":\"rejected\",\"error\":{error},\"children\":[]}}\n");
         assert_eq!((ended.code, ended.stdout, ended.stderr), (1, expected, String::new()));
     }
     let request = json!({"description": "d", "prompt": "CHILD", "subagent_type": "explore"}).to_string();

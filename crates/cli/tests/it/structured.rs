@@ -96,7 +96,7 @@ fn an_unusable_schema_is_named() {
         &expect![[r#"
         exit 1
         --- stdout
-        {"error":{"code":"invalid_arguments","message":"`output_schema` cannot be used: `format` at `/properties/when` is not supported; leave it out, or use other keywords"},"status":"rejected"}
+        {"status":"rejected","error":{"code":"invalid_arguments","message":"`output_schema` cannot be used: `format` at `/properties/when` is not supported; leave it out, or use other keywords"}}
     "#]],
     );
     check(
@@ -105,7 +105,7 @@ fn an_unusable_schema_is_named() {
         exit 2
         --- stderr
         error: the contract `typed` has no field for --output-schema
-        hint: it takes --description, --field max_turns=…, --model, --prompt, --field resume=…, --field run_in_background=…, --agent (its `subagent_type`)
+        hint: it takes --description, --prompt, --agent (its `subagent_type`), --model, --field run_in_background=…, --field resume=…, --field max_turns=…
     "#]],
     );
 }

@@ -67,7 +67,7 @@ fn a_request_that_cannot_be_understood_is_answered_in_the_contracts_form() {
         &expect![[r#"
         exit 1
         --- stdout
-        {"error":{"code":"invalid_arguments","message":"the arguments are not valid JSON: expected ident at line 1 column 2"},"status":"rejected"}
+        {"status":"rejected","error":{"code":"invalid_arguments","message":"the arguments are not valid JSON: expected ident at line 1 column 2"}}
     "#]],
     );
     check(
@@ -75,7 +75,7 @@ fn a_request_that_cannot_be_understood_is_answered_in_the_contracts_form() {
         &expect![[r#"
         exit 1
         --- stdout
-        {"error":{"code":"invalid_arguments","message":"the arguments must be a JSON object, not an array"},"status":"rejected"}
+        {"status":"rejected","error":{"code":"invalid_arguments","message":"the arguments must be a JSON object, not an array"}}
     "#]],
     );
     check(
@@ -83,7 +83,7 @@ fn a_request_that_cannot_be_understood_is_answered_in_the_contracts_form() {
         &expect![[r#"
         exit 1
         --- stdout
-        {"error":{"code":"invalid_arguments","message":"the arguments are not valid JSON: the key `prompt` occurs twice at line 1 column 26"},"status":"rejected"}
+        {"status":"rejected","error":{"code":"invalid_arguments","message":"the arguments are not valid JSON: the key `prompt` occurs twice at line 1 column 26"}}
     "#]],
     );
     check(
@@ -91,7 +91,7 @@ fn a_request_that_cannot_be_understood_is_answered_in_the_contracts_form() {
         &expect![[r#"
         exit 1
         --- stdout
-        {"error":{"code":"invalid_arguments","message":"`prompt` is missing; it must be a non-empty string"},"status":"rejected"}
+        {"status":"rejected","error":{"code":"invalid_arguments","message":"`prompt` is missing; it must be a non-empty string"}}
     "#]],
     );
     check(
@@ -99,7 +99,7 @@ fn a_request_that_cannot_be_understood_is_answered_in_the_contracts_form() {
         &expect![[r#"
         exit 1
         --- stdout
-        {"error":{"code":"invalid_arguments","message":"`prompt` must be a non-empty string, not a number"},"status":"rejected"}
+        {"status":"rejected","error":{"code":"invalid_arguments","message":"`prompt` must be a non-empty string, not a number"}}
     "#]],
     );
     check(
@@ -107,7 +107,7 @@ fn a_request_that_cannot_be_understood_is_answered_in_the_contracts_form() {
         &expect![[r#"
         exit 1
         --- stdout
-        {"error":{"code":"invalid_arguments","message":"the arguments are not valid JSON: EOF while parsing a value at line 1 column 0"},"status":"rejected"}
+        {"status":"rejected","error":{"code":"invalid_arguments","message":"the arguments are not valid JSON: EOF while parsing a value at line 1 column 0"}}
     "#]],
     );
     check(
@@ -115,7 +115,7 @@ fn a_request_that_cannot_be_understood_is_answered_in_the_contracts_form() {
         &expect![[r#"
         exit 1
         --- stdout
-        {"error":{"code":"invalid_arguments","message":"the arguments are not valid JSON: they are not valid UTF-8 (byte 2)"},"status":"rejected"}
+        {"status":"rejected","error":{"code":"invalid_arguments","message":"the arguments are not valid JSON: they are not valid UTF-8 (byte 2)"}}
     "#]],
     );
     check(
@@ -123,7 +123,7 @@ fn a_request_that_cannot_be_understood_is_answered_in_the_contracts_form() {
         &expect![[r#"
         exit 1
         --- stdout
-        {"error":{"code":"invalid_arguments","message":"`prompt` is empty; it must be a non-empty string"},"status":"rejected"}
+        {"status":"rejected","error":{"code":"invalid_arguments","message":"`prompt` is empty; it must be a non-empty string"}}
     "#]],
     );
     assert!(world.kept_nothing());
@@ -137,7 +137,7 @@ fn a_request_that_cannot_be_started_is_answered_in_the_contracts_form() {
         &expect![[r#"
             exit 1
             --- stdout
-            {"error":{"code":"unknown_agent","message":"unknown agent `nobody`; there are general-purpose, explore, plan, summary, bash"},"status":"rejected"}
+            {"status":"rejected","error":{"code":"unknown_agent","message":"unknown agent `nobody`; there are general-purpose, explore, plan, summary, bash"}}
         "#]],
     );
     check(
@@ -145,7 +145,7 @@ fn a_request_that_cannot_be_started_is_answered_in_the_contracts_form() {
         &expect![[r#"
             exit 1
             --- stdout
-            {"error":{"code":"unknown_agent","message":"unknown agent `main`; there are general-purpose, explore, plan, summary, bash"},"status":"rejected"}
+            {"status":"rejected","error":{"code":"unknown_agent","message":"unknown agent `main`; there are general-purpose, explore, plan, summary, bash"}}
         "#]],
     );
     check(
@@ -153,7 +153,7 @@ fn a_request_that_cannot_be_started_is_answered_in_the_contracts_form() {
         &expect![[r#"
             exit 1
             --- stdout
-            {"error":{"code":"unknown_model","message":"unknown model `gpt-99`; no route leads to its provider; known routes: offline; to use a model by its id, set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or LLM_MODEL_ID with LLM_API_KEY and LLM_BASE_URL"},"status":"rejected"}
+            {"status":"rejected","error":{"code":"unknown_model","message":"unknown model `gpt-99`; no route leads to its provider; known routes: offline; to use a model by its id, set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or LLM_MODEL_ID with LLM_API_KEY and LLM_BASE_URL"}}
         "#]],
     );
     let capped = ["--set", "task_tool.max_prompt_bytes=4", "task"];
@@ -162,7 +162,7 @@ fn a_request_that_cannot_be_started_is_answered_in_the_contracts_form() {
         &expect![[r#"
             exit 1
             --- stdout
-            {"error":{"code":"prompt_too_long","message":"the prompt has 5 bytes; the limit is 4 (`task_tool.max_prompt_bytes`)"},"status":"rejected"}
+            {"status":"rejected","error":{"code":"prompt_too_long","message":"the prompt has 5 bytes; the limit is 4 (`task_tool.max_prompt_bytes`)"}}
         "#]],
     );
     check(
@@ -170,7 +170,7 @@ fn a_request_that_cannot_be_started_is_answered_in_the_contracts_form() {
         &expect![[r#"
             exit 1
             --- stdout
-            {"error":{"code":"prompt_too_long","message":"the prompt has more than 4 bytes (`task_tool.max_prompt_bytes`)"},"status":"rejected"}
+            {"status":"rejected","error":{"code":"prompt_too_long","message":"the prompt has more than 4 bytes (`task_tool.max_prompt_bytes`)"}}
         "#]],
     );
     assert!(world.kept_nothing());
@@ -232,7 +232,7 @@ fn missing_and_unknown_flags_are_named_in_the_contracts_words() {
         exit 2
         --- stderr
         error: the contract `delegate` has no field for --agent
-        hint: it takes --model, --task
+        hint: it takes --task, --model
     "#]],
     );
     check(
@@ -257,7 +257,7 @@ fn missing_and_unknown_flags_are_named_in_the_contracts_words() {
         expect![[r#"
         exit 1
         --- stdout
-        {"agentId":"agent-1___________","error":"`max_turns` must be a positive number, not \"many\"","success":false}
+        {"success":false,"agentId":"agent-1___________","error":"`max_turns` must be a positive number, not \"many\""}
     "#]],
     );
     assert!(world.kept_nothing());

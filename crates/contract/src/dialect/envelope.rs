@@ -9,6 +9,8 @@ mod output;
 mod shortened;
 mod truncation;
 
+use serde::Deserialize;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use sortie_protocol::{Failure, TaskRequest, ToolOutput};
 
@@ -156,10 +158,15 @@ impl Contract for Envelope {
 
 /// Splits off the figures about the call itself, which differ from call to call. Any other output is returned whole.
 pub fn substance(output: &str) -> (&str, &str) {
-    // Inside a string each quote has a backslash before it, and after the figures there are only strings.
-    let Some(start) = output.rfind("\"stats\":{") else { return (output, "") };
-    let (before, figures) = output.split_at(start);
-    (before, figures.split_once('}').map_or("", |(_, after)| after))
+    #[derive(Deserialize)]
+    struct Figures<'a> {
+        #[serde(borrow)]
+        stats: &'a RawValue,
+    }
+    let Ok(Figures { stats }) = serde_json::from_str(output) else { return (output, "") };
+    // The figures are a part of the output, so their place in memory is their place in it.
+    let start = stats.get().as_ptr() as usize - output.as_ptr() as usize;
+    (&output[..start], &output[start + stats.get().len()..])
 }
 
 /// Turns a message into part of a sentence.

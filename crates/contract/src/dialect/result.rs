@@ -49,7 +49,6 @@ impl Contract for ToolResult {
 
     fn schema(&self, _agents: &[AgentLine]) -> Value {
         json!({
-            "$schema": "http://json-schema.org/draft-07/schema#",
             "type": "object",
             "properties": {
                 "description": {"type": "string", "description": "A short (3-5 word) description of the task"},
@@ -61,6 +60,7 @@ impl Contract for ToolResult {
             },
             "required": ["description", "prompt", "subagent_type"],
             "additionalProperties": false,
+            "$schema": "http://json-schema.org/draft-07/schema#",
         })
     }
 
@@ -70,8 +70,8 @@ impl Contract for ToolResult {
             "properties": {
                 "success": {"type": "boolean"},
                 "content": {"type": "string"},
-                "shortResult": {"type": "string"},
                 "error": {"type": "string"},
+                "shortResult": {"type": "string"},
             },
             "required": ["success", "content", "shortResult"],
         })

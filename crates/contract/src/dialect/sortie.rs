@@ -63,10 +63,10 @@ impl Contract for Sortie {
         json!({
             "type": "object",
             "properties": {
+                "task_id": {"type": "string"},
                 "status": {
                     "enum": ["completed", "partial", "failed", "cancelled", "interrupted", "rejected", "running"],
                 },
-                "task_id": {"type": "string"},
                 "text": {"type": "string"},
                 "error": {"type": "object"},
             },
@@ -120,8 +120,10 @@ impl Contract for Sortie {
     }
 
     fn encode_launched(&self, launched: &Launched) -> Value {
-        let mut outcome = json!(launched);
-        outcome["status"] = json!("running");
+        let mut outcome = json!({"task_id": launched.task_id, "agent": launched.agent, "status": "running"});
+        if let (Some(outcome), Value::Object(told)) = (outcome.as_object_mut(), json!(launched)) {
+            outcome.extend(told);
+        }
         outcome
     }
 
@@ -158,10 +160,10 @@ pub fn unstarted_object(failure: &Failure) -> Value {
 /// Removes the fields that only other contracts need.
 fn public(mut outcome: Value) -> Value {
     if let Some(fields) = outcome.as_object_mut() {
-        fields.remove("truncation");
-        fields.remove("deadline_ms");
+        fields.shift_remove("truncation");
+        fields.shift_remove("deadline_ms");
         if let Some(Value::Object(error)) = fields.get_mut("error") {
-            error.remove("details");
+            error.shift_remove("details");
         }
     }
     outcome

@@ -1,6 +1,6 @@
 //! `typed`: Explore, Plan, Bash, general-purpose and the agents from files; every answer has an `agentId`.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use sortie_protocol::{Failure, FailureCode, Launched, Limit, Limits, TaskId, TaskOutcome, TaskRequest};
 
 use crate::json;
@@ -111,8 +111,8 @@ impl Contract for Typed {
             "type": "object",
             "properties": {
                 "success": {"type": "boolean"},
-                "agentId": {"type": "string"},
                 "result": {"type": "string"},
+                "agentId": {"type": "string"},
                 "error": {"type": "string"},
             },
             "required": ["success", "agentId"],
@@ -151,19 +151,19 @@ impl Contract for Typed {
             Ok(outcome) => (outcome.task_id, outcome.text.clone() + &last_line(outcome), shortfall(call, outcome)),
             Err(failure) => (rejected_id(call, failure), String::new(), Some(rejection(call, failure))),
         };
-        let mut result =
-            Map::from_iter([("success".to_owned(), json!(error.is_none())), ("agentId".to_owned(), json!(id))]);
+        let mut result = json!({"success": error.is_none()});
         if error.is_none() || !text.trim().is_empty() {
-            result.insert("result".to_owned(), json!(text));
+            result["result"] = json!(text);
         }
+        result["agentId"] = json!(id);
         if let Some(error) = error {
-            result.insert("error".to_owned(), json!(error));
+            result["error"] = json!(error);
         }
-        result.into()
+        result
     }
 
     fn encode_launched(&self, launched: &Launched) -> Value {
-        let mut result = json!({"success": true, "agentId": launched.task_id, "result": LAUNCHED});
+        let mut result = json!({"success": true, "result": LAUNCHED, "agentId": launched.task_id});
         if let Some(file) = &launched.output_file {
             result["result"] = json!(format!("{LAUNCHED} The output file is for people."));
             result["outputFile"] = json!(file);

@@ -1,6 +1,7 @@
 //! Fields of a call's arguments, each taken once. Errors name their field.
 //!
-//! A field that is `null` counts as absent. Fields left at the end are unknown to the dialect.
+//! A field that is `null` counts as absent. Fields left at the end are unknown to the dialect, and stay in the caller's
+//! order.
 
 use serde_json::{Map, Value};
 use sortie_protocol::{Failure, FailureCode};
@@ -16,7 +17,7 @@ impl Fields {
 
     /// Takes the value of a field, if it was given.
     pub(crate) fn take(&mut self, name: &str) -> Option<Value> {
-        self.0.remove(name).filter(|value| !value.is_null())
+        self.0.shift_remove(name).filter(|value| !value.is_null())
     }
 
     pub(crate) fn text(&mut self, name: &str) -> Result<String, Failure> {
@@ -55,7 +56,7 @@ impl Fields {
     /// Treats an empty string as an absent field.
     pub(crate) fn drop_empty(&mut self, name: &str) {
         if self.0.get(name).and_then(Value::as_str) == Some("") {
-            self.0.remove(name);
+            self.0.shift_remove(name);
         }
     }
 

@@ -24,7 +24,7 @@ fn s2_27_s2_28_the_tool_and_its_two_fields() {
             ("S2-27", "/required", json!(["task"])),
         ],
     );
-    assert_eq!(keys(&Delegate.schema(&agents())["properties"]), ["model", "task"], "S2-27");
+    assert_eq!(keys(&Delegate.schema(&agents())["properties"]), ["task", "model"], "S2-27");
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn s2_15_s2_16_s2_17_s2_34_a_task_that_ran_and_failed_is_a_result_that_says_so()
                 ("S2-22", "/tokens_used", json!(1245)),
             ],
         );
-        assert_eq!(keys(&value), ["error", "files_modified", "success", "summary", "tokens_used"], "S2-16, S2-43");
+        assert_eq!(keys(&value), ["success", "files_modified", "summary", "tokens_used", "error"], "S2-16, S2-43");
         let error = value["error"].as_str().expect("text");
         assert!(error.starts_with("the sub-agent ran but did not finish: "), "S2-17 {error}");
         assert!(!Delegate.is_error(Ok(&outcome)), "S2-34, C-17");

@@ -170,8 +170,8 @@ fn s0_25_to_s0_38_a_completed_task() {
             ("S0-37", "/context/params_input", serde_json::from_str(ARGUMENTS).expect("JSON")),
         ],
     );
-    assert_eq!(sample::keys(&value), ["context", "data", "stats", "status", "text"], "S0-38, P-01");
-    let expected = ["model_used", "result", "status", "subagent_type", "tool_summary"];
+    assert_eq!(sample::keys(&value), ["status", "data", "text", "stats", "context"], "S0-38, P-01");
+    let expected = ["status", "result", "tool_summary", "model_used", "subagent_type"];
     assert_eq!(sample::keys(&value["data"]), expected, "S0-38");
     assert!(!Envelope.is_error(Ok(&completed("FINAL"))));
     let told = Envelope.encode_for_model(&call(ARGUMENTS), Ok(&completed("FINAL")), "mark");

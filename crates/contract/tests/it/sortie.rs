@@ -201,7 +201,7 @@ fn the_result_object_has_no_nulls_and_reads_back_as_the_outcome() {
     assert_eq!(value["status"], "completed");
     assert_eq!(value["usage"]["total_tokens"], 1234);
     assert_eq!(serde_json::from_value::<TaskOutcome>(value).expect("the same shape"), outcome("done"));
-    expect![[r#"{"error":{"code":"depth","message":"too deep"},"status":"rejected"}"#]]
+    expect![[r#"{"status":"rejected","error":{"code":"depth","message":"too deep"}}"#]]
         .assert_eq(&Sortie.encode(&call("{}"), Err(&Failure::new(FailureCode::Depth, "too deep"))).to_string());
     expect!["No sub-agent was started (depth): too deep"].assert_eq(&Sortie.encode_for_model(
         &call("{}"),
@@ -214,7 +214,7 @@ fn the_result_object_has_no_nulls_and_reads_back_as_the_outcome() {
 fn a_task_in_the_background_is_running_and_the_model_is_told_not_to_poll() {
     let notices = vec!["something odd".to_owned()];
     let launched = Launched { notices, ..launched() };
-    expect![[r#"{"agent":"explore","model":{"id":"small-1","route":"light"},"notices":["something odd"],"output_file":"/state/reports/x-output.log","status":"running","task_id":"agent-aaaaaaaaaaaa"}"#]]
+    expect![[r#"{"task_id":"agent-aaaaaaaaaaaa","agent":"explore","status":"running","model":{"route":"light","id":"small-1"},"output_file":"/state/reports/x-output.log","notices":["something odd"]}"#]]
         .assert_eq(&Sortie.encode_launched(&launched).to_string());
     expect![[r"
         agent-aaaaaaaaaaaa explore running in the background. Go on with other work; do not poll. Its report is delivered to you when it ends.

@@ -214,7 +214,7 @@ fn only_a_start_rejected_by_a_hook_says_that_its_id_belongs_to_nobody() {
 fn s3_14_s3_32_a_task_in_the_background_is_an_id_and_an_output_file() {
     let result = "Not finished: it continues in the background, and its report follows when it ends.";
     let mut expected = json!({
-        "success": true, "agentId": AGENT_ID, "result": format!("{result} The output file is for people."),
+        "success": true, "result": format!("{result} The output file is for people."), "agentId": AGENT_ID,
         "outputFile": "/state/reports/x-output.log"
     });
     assert_eq!(Typed.encode_launched(&launched()), expected, "S3-14, S3-32");

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sortie_llm::ErrorKind;
-use sortie_protocol::{Failure, FailureCode, Limit, Status, TaskOutcome, ToolCount, Usage};
+use sortie_protocol::{Failure, FailureCode, Limit, Status, TaskOutcome, Usage};
 use tokio::time::Instant;
 
 use crate::budget::account::Account;
@@ -92,7 +92,6 @@ impl Ending {
             Self::Interrupted { text } => (Status::Interrupted, None, None, text),
         };
         let worked = worked_before + started.elapsed();
-        let counted = totals.calls.iter().map(|(tool, count)| ToolCount { tool: tool.clone(), count: *count });
         TaskOutcome {
             task_id: job.task,
             agent: job.config.agent.clone(),
@@ -101,7 +100,7 @@ impl Ending {
             text,
             structured: weighed.value,
             files_changed: account.files_changed(),
-            tool_summary: counted.collect(),
+            tool_summary: totals.tool_summary(),
             model: job.config.model.clone(),
             usage: Usage { duration_ms: worked.as_millis() as u64, ..account.spent() },
             truncated: false,

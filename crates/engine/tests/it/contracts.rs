@@ -96,15 +96,15 @@ async fn result_finds_the_agent_that_fits_best_and_names_it() {
     expect![[r#"
         [
           {
+            "success": true,
             "content": "Found. ",
-            "shortResult": "Task completed by a",
-            "success": true
+            "shortResult": "Task completed by a"
           },
           {
+            "success": false,
             "content": "",
             "error": "Subagent 'wizard' not found. Available: a, b",
-            "shortResult": "Task delegation failed",
-            "success": false
+            "shortResult": "Task delegation failed"
           }
         ]"#]]
     .assert_eq(&format!("{:#}", Value::from(answers(&world))));

@@ -75,8 +75,8 @@ async fn a_call_resumes_a_child_in_a_new_leg_of_the_same_task() {
         task-1 #7 child_ended call_0_1: task-2 leg 1
         task-1 #8 call_finished call_0_1: "task-2 explore completed, 0 calls, 153 tokens, … s\n[report mark]\nThe first part.\n[end mark]"
         task-1 #9 model_called turn 2
-        task-1 #10 model_replied turn 2: call_1_1 Task {"description":"More","prompt":"SECOND","resume":"task-2","subagent_type":"explore"}
-        task-1 #11 call_started call_1_1: Task {"description":"More","prompt":"SECOND","resume":"task-2","subagent_type":"explore"} (once)
+        task-1 #10 model_replied turn 2: call_1_1 Task {"description":"More","prompt":"SECOND","subagent_type":"explore","resume":"task-2"}
+        task-1 #11 call_started call_1_1: Task {"description":"More","prompt":"SECOND","subagent_type":"explore","resume":"task-2"} (once)
           task-2 leg 2 #6 task_resumed explore: "SECOND"
         task-1 #12 child_started call_1_1: task-2
           task-2 leg 2 #7 task_admitted

@@ -43,8 +43,8 @@ async fn unknown_tools_and_wrong_arguments_become_outputs_that_say_what_to_do() 
     expect![[r#"
         FAILED There is no tool `Raed`. Did you mean Read? You have: Read, LS, Glob, Grep, TodoWrite, WebFetch, Write, Edit, MultiEdit, Task, TaskOutput, TaskStop, SendMessage, TaskList, Note.
         FAILED There is no tool `Bash`. You have: Read, LS, Glob, Grep, TodoWrite, WebFetch, Write, Edit, MultiEdit, Task, TaskOutput, TaskStop, SendMessage, TaskList, Note.
-        FAILED Read was not run: its arguments do not fit (EOF while parsing a value at line 1 column 14). They must match this schema: {"properties":{"file_path":{"type":"string"},"limit":{"description":"lines, default 2000","type":"integer"},"offset":{"description":"first line, counted from 1","type":"integer"}},"required":["file_path"],"type":"object"}
-        FAILED Read was not run: its arguments do not fit (missing field `file_path` at line 1 column 16). They must match this schema: {"properties":{"file_path":{"type":"string"},"limit":{"description":"lines, default 2000","type":"integer"},"offset":{"description":"first line, counted from 1","type":"integer"}},"required":["file_path"],"type":"object"}
+        FAILED Read was not run: its arguments do not fit (EOF while parsing a value at line 1 column 14). They must match this schema: {"type":"object","properties":{"file_path":{"type":"string"},"offset":{"type":"integer","description":"first line, counted from 1"},"limit":{"type":"integer","description":"lines, default 2000"}},"required":["file_path"]}
+        FAILED Read was not run: its arguments do not fit (missing field `file_path` at line 1 column 16). They must match this schema: {"type":"object","properties":{"file_path":{"type":"string"},"offset":{"type":"integer","description":"first line, counted from 1"},"limit":{"type":"integer","description":"lines, default 2000"}},"required":["file_path"]}
         FAILED `/etc/passwd` is outside the workspace <home>/workspace; only paths inside it can be used
     "#]].assert_eq(&outputs_of(Plan::script(once(calls))).await);
 }

@@ -86,8 +86,8 @@ fn an_anthropic_reply_with_everything_in_it() {
         call Read
         call LS
         ---
-        reasoning anthropic {"signature":"c2ln","thinking":"Let me see.","type":"thinking"}
-        reasoning anthropic {"data":"b3BhcXVl","type":"redacted_thinking"}
+        reasoning anthropic {"type":"thinking","thinking":"Let me see.","signature":"c2ln"}
+        reasoning anthropic {"type":"redacted_thinking","data":"b3BhcXVl"}
         text "Looking."
         call toolu_1 Read {"path": "a"}
         call toolu_2 LS {}

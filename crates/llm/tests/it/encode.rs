@@ -27,7 +27,7 @@ fn a_history_with_everything_in_it_on_anthropic() {
         &expect![[r#"
             max_tokens 16000
             messages {"role":"user","content":[{"type":"text","text":"Where is it?"}]}
-            messages {"role":"assistant","content":[{"signature":"c2lnbmVk46d02cd225beb602","thinking":"Hm. Größe?","type":"thinking"},{"type":"text","text":"Two looks."},{"type":"tool_use","id":"call_1","name":"Read","input":{"path":"a.rs"}},{"type":"tool_use","id":"call_2","name":"Grep","input":{"pattern": "size"}}]}
+            messages {"role":"assistant","content":[{"type":"thinking","thinking":"Hm. Größe?","signature":"c2lnbmVk46d02cd225beb602"},{"type":"text","text":"Two looks."},{"type":"tool_use","id":"call_1","name":"Read","input":{"path":"a.rs"}},{"type":"tool_use","id":"call_2","name":"Grep","input":{"pattern": "size"}}]}
             messages {"role":"user","content":[{"type":"tool_result","tool_use_id":"call_1","content":[{"type":"text","text":"1\tfn size() {}\n[attachment film.mp4 (video/mp4, 8 bytes) was left out: the wire anthropic carries image/png, image/jpeg, image/gif, image/webp, application/pdf]"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgo="}},{"type":"document","source":{"type":"base64","media_type":"application/pdf","data":"JVBERi0xLjcK"},"title":"paper.pdf"}]},{"type":"tool_result","tool_use_id":"call_2","content":"no such directory","is_error":true}]}
             messages {"role":"assistant","content":[{"type":"tool_use","id":"functions_Read_3_43b4d1ddcda9313b","name":"Read","input":{"malformed_arguments":"{\"path\": \"b"}}]}
             messages {"role":"user","content":[{"type":"tool_result","tool_use_id":"functions_Read_3_43b4d1ddcda9313b","content":"Error: arguments are not a JSON object","is_error":true}]}
@@ -39,8 +39,8 @@ fn a_history_with_everything_in_it_on_anthropic() {
             model "some-model"
             stream true
             system {"type":"text","text":"You explore.","cache_control":{"type":"ephemeral"}}
-            tools {"name":"Read","description":"Reads.","input_schema":{"properties":{"path":{"type":"string"}},"required":["path"],"type":"object"}}
-            tools {"name":"Grep","description":"Greps.","input_schema":{"properties":{"pattern":{"type":"string"}},"required":["pattern"],"type":"object"}}
+            tools {"name":"Read","description":"Reads.","input_schema":{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}}
+            tools {"name":"Grep","description":"Greps.","input_schema":{"type":"object","properties":{"pattern":{"type":"string"}},"required":["pattern"]}}
         "#]],
     );
 }
@@ -65,8 +65,8 @@ fn a_history_with_everything_in_it_on_openai_chat() {
             model "some-model"
             stream true
             stream_options {"include_usage":true}
-            tools {"type":"function","function":{"name":"Read","description":"Reads.","parameters":{"properties":{"path":{"type":"string"}},"required":["path"],"type":"object"}}}
-            tools {"type":"function","function":{"name":"Grep","description":"Greps.","parameters":{"properties":{"pattern":{"type":"string"}},"required":["pattern"],"type":"object"}}}
+            tools {"type":"function","function":{"name":"Read","description":"Reads.","parameters":{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}}}
+            tools {"type":"function","function":{"name":"Grep","description":"Greps.","parameters":{"type":"object","properties":{"pattern":{"type":"string"}},"required":["pattern"]}}}
         "#]],
     );
 }
@@ -76,27 +76,27 @@ fn a_history_with_everything_in_it_on_openai_responses() {
     check(
         WireKind::OpenAiResponses,
         &expect![[r#"
-        input {"type":"message","role":"user","content":[{"type":"input_text","text":"Where is it?"}]}
-        input {"encrypted_content":"c2lnbmVk46d02cd225beb602","id":"rs_1","summary":[{"text":"Hm. Größe?","type":"summary_text"}],"type":"reasoning"}
-        input {"type":"message","role":"assistant","content":[{"type":"output_text","text":"Two looks."}]}
-        input {"type":"function_call","call_id":"call_1","name":"Read","arguments":"{\"path\":\"a.rs\"}"}
-        input {"type":"function_call","call_id":"call_2","name":"Grep","arguments":"{\"pattern\": \"size\"}"}
-        input {"type":"function_call_output","call_id":"call_1","output":[{"type":"input_text","text":"1\tfn size() {}\n[attachment film.mp4 (video/mp4, 8 bytes) was left out: the wire openai-responses carries image/png, image/jpeg, image/gif, image/webp, application/pdf]"},{"type":"input_image","image_url":"data:image/png;base64,iVBORw0KGgo="},{"type":"input_file","filename":"paper.pdf","file_data":"data:application/pdf;base64,JVBERi0xLjcK"}]}
-        input {"type":"function_call_output","call_id":"call_2","output":"Error: no such directory"}
-        input {"type":"function_call","call_id":"functions.Read:3","name":"Read","arguments":"{\"malformed_arguments\":\"{\\\"path\\\": \\\"b\"}"}
-        input {"type":"function_call_output","call_id":"functions.Read:3","output":"Error: arguments are not a JSON object"}
-        input {"type":"function_call","call_id":"call_4","name":"dance_now","arguments":"{}"}
-        input {"type":"function_call_output","call_id":"call_4","output":"(no output)"}
-        input {"type":"message","role":"user","content":[{"type":"input_text","text":"Go on."}]}
-        input {"type":"message","role":"assistant","content":[{"type":"output_text","text":"It is in a.rs."}]}
-        input {"type":"message","role":"user","content":[{"type":"input_text","text":"Thank you. And its test?"}]}
-        instructions "You explore."
-        model "some-model"
-        store false
-        stream true
-        tools {"type":"function","name":"Read","description":"Reads.","parameters":{"properties":{"path":{"type":"string"}},"required":["path"],"type":"object"},"strict":false}
-        tools {"type":"function","name":"Grep","description":"Greps.","parameters":{"properties":{"pattern":{"type":"string"}},"required":["pattern"],"type":"object"},"strict":false}
-    "#]],
+            input {"type":"message","role":"user","content":[{"type":"input_text","text":"Where is it?"}]}
+            input {"type":"reasoning","id":"rs_1","summary":[{"type":"summary_text","text":"Hm. Größe?"}],"encrypted_content":"c2lnbmVk46d02cd225beb602"}
+            input {"type":"message","role":"assistant","content":[{"type":"output_text","text":"Two looks."}]}
+            input {"type":"function_call","call_id":"call_1","name":"Read","arguments":"{\"path\":\"a.rs\"}"}
+            input {"type":"function_call","call_id":"call_2","name":"Grep","arguments":"{\"pattern\": \"size\"}"}
+            input {"type":"function_call_output","call_id":"call_1","output":[{"type":"input_text","text":"1\tfn size() {}\n[attachment film.mp4 (video/mp4, 8 bytes) was left out: the wire openai-responses carries image/png, image/jpeg, image/gif, image/webp, application/pdf]"},{"type":"input_image","image_url":"data:image/png;base64,iVBORw0KGgo="},{"type":"input_file","filename":"paper.pdf","file_data":"data:application/pdf;base64,JVBERi0xLjcK"}]}
+            input {"type":"function_call_output","call_id":"call_2","output":"Error: no such directory"}
+            input {"type":"function_call","call_id":"functions.Read:3","name":"Read","arguments":"{\"malformed_arguments\":\"{\\\"path\\\": \\\"b\"}"}
+            input {"type":"function_call_output","call_id":"functions.Read:3","output":"Error: arguments are not a JSON object"}
+            input {"type":"function_call","call_id":"call_4","name":"dance_now","arguments":"{}"}
+            input {"type":"function_call_output","call_id":"call_4","output":"(no output)"}
+            input {"type":"message","role":"user","content":[{"type":"input_text","text":"Go on."}]}
+            input {"type":"message","role":"assistant","content":[{"type":"output_text","text":"It is in a.rs."}]}
+            input {"type":"message","role":"user","content":[{"type":"input_text","text":"Thank you. And its test?"}]}
+            instructions "You explore."
+            model "some-model"
+            store false
+            stream true
+            tools {"type":"function","name":"Read","description":"Reads.","parameters":{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]},"strict":false}
+            tools {"type":"function","name":"Grep","description":"Greps.","parameters":{"type":"object","properties":{"pattern":{"type":"string"}},"required":["pattern"]},"strict":false}
+        "#]],
     );
 }
 

@@ -84,11 +84,11 @@ async fn reasoning_details_go_back_as_whole_blocks() {
             reasoning "see."
             text "Looking."
             ---
-            reasoning openai-chat {"reasoning":"Let me see.","reasoning_details":[{"index":0,"signature":"c2ln","text":"Let me see.","type":"reasoning.text"},{"data":"eA","id":"r1","index":1,"type":"reasoning.encrypted"}]}
+            reasoning openai-chat {"reasoning":"Let me see.","reasoning_details":[{"type":"reasoning.text","text":"Let me see.","index":0,"signature":"c2ln"},{"type":"reasoning.encrypted","data":"eA","id":"r1","index":1}]}
             text "Looking."
             End m [0 0 0 0]
             ---
-            {"role":"assistant","content":"Looking.","reasoning":"Let me see.","reasoning_details":[{"index":0,"signature":"c2ln","text":"Let me see.","type":"reasoning.text"},{"data":"eA","id":"r1","index":1,"type":"reasoning.encrypted"}]}
+            {"role":"assistant","content":"Looking.","reasoning":"Let me see.","reasoning_details":[{"type":"reasoning.text","text":"Let me see.","index":0,"signature":"c2ln"},{"type":"reasoning.encrypted","data":"eA","id":"r1","index":1}]}
         "#]],
     )
     .await;
@@ -109,11 +109,11 @@ async fn thinking_sent_as_content_goes_back_as_content() {
             text "Look"
             text "ing."
             ---
-            reasoning openai-chat {"content":[{"closed":true,"thinking":[{"text":"Let me see.","type":"text"}],"type":"thinking"}]}
+            reasoning openai-chat {"content":[{"type":"thinking","thinking":[{"type":"text","text":"Let me see."}],"closed":true}]}
             text "Looking."
             End m [0 0 0 0]
             ---
-            {"role":"assistant","content":[{"closed":true,"thinking":[{"text":"Let me see.","type":"text"}],"type":"thinking"},{"text":"Looking.","type":"text"}]}
+            {"role":"assistant","content":[{"type":"thinking","thinking":[{"type":"text","text":"Let me see."}],"closed":true},{"type":"text","text":"Looking."}]}
         "#]],
     )
     .await;

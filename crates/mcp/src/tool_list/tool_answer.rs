@@ -27,11 +27,11 @@ impl ToolAnswer {
             }),
             // One malformed part makes the library return the whole result unparsed.
             ServerResult::CustomResult(CustomResult(Value::Object(mut result))) => {
-                let Some(Value::Array(content)) = result.remove("content") else { return None };
+                let Some(Value::Array(content)) = result.shift_remove("content") else { return None };
                 let read = |value: Value| serde_json::from_value(value.clone()).map_or_else(|_| odd(&value), part);
                 Some(Self {
                     parts: content.into_iter().map(read).collect(),
-                    structured: result.remove("structuredContent"),
+                    structured: result.shift_remove("structuredContent"),
                     failed: result.get("isError") == Some(&Value::Bool(true)),
                 })
             }

@@ -149,7 +149,8 @@ fn pin(server: &ServerDefinition, tool: &Tool) -> String {
     };
     let said =
         json!([tool.name, tool.title, tool.description, tool.input_schema, tool.output_schema, tool.annotations]);
-    let definition = json!([server.name, access, said]);
+    let mut definition = json!([server.name, access, said]);
+    definition.sort_all_objects();
     hex(&Sha256::digest(definition.to_string().as_bytes()))
 }
 
@@ -324,5 +325,9 @@ mod tests {
         marked["icons"] = json!([{ "src": "https://db.example/a.png?signature=1" }]);
         let [plain, marked] = [said, marked].map(|said| pin(&db, &serde_json::from_value(said).unwrap()));
         assert_eq!(plain, marked);
+        let schemas = [json!({ "type": "object", "title": "x" }), json!({ "title": "x", "type": "object" })];
+        let [one, other] = schemas
+            .map(|schema| pin(&db, &serde_json::from_value(json!({ "name": "a", "inputSchema": schema })).unwrap()));
+        assert_eq!(one, other, "in another order of keys");
     }
 }

@@ -16,7 +16,7 @@ pub(crate) fn acceptable(mut schema: Object) -> (Value, Option<String>) {
     let (mut refused, mut required) = (Object::new(), names(schema.get("required")));
     let mut properties = properties(&schema);
     for key in REFUSED {
-        let Some(taken) = schema.remove(key) else { continue };
+        let Some(taken) = schema.shift_remove(key) else { continue };
         let branches: Vec<Object> = match (&taken, key) {
             (Value::Array(branches), "anyOf" | "oneOf" | "allOf") => {
                 branches.iter().filter_map(|branch| resolved(branch, &schema)).collect()
@@ -39,10 +39,13 @@ pub(crate) fn acceptable(mut schema: Object) -> (Value, Option<String>) {
         refused.insert(key.to_owned(), taken);
     }
     properties.values_mut().for_each(modernise);
+    // Models fill in arguments in this order, and small ones are lost among optional ones that come first.
+    let (first, then): (Object, Object) = properties.into_iter().partition(|(name, _)| required.contains(name));
     schema.insert("type".to_owned(), "object".into());
-    schema.insert("properties".to_owned(), properties.into());
-    schema.remove("required");
-    if !required.is_empty() {
+    schema.insert("properties".to_owned(), first.into_iter().chain(then).collect());
+    if required.is_empty() {
+        schema.shift_remove("required");
+    } else {
         schema.insert("required".to_owned(), json!(required));
     }
     let told = (!refused.is_empty()).then(|| match Value::Object(refused).to_string() {
@@ -73,7 +76,7 @@ fn names(required: Option<&Value>) -> Vec<String> {
 fn modernise(schema: &mut Value) {
     let Some(schema) = schema.as_object_mut() else { return };
     if schema.get("required").is_some_and(|required| !required.is_array()) {
-        schema.remove("required");
+        schema.shift_remove("required");
     }
     let inner = schema.get_mut("properties").and_then(Value::as_object_mut);
     inner.into_iter().flat_map(Map::values_mut).for_each(modernise);
@@ -125,6 +128,19 @@ mod tests {
         assert!(told.unwrap().contains(r#""not":{"required":["z"]}"#));
         let (_, told) = of(json!({ "enum": ["x".repeat(1_000)] }));
         assert_eq!(told.unwrap(), "(Which of its arguments go together is not said here.)");
+    }
+
+    #[test]
+    fn required_properties_come_first_and_all_else_stays_in_its_order() {
+        let (schema, _) = of(json!({
+            "$schema": "x", "properties": { "z": {}, "b": {}, "y": {}, "a": {} }, "required": ["a", "b"],
+            "type": "object", "additionalProperties": false
+        }));
+        let expected = json!({
+            "$schema": "x", "properties": { "b": {}, "a": {}, "z": {}, "y": {} }, "required": ["a", "b"],
+            "type": "object", "additionalProperties": false
+        });
+        assert_eq!(schema.to_string(), expected.to_string());
     }
 
     #[test]

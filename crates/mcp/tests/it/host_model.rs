@@ -170,10 +170,10 @@ async fn a_host_gets_the_whole_conversation_and_its_calls_come_back() {
     let messages = asked.as_object_mut().and_then(|asked| asked.remove("messages")).expect("messages");
     let lines = [&asked].into_iter().chain(messages.as_array().expect("a list")).map(Value::to_string);
     expect![[r#"
-        {"maxTokens":500,"systemPrompt":"You look into files.","toolChoice":{"mode":"auto"},"tools":[{"description":"Reads a file.","inputSchema":{"properties":{"file_path":{"type":"string"}},"type":"object"},"name":"Read"}]}
-        {"content":{"text":"What is there?","type":"text"},"role":"user"}
-        {"content":[{"text":"First a.txt.","type":"text"},{"id":"one","input":{"file_path":"a.txt"},"name":"Read","type":"tool_use"},{"id":"odd","input":{"malformed_arguments":"{cut"},"name":"Read","type":"tool_use"}],"role":"assistant"}
-        {"content":[{"content":[{"text":"a line","type":"text"},{"data":"QUJD","mimeType":"image/png","type":"image"},{"text":"[b.pdf (application/pdf) was left out: a host's model takes no such files]","type":"text"}],"toolUseId":"one","type":"tool_result"},{"content":[{"text":"the arguments are no JSON","type":"text"}],"isError":true,"toolUseId":"odd","type":"tool_result"}],"role":"user"}"#]].assert_eq(&lines.collect::<Vec<_>>().join("\n"));
+        {"toolChoice":{"mode":"auto"},"systemPrompt":"You look into files.","maxTokens":500,"tools":[{"name":"Read","description":"Reads a file.","inputSchema":{"type":"object","properties":{"file_path":{"type":"string"}}}}]}
+        {"role":"user","content":{"type":"text","text":"What is there?"}}
+        {"role":"assistant","content":[{"type":"text","text":"First a.txt."},{"type":"tool_use","id":"one","name":"Read","input":{"file_path":"a.txt"}},{"type":"tool_use","id":"odd","name":"Read","input":{"malformed_arguments":"{cut"}}]}
+        {"role":"user","content":[{"type":"tool_result","toolUseId":"one","content":[{"type":"text","text":"a line"},{"type":"image","data":"QUJD","mimeType":"image/png"},{"type":"text","text":"[b.pdf (application/pdf) was left out: a host's model takes no such files]"}]},{"type":"tool_result","toolUseId":"odd","content":[{"type":"text","text":"the arguments are no JSON"}],"isError":true}]}"#]].assert_eq(&lines.collect::<Vec<_>>().join("\n"));
 }
 
 #[tokio::test]

@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn any_other_output_is_unchanged() {
-        assert_eq!(read(&json!({"success": true, "content": "x"})), r#"{"content":"x","success":true}"#);
+        assert_eq!(read(&json!({"success": true, "content": "x"})), r#"{"success":true,"content":"x"}"#);
         let file = ToolOutput::done(r#"{"data":{"content":"of a file"}}"#, "");
         assert_eq!(text(&file), file.for_model, "what a tool shows of a file is never taken for its form");
     }

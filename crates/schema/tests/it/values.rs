@@ -65,8 +65,8 @@ fn objects() {
         &schema,
         &json!({"line": "3", "col": 1}),
         &expect![[r#"
-            the value must not have the key `col`; its keys are line, path
             `/line` must be a whole number, not "3"
+            the value must not have the key `col`; its keys are line, path
             the value must have the key `path`"#]],
     );
     fits(&json!({"additionalProperties": {"type": "integer"}}), &[json!({"a": 1}), json!("no object")]);

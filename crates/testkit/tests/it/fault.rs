@@ -101,10 +101,10 @@ fn keep_alives_continue_without_any_content() {
         let life: String = (0..3).map(|_| client.take_through(": keep-alive\n\n").unwrap()).collect();
         assert!(!life.contains("Reading"), "{life}");
         let blank = match wire {
-            Wire::Anthropic => r#""delta":{"text":"","type":"text_delta"}"#,
+            Wire::Anthropic => r#""delta":{"type":"text_delta","text":""}"#,
             Wire::Gemini => r#""parts":[{"text":""}]"#,
             Wire::OpenAi => r#""delta":{"content":""}"#,
-            Wire::OpenAiResponses => r#""delta":"","item_id":"#,
+            Wire::OpenAiResponses => r#""delta":"""#,
         };
         assert_eq!(life.matches(blank).count(), 2, "{life}");
     }
@@ -119,7 +119,7 @@ fn an_overload_in_mid_stream_has_the_shape_of_the_provider() {
         match wire {
             Wire::Anthropic => assert_eq!(
                 last,
-                "event: error\ndata: {\"error\":{\"message\":\"Overloaded\",\"type\":\"overloaded_error\"},\"type\":\"error\"}"
+                "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}"
             ),
             Wire::Gemini => assert_eq!(
                 last,

@@ -88,7 +88,7 @@ async fn one_rule_can_serve_many_agents() {
     let reply = reply.unwrap();
     assert_eq!(reply.text(), "w07 is here, turn 0.");
     let arguments: Vec<&str> = reply.calls().map(|call| call.arguments.as_str()).collect();
-    assert_eq!(arguments, [r#"{"message":"I am w07.","to":"agent-bbbbbbbbbbbb"}"#]);
+    assert_eq!(arguments, [r#"{"to":"agent-bbbbbbbbbbbb","message":"I am w07."}"#]);
 }
 
 #[tokio::test]

@@ -33,73 +33,73 @@ fn an_anthropic_stream_has_the_events_of_the_provider() {
         Wire::Anthropic,
         &streaming(anthropic_request("x")),
         &expect![[r#"
-        event: message_start
-        data: {"message":{"content":[],"id":"msg_scripted_1","model":"scripted","role":"assistant","stop_reason":null,"stop_sequence":null,"type":"message","usage":{"cache_creation_input_tokens":2,"cache_read_input_tokens":3,"input_tokens":10,"output_tokens":1}},"type":"message_start"}
+            event: message_start
+            data: {"type":"message_start","message":{"id":"msg_scripted_1","type":"message","role":"assistant","model":"scripted","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":10,"cache_creation_input_tokens":2,"cache_read_input_tokens":3,"output_tokens":1}}}
 
-        event: content_block_start
-        data: {"content_block":{"signature":"","thinking":"","type":"thinking"},"index":0,"type":"content_block_start"}
+            event: content_block_start
+            data: {"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"","signature":""}}
 
-        event: ping
-        data: {"type":"ping"}
+            event: ping
+            data: {"type":"ping"}
 
-        event: content_block_delta
-        data: {"delta":{"thinking":"Two files.","type":"thinking_delta"},"index":0,"type":"content_block_delta"}
+            event: content_block_delta
+            data: {"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"Two files."}}
 
-        event: content_block_delta
-        data: {"delta":{"signature":"c2lnbmVkca79b4d0839c6c64","type":"signature_delta"},"index":0,"type":"content_block_delta"}
+            event: content_block_delta
+            data: {"type":"content_block_delta","index":0,"delta":{"type":"signature_delta","signature":"c2lnbmVkca79b4d0839c6c64"}}
 
-        event: content_block_stop
-        data: {"index":0,"type":"content_block_stop"}
+            event: content_block_stop
+            data: {"type":"content_block_stop","index":0}
 
-        event: content_block_start
-        data: {"content_block":{"text":"","type":"text"},"index":1,"type":"content_block_start"}
+            event: content_block_start
+            data: {"type":"content_block_start","index":1,"content_block":{"type":"text","text":""}}
 
-        event: content_block_delta
-        data: {"delta":{"text":"I read both ","type":"text_delta"},"index":1,"type":"content_block_delta"}
+            event: content_block_delta
+            data: {"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"I read both "}}
 
-        event: content_block_delta
-        data: {"delta":{"text":"of them.","type":"text_delta"},"index":1,"type":"content_block_delta"}
+            event: content_block_delta
+            data: {"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"of them."}}
 
-        event: content_block_stop
-        data: {"index":1,"type":"content_block_stop"}
+            event: content_block_stop
+            data: {"type":"content_block_stop","index":1}
 
-        event: content_block_start
-        data: {"content_block":{"id":"toolu_0_1","input":{},"name":"Read","type":"tool_use"},"index":2,"type":"content_block_start"}
+            event: content_block_start
+            data: {"type":"content_block_start","index":2,"content_block":{"type":"tool_use","id":"toolu_0_1","name":"Read","input":{}}}
 
-        event: content_block_delta
-        data: {"delta":{"partial_json":"","type":"input_json_delta"},"index":2,"type":"content_block_delta"}
+            event: content_block_delta
+            data: {"type":"content_block_delta","index":2,"delta":{"type":"input_json_delta","partial_json":""}}
 
-        event: content_block_delta
-        data: {"delta":{"partial_json":"{\"path\":\"a.r","type":"input_json_delta"},"index":2,"type":"content_block_delta"}
+            event: content_block_delta
+            data: {"type":"content_block_delta","index":2,"delta":{"type":"input_json_delta","partial_json":"{\"path\":\"a.r"}}
 
-        event: content_block_delta
-        data: {"delta":{"partial_json":"s\"}","type":"input_json_delta"},"index":2,"type":"content_block_delta"}
+            event: content_block_delta
+            data: {"type":"content_block_delta","index":2,"delta":{"type":"input_json_delta","partial_json":"s\"}"}}
 
-        event: content_block_stop
-        data: {"index":2,"type":"content_block_stop"}
+            event: content_block_stop
+            data: {"type":"content_block_stop","index":2}
 
-        event: content_block_start
-        data: {"content_block":{"id":"toolu_0_2","input":{},"name":"Read","type":"tool_use"},"index":3,"type":"content_block_start"}
+            event: content_block_start
+            data: {"type":"content_block_start","index":3,"content_block":{"type":"tool_use","id":"toolu_0_2","name":"Read","input":{}}}
 
-        event: content_block_delta
-        data: {"delta":{"partial_json":"","type":"input_json_delta"},"index":3,"type":"content_block_delta"}
+            event: content_block_delta
+            data: {"type":"content_block_delta","index":3,"delta":{"type":"input_json_delta","partial_json":""}}
 
-        event: content_block_delta
-        data: {"delta":{"partial_json":"{\"path\":\"src","type":"input_json_delta"},"index":3,"type":"content_block_delta"}
+            event: content_block_delta
+            data: {"type":"content_block_delta","index":3,"delta":{"type":"input_json_delta","partial_json":"{\"path\":\"src"}}
 
-        event: content_block_delta
-        data: {"delta":{"partial_json":"/b.rs\"}","type":"input_json_delta"},"index":3,"type":"content_block_delta"}
+            event: content_block_delta
+            data: {"type":"content_block_delta","index":3,"delta":{"type":"input_json_delta","partial_json":"/b.rs\"}"}}
 
-        event: content_block_stop
-        data: {"index":3,"type":"content_block_stop"}
+            event: content_block_stop
+            data: {"type":"content_block_stop","index":3}
 
-        event: message_delta
-        data: {"delta":{"stop_reason":"tool_use","stop_sequence":null},"type":"message_delta","usage":{"output_tokens":4}}
+            event: message_delta
+            data: {"type":"message_delta","delta":{"stop_reason":"tool_use","stop_sequence":null},"usage":{"output_tokens":4}}
 
-        event: message_stop
-        data: {"type":"message_stop"}
+            event: message_stop
+            data: {"type":"message_stop"}
 
-    "#]],
+        "#]],
     );
 }
 
@@ -109,48 +109,48 @@ fn an_anthropic_document_has_the_fields_of_the_provider() {
         Wire::Anthropic,
         &anthropic_request("x"),
         &expect![[r#"
-        {
-          "content": [
             {
-              "signature": "c2lnbmVkca79b4d0839c6c64",
-              "thinking": "Two files.",
-              "type": "thinking"
-            },
-            {
-              "text": "I read both of them.",
-              "type": "text"
-            },
-            {
-              "id": "toolu_0_1",
-              "input": {
-                "path": "a.rs"
-              },
-              "name": "Read",
-              "type": "tool_use"
-            },
-            {
-              "id": "toolu_0_2",
-              "input": {
-                "path": "src/b.rs"
-              },
-              "name": "Read",
-              "type": "tool_use"
+              "id": "msg_scripted_1",
+              "type": "message",
+              "role": "assistant",
+              "model": "scripted",
+              "content": [
+                {
+                  "type": "thinking",
+                  "thinking": "Two files.",
+                  "signature": "c2lnbmVkca79b4d0839c6c64"
+                },
+                {
+                  "type": "text",
+                  "text": "I read both of them."
+                },
+                {
+                  "type": "tool_use",
+                  "id": "toolu_0_1",
+                  "name": "Read",
+                  "input": {
+                    "path": "a.rs"
+                  }
+                },
+                {
+                  "type": "tool_use",
+                  "id": "toolu_0_2",
+                  "name": "Read",
+                  "input": {
+                    "path": "src/b.rs"
+                  }
+                }
+              ],
+              "stop_reason": "tool_use",
+              "stop_sequence": null,
+              "usage": {
+                "input_tokens": 10,
+                "cache_creation_input_tokens": 2,
+                "cache_read_input_tokens": 3,
+                "output_tokens": 4
+              }
             }
-          ],
-          "id": "msg_scripted_1",
-          "model": "scripted",
-          "role": "assistant",
-          "stop_reason": "tool_use",
-          "stop_sequence": null,
-          "type": "message",
-          "usage": {
-            "cache_creation_input_tokens": 2,
-            "cache_read_input_tokens": 3,
-            "input_tokens": 10,
-            "output_tokens": 4
-          }
-        }
-    "#]],
+        "#]],
     );
 }
 
@@ -162,33 +162,33 @@ fn an_openai_stream_has_the_chunks_of_the_provider() {
         Wire::OpenAi,
         &request,
         &expect![[r#"
-        data: {"choices":[{"delta":{"content":"","refusal":null,"role":"assistant"},"finish_reason":null,"index":0,"logprobs":null}],"created":1767225600,"id":"chatcmpl-scripted-1","model":"scripted","object":"chat.completion.chunk","system_fingerprint":null,"usage":null}
+            data: {"id":"chatcmpl-scripted-1","object":"chat.completion.chunk","created":1767225600,"model":"scripted","system_fingerprint":null,"choices":[{"index":0,"delta":{"role":"assistant","content":"","refusal":null},"logprobs":null,"finish_reason":null}],"usage":null}
 
-        data: {"choices":[{"delta":{"reasoning_content":"Two files."},"finish_reason":null,"index":0,"logprobs":null}],"created":1767225600,"id":"chatcmpl-scripted-1","model":"scripted","object":"chat.completion.chunk","system_fingerprint":null,"usage":null}
+            data: {"id":"chatcmpl-scripted-1","object":"chat.completion.chunk","created":1767225600,"model":"scripted","system_fingerprint":null,"choices":[{"index":0,"delta":{"reasoning_content":"Two files."},"logprobs":null,"finish_reason":null}],"usage":null}
 
-        data: {"choices":[{"delta":{"content":"I read both "},"finish_reason":null,"index":0,"logprobs":null}],"created":1767225600,"id":"chatcmpl-scripted-1","model":"scripted","object":"chat.completion.chunk","system_fingerprint":null,"usage":null}
+            data: {"id":"chatcmpl-scripted-1","object":"chat.completion.chunk","created":1767225600,"model":"scripted","system_fingerprint":null,"choices":[{"index":0,"delta":{"content":"I read both "},"logprobs":null,"finish_reason":null}],"usage":null}
 
-        data: {"choices":[{"delta":{"content":"of them."},"finish_reason":null,"index":0,"logprobs":null}],"created":1767225600,"id":"chatcmpl-scripted-1","model":"scripted","object":"chat.completion.chunk","system_fingerprint":null,"usage":null}
+            data: {"id":"chatcmpl-scripted-1","object":"chat.completion.chunk","created":1767225600,"model":"scripted","system_fingerprint":null,"choices":[{"index":0,"delta":{"content":"of them."},"logprobs":null,"finish_reason":null}],"usage":null}
 
-        data: {"choices":[{"delta":{"tool_calls":[{"function":{"arguments":"","name":"Read"},"id":"call_0_1","index":0,"type":"function"}]},"finish_reason":null,"index":0,"logprobs":null}],"created":1767225600,"id":"chatcmpl-scripted-1","model":"scripted","object":"chat.completion.chunk","system_fingerprint":null,"usage":null}
+            data: {"id":"chatcmpl-scripted-1","object":"chat.completion.chunk","created":1767225600,"model":"scripted","system_fingerprint":null,"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"call_0_1","type":"function","function":{"name":"Read","arguments":""}}]},"logprobs":null,"finish_reason":null}],"usage":null}
 
-        data: {"choices":[{"delta":{"tool_calls":[{"function":{"arguments":"","name":"Read"},"id":"call_0_2","index":1,"type":"function"}]},"finish_reason":null,"index":0,"logprobs":null}],"created":1767225600,"id":"chatcmpl-scripted-1","model":"scripted","object":"chat.completion.chunk","system_fingerprint":null,"usage":null}
+            data: {"id":"chatcmpl-scripted-1","object":"chat.completion.chunk","created":1767225600,"model":"scripted","system_fingerprint":null,"choices":[{"index":0,"delta":{"tool_calls":[{"index":1,"id":"call_0_2","type":"function","function":{"name":"Read","arguments":""}}]},"logprobs":null,"finish_reason":null}],"usage":null}
 
-        data: {"choices":[{"delta":{"tool_calls":[{"function":{"arguments":"{\"path\":\"a.r"},"index":0}]},"finish_reason":null,"index":0,"logprobs":null}],"created":1767225600,"id":"chatcmpl-scripted-1","model":"scripted","object":"chat.completion.chunk","system_fingerprint":null,"usage":null}
+            data: {"id":"chatcmpl-scripted-1","object":"chat.completion.chunk","created":1767225600,"model":"scripted","system_fingerprint":null,"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"{\"path\":\"a.r"}}]},"logprobs":null,"finish_reason":null}],"usage":null}
 
-        data: {"choices":[{"delta":{"tool_calls":[{"function":{"arguments":"{\"path\":\"src"},"index":1}]},"finish_reason":null,"index":0,"logprobs":null}],"created":1767225600,"id":"chatcmpl-scripted-1","model":"scripted","object":"chat.completion.chunk","system_fingerprint":null,"usage":null}
+            data: {"id":"chatcmpl-scripted-1","object":"chat.completion.chunk","created":1767225600,"model":"scripted","system_fingerprint":null,"choices":[{"index":0,"delta":{"tool_calls":[{"index":1,"function":{"arguments":"{\"path\":\"src"}}]},"logprobs":null,"finish_reason":null}],"usage":null}
 
-        data: {"choices":[{"delta":{"tool_calls":[{"function":{"arguments":"s\"}"},"index":0}]},"finish_reason":null,"index":0,"logprobs":null}],"created":1767225600,"id":"chatcmpl-scripted-1","model":"scripted","object":"chat.completion.chunk","system_fingerprint":null,"usage":null}
+            data: {"id":"chatcmpl-scripted-1","object":"chat.completion.chunk","created":1767225600,"model":"scripted","system_fingerprint":null,"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"s\"}"}}]},"logprobs":null,"finish_reason":null}],"usage":null}
 
-        data: {"choices":[{"delta":{"tool_calls":[{"function":{"arguments":"/b.rs\"}"},"index":1}]},"finish_reason":null,"index":0,"logprobs":null}],"created":1767225600,"id":"chatcmpl-scripted-1","model":"scripted","object":"chat.completion.chunk","system_fingerprint":null,"usage":null}
+            data: {"id":"chatcmpl-scripted-1","object":"chat.completion.chunk","created":1767225600,"model":"scripted","system_fingerprint":null,"choices":[{"index":0,"delta":{"tool_calls":[{"index":1,"function":{"arguments":"/b.rs\"}"}}]},"logprobs":null,"finish_reason":null}],"usage":null}
 
-        data: {"choices":[{"delta":{},"finish_reason":"tool_calls","index":0,"logprobs":null}],"created":1767225600,"id":"chatcmpl-scripted-1","model":"scripted","object":"chat.completion.chunk","system_fingerprint":null,"usage":null}
+            data: {"id":"chatcmpl-scripted-1","object":"chat.completion.chunk","created":1767225600,"model":"scripted","system_fingerprint":null,"choices":[{"index":0,"delta":{},"logprobs":null,"finish_reason":"tool_calls"}],"usage":null}
 
-        data: {"choices":[],"created":1767225600,"id":"chatcmpl-scripted-1","model":"scripted","object":"chat.completion.chunk","system_fingerprint":null,"usage":{"completion_tokens":4,"completion_tokens_details":{"audio_tokens":0,"reasoning_tokens":0},"prompt_tokens":15,"prompt_tokens_details":{"audio_tokens":0,"cached_tokens":3},"total_tokens":19}}
+            data: {"id":"chatcmpl-scripted-1","object":"chat.completion.chunk","created":1767225600,"model":"scripted","system_fingerprint":null,"choices":[],"usage":{"prompt_tokens":15,"completion_tokens":4,"total_tokens":19,"prompt_tokens_details":{"cached_tokens":3,"audio_tokens":0},"completion_tokens_details":{"reasoning_tokens":0,"audio_tokens":0}}}
 
-        data: [DONE]
+            data: [DONE]
 
-    "#]],
+        "#]],
     );
 }
 
@@ -198,58 +198,58 @@ fn an_openai_document_has_the_fields_of_the_provider() {
         Wire::OpenAi,
         &openai_request("x"),
         &expect![[r#"
-        {
-          "choices": [
             {
-              "finish_reason": "tool_calls",
-              "index": 0,
-              "logprobs": null,
-              "message": {
-                "content": "I read both of them.",
-                "reasoning_content": "Two files.",
-                "refusal": null,
-                "role": "assistant",
-                "tool_calls": [
-                  {
-                    "function": {
-                      "arguments": "{\"path\":\"a.rs\"}",
-                      "name": "Read"
-                    },
-                    "id": "call_0_1",
-                    "type": "function"
+              "id": "chatcmpl-scripted-1",
+              "object": "chat.completion",
+              "created": 1767225600,
+              "model": "scripted",
+              "choices": [
+                {
+                  "index": 0,
+                  "message": {
+                    "role": "assistant",
+                    "content": "I read both of them.",
+                    "refusal": null,
+                    "tool_calls": [
+                      {
+                        "id": "call_0_1",
+                        "type": "function",
+                        "function": {
+                          "name": "Read",
+                          "arguments": "{\"path\":\"a.rs\"}"
+                        }
+                      },
+                      {
+                        "id": "call_0_2",
+                        "type": "function",
+                        "function": {
+                          "name": "Read",
+                          "arguments": "{\"path\":\"src/b.rs\"}"
+                        }
+                      }
+                    ],
+                    "reasoning_content": "Two files."
                   },
-                  {
-                    "function": {
-                      "arguments": "{\"path\":\"src/b.rs\"}",
-                      "name": "Read"
-                    },
-                    "id": "call_0_2",
-                    "type": "function"
-                  }
-                ]
-              }
+                  "logprobs": null,
+                  "finish_reason": "tool_calls"
+                }
+              ],
+              "usage": {
+                "prompt_tokens": 15,
+                "completion_tokens": 4,
+                "total_tokens": 19,
+                "prompt_tokens_details": {
+                  "cached_tokens": 3,
+                  "audio_tokens": 0
+                },
+                "completion_tokens_details": {
+                  "reasoning_tokens": 0,
+                  "audio_tokens": 0
+                }
+              },
+              "system_fingerprint": null
             }
-          ],
-          "created": 1767225600,
-          "id": "chatcmpl-scripted-1",
-          "model": "scripted",
-          "object": "chat.completion",
-          "system_fingerprint": null,
-          "usage": {
-            "completion_tokens": 4,
-            "completion_tokens_details": {
-              "audio_tokens": 0,
-              "reasoning_tokens": 0
-            },
-            "prompt_tokens": 15,
-            "prompt_tokens_details": {
-              "audio_tokens": 0,
-              "cached_tokens": 3
-            },
-            "total_tokens": 19
-          }
-        }
-    "#]],
+        "#]],
     );
 }
 
@@ -267,19 +267,19 @@ fn a_gemini_stream_has_the_events_of_the_provider() {
         Wire::Gemini,
         &request,
         &expect![[r#"
-        data: {"candidates":[{"content":{"parts":[{"text":"Two files.","thought":true}],"role":"model"},"index":0}],"modelVersion":"gemini-3-pro-preview","responseId":"scripted-1","usageMetadata":{"cachedContentTokenCount":3,"candidatesTokenCount":2,"promptTokenCount":15,"thoughtsTokenCount":2,"totalTokenCount":19}}
+            data: {"candidates":[{"content":{"parts":[{"text":"Two files.","thought":true}],"role":"model"},"index":0}],"usageMetadata":{"promptTokenCount":15,"cachedContentTokenCount":3,"candidatesTokenCount":2,"thoughtsTokenCount":2,"totalTokenCount":19},"modelVersion":"gemini-3-pro-preview","responseId":"scripted-1"}
 
-        data: {"candidates":[{"content":{"parts":[{"text":"I read both "}],"role":"model"},"index":0}],"modelVersion":"gemini-3-pro-preview","responseId":"scripted-1","usageMetadata":{"cachedContentTokenCount":3,"candidatesTokenCount":2,"promptTokenCount":15,"thoughtsTokenCount":2,"totalTokenCount":19}}
+            data: {"candidates":[{"content":{"parts":[{"text":"I read both "}],"role":"model"},"index":0}],"usageMetadata":{"promptTokenCount":15,"cachedContentTokenCount":3,"candidatesTokenCount":2,"thoughtsTokenCount":2,"totalTokenCount":19},"modelVersion":"gemini-3-pro-preview","responseId":"scripted-1"}
 
-        data: {"candidates":[{"content":{"parts":[{"text":"of them.","thoughtSignature":"c2lnbmVk56631364d96fc98e"}],"role":"model"},"index":0}],"modelVersion":"gemini-3-pro-preview","responseId":"scripted-1","usageMetadata":{"cachedContentTokenCount":3,"candidatesTokenCount":2,"promptTokenCount":15,"thoughtsTokenCount":2,"totalTokenCount":19}}
+            data: {"candidates":[{"content":{"parts":[{"text":"of them.","thoughtSignature":"c2lnbmVk56631364d96fc98e"}],"role":"model"},"index":0}],"usageMetadata":{"promptTokenCount":15,"cachedContentTokenCount":3,"candidatesTokenCount":2,"thoughtsTokenCount":2,"totalTokenCount":19},"modelVersion":"gemini-3-pro-preview","responseId":"scripted-1"}
 
-        data: {"candidates":[{"content":{"parts":[{"functionCall":{"args":{"path":"a.rs"},"id":"call_0_1","name":"Read"},"thoughtSignature":"c2lnbmVkfd0cb62447be86f9"}],"role":"model"},"index":0}],"modelVersion":"gemini-3-pro-preview","responseId":"scripted-1","usageMetadata":{"cachedContentTokenCount":3,"candidatesTokenCount":2,"promptTokenCount":15,"thoughtsTokenCount":2,"totalTokenCount":19}}
+            data: {"candidates":[{"content":{"parts":[{"functionCall":{"name":"Read","args":{"path":"a.rs"},"id":"call_0_1"},"thoughtSignature":"c2lnbmVkfd0cb62447be86f9"}],"role":"model"},"index":0}],"usageMetadata":{"promptTokenCount":15,"cachedContentTokenCount":3,"candidatesTokenCount":2,"thoughtsTokenCount":2,"totalTokenCount":19},"modelVersion":"gemini-3-pro-preview","responseId":"scripted-1"}
 
-        data: {"candidates":[{"content":{"parts":[{"functionCall":{"args":{"path":"src/b.rs"},"id":"call_0_2","name":"Read"}}],"role":"model"},"index":0}],"modelVersion":"gemini-3-pro-preview","responseId":"scripted-1","usageMetadata":{"cachedContentTokenCount":3,"candidatesTokenCount":2,"promptTokenCount":15,"thoughtsTokenCount":2,"totalTokenCount":19}}
+            data: {"candidates":[{"content":{"parts":[{"functionCall":{"name":"Read","args":{"path":"src/b.rs"},"id":"call_0_2"}}],"role":"model"},"index":0}],"usageMetadata":{"promptTokenCount":15,"cachedContentTokenCount":3,"candidatesTokenCount":2,"thoughtsTokenCount":2,"totalTokenCount":19},"modelVersion":"gemini-3-pro-preview","responseId":"scripted-1"}
 
-        data: {"candidates":[{"content":{"parts":[{"text":""}],"role":"model"},"finishReason":"STOP","index":0}],"modelVersion":"gemini-3-pro-preview","responseId":"scripted-1","usageMetadata":{"cachedContentTokenCount":3,"candidatesTokenCount":2,"promptTokenCount":15,"thoughtsTokenCount":2,"totalTokenCount":19}}
+            data: {"candidates":[{"content":{"parts":[{"text":""}],"role":"model"},"index":0,"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":15,"cachedContentTokenCount":3,"candidatesTokenCount":2,"thoughtsTokenCount":2,"totalTokenCount":19},"modelVersion":"gemini-3-pro-preview","responseId":"scripted-1"}
 
-    "#]],
+        "#]],
     );
 }
 
@@ -289,52 +289,52 @@ fn a_gemini_document_has_the_fields_of_the_provider() {
         Wire::Gemini,
         &gemini_request("x"),
         &expect![[r#"
-        {
-          "candidates": [
             {
-              "content": {
-                "parts": [
-                  {
-                    "text": "Two files.",
-                    "thought": true
-                  },
-                  {
-                    "text": "I read both of them."
-                  },
-                  {
-                    "functionCall": {
-                      "args": {
-                        "path": "a.rs"
+              "candidates": [
+                {
+                  "content": {
+                    "parts": [
+                      {
+                        "text": "Two files.",
+                        "thought": true
                       },
-                      "name": "Read"
-                    }
-                  },
-                  {
-                    "functionCall": {
-                      "args": {
-                        "path": "src/b.rs"
+                      {
+                        "text": "I read both of them."
                       },
-                      "name": "Read"
-                    }
-                  }
-                ],
-                "role": "model"
+                      {
+                        "functionCall": {
+                          "name": "Read",
+                          "args": {
+                            "path": "a.rs"
+                          }
+                        }
+                      },
+                      {
+                        "functionCall": {
+                          "name": "Read",
+                          "args": {
+                            "path": "src/b.rs"
+                          }
+                        }
+                      }
+                    ],
+                    "role": "model"
+                  },
+                  "index": 0,
+                  "finishReason": "STOP"
+                }
+              ],
+              "usageMetadata": {
+                "promptTokenCount": 15,
+                "cachedContentTokenCount": 3,
+                "candidatesTokenCount": 2,
+                "thoughtsTokenCount": 2,
+                "totalTokenCount": 19
               },
-              "finishReason": "STOP",
-              "index": 0
+              "modelVersion": "scripted",
+              "responseId": "scripted-1"
             }
-          ],
-          "modelVersion": "scripted",
-          "responseId": "scripted-1",
-          "usageMetadata": {
-            "cachedContentTokenCount": 3,
-            "candidatesTokenCount": 2,
-            "promptTokenCount": 15,
-            "thoughtsTokenCount": 2,
-            "totalTokenCount": 19
-          }
-        }
-    "#]],
+        "#]],
     );
 }
 

@@ -14,85 +14,85 @@ fn a_stream_has_the_events_of_the_provider() {
         Wire::OpenAiResponses,
         &streaming(openai_responses_request("x")),
         &expect![[r#"
-        event: response.created
-        data: {"response":{"created_at":1767225600,"error":null,"id":"resp_scripted_1","incomplete_details":null,"model":"scripted","object":"response","output":[],"parallel_tool_calls":true,"status":"in_progress","store":false,"tool_choice":"auto","tools":[],"usage":null},"sequence_number":0,"type":"response.created"}
+            event: response.created
+            data: {"response":{"id":"resp_scripted_1","object":"response","created_at":1767225600,"status":"in_progress","error":null,"incomplete_details":null,"model":"scripted","output":[],"parallel_tool_calls":true,"store":false,"tool_choice":"auto","tools":[],"usage":null},"type":"response.created","sequence_number":0}
 
-        event: response.in_progress
-        data: {"response":{"created_at":1767225600,"error":null,"id":"resp_scripted_1","incomplete_details":null,"model":"scripted","object":"response","output":[],"parallel_tool_calls":true,"status":"in_progress","store":false,"tool_choice":"auto","tools":[],"usage":null},"sequence_number":1,"type":"response.in_progress"}
+            event: response.in_progress
+            data: {"response":{"id":"resp_scripted_1","object":"response","created_at":1767225600,"status":"in_progress","error":null,"incomplete_details":null,"model":"scripted","output":[],"parallel_tool_calls":true,"store":false,"tool_choice":"auto","tools":[],"usage":null},"type":"response.in_progress","sequence_number":1}
 
-        event: response.output_item.added
-        data: {"item":{"encrypted_content":"","id":"rs_1_0","summary":[],"type":"reasoning"},"output_index":0,"sequence_number":2,"type":"response.output_item.added"}
+            event: response.output_item.added
+            data: {"output_index":0,"item":{"id":"rs_1_0","type":"reasoning","summary":[],"encrypted_content":""},"type":"response.output_item.added","sequence_number":2}
 
-        event: response.reasoning_summary_part.added
-        data: {"item_id":"rs_1_0","output_index":0,"part":{"text":"","type":"summary_text"},"sequence_number":3,"summary_index":0,"type":"response.reasoning_summary_part.added"}
+            event: response.reasoning_summary_part.added
+            data: {"item_id":"rs_1_0","output_index":0,"summary_index":0,"part":{"type":"summary_text","text":""},"type":"response.reasoning_summary_part.added","sequence_number":3}
 
-        event: response.reasoning_summary_text.delta
-        data: {"delta":"Two files.","item_id":"rs_1_0","output_index":0,"sequence_number":4,"summary_index":0,"type":"response.reasoning_summary_text.delta"}
+            event: response.reasoning_summary_text.delta
+            data: {"item_id":"rs_1_0","output_index":0,"summary_index":0,"delta":"Two files.","type":"response.reasoning_summary_text.delta","sequence_number":4}
 
-        event: response.reasoning_summary_text.done
-        data: {"item_id":"rs_1_0","output_index":0,"sequence_number":5,"summary_index":0,"text":"Two files.","type":"response.reasoning_summary_text.done"}
+            event: response.reasoning_summary_text.done
+            data: {"item_id":"rs_1_0","output_index":0,"summary_index":0,"text":"Two files.","type":"response.reasoning_summary_text.done","sequence_number":5}
 
-        event: response.reasoning_summary_part.done
-        data: {"item_id":"rs_1_0","output_index":0,"part":{"text":"Two files.","type":"summary_text"},"sequence_number":6,"summary_index":0,"type":"response.reasoning_summary_part.done"}
+            event: response.reasoning_summary_part.done
+            data: {"item_id":"rs_1_0","output_index":0,"summary_index":0,"part":{"type":"summary_text","text":"Two files."},"type":"response.reasoning_summary_part.done","sequence_number":6}
 
-        event: response.output_item.done
-        data: {"item":{"encrypted_content":"c2lnbmVkca79b4d0839c6c64","id":"rs_1_0","summary":[{"text":"Two files.","type":"summary_text"}],"type":"reasoning"},"output_index":0,"sequence_number":7,"type":"response.output_item.done"}
+            event: response.output_item.done
+            data: {"output_index":0,"item":{"id":"rs_1_0","type":"reasoning","summary":[{"type":"summary_text","text":"Two files."}],"encrypted_content":"c2lnbmVkca79b4d0839c6c64"},"type":"response.output_item.done","sequence_number":7}
 
-        event: response.output_item.added
-        data: {"item":{"content":[],"id":"msg_1_1","role":"assistant","status":"in_progress","type":"message"},"output_index":1,"sequence_number":8,"type":"response.output_item.added"}
+            event: response.output_item.added
+            data: {"output_index":1,"item":{"id":"msg_1_1","type":"message","status":"in_progress","role":"assistant","content":[]},"type":"response.output_item.added","sequence_number":8}
 
-        event: response.content_part.added
-        data: {"content_index":0,"item_id":"msg_1_1","output_index":1,"part":{"annotations":[],"text":"","type":"output_text"},"sequence_number":9,"type":"response.content_part.added"}
+            event: response.content_part.added
+            data: {"item_id":"msg_1_1","output_index":1,"content_index":0,"part":{"type":"output_text","text":"","annotations":[]},"type":"response.content_part.added","sequence_number":9}
 
-        event: response.output_text.delta
-        data: {"content_index":0,"delta":"I read both ","item_id":"msg_1_1","logprobs":[],"output_index":1,"sequence_number":10,"type":"response.output_text.delta"}
+            event: response.output_text.delta
+            data: {"item_id":"msg_1_1","output_index":1,"content_index":0,"delta":"I read both ","logprobs":[],"type":"response.output_text.delta","sequence_number":10}
 
-        event: response.output_text.delta
-        data: {"content_index":0,"delta":"of them.","item_id":"msg_1_1","logprobs":[],"output_index":1,"sequence_number":11,"type":"response.output_text.delta"}
+            event: response.output_text.delta
+            data: {"item_id":"msg_1_1","output_index":1,"content_index":0,"delta":"of them.","logprobs":[],"type":"response.output_text.delta","sequence_number":11}
 
-        event: response.output_text.done
-        data: {"content_index":0,"item_id":"msg_1_1","logprobs":[],"output_index":1,"sequence_number":12,"text":"I read both of them.","type":"response.output_text.done"}
+            event: response.output_text.done
+            data: {"item_id":"msg_1_1","output_index":1,"content_index":0,"text":"I read both of them.","logprobs":[],"type":"response.output_text.done","sequence_number":12}
 
-        event: response.content_part.done
-        data: {"content_index":0,"item_id":"msg_1_1","output_index":1,"part":{"annotations":[],"text":"I read both of them.","type":"output_text"},"sequence_number":13,"type":"response.content_part.done"}
+            event: response.content_part.done
+            data: {"item_id":"msg_1_1","output_index":1,"content_index":0,"part":{"type":"output_text","text":"I read both of them.","annotations":[]},"type":"response.content_part.done","sequence_number":13}
 
-        event: response.output_item.done
-        data: {"item":{"content":[{"annotations":[],"text":"I read both of them.","type":"output_text"}],"id":"msg_1_1","role":"assistant","status":"completed","type":"message"},"output_index":1,"sequence_number":14,"type":"response.output_item.done"}
+            event: response.output_item.done
+            data: {"output_index":1,"item":{"id":"msg_1_1","type":"message","status":"completed","role":"assistant","content":[{"type":"output_text","text":"I read both of them.","annotations":[]}]},"type":"response.output_item.done","sequence_number":14}
 
-        event: response.output_item.added
-        data: {"item":{"arguments":"","call_id":"call_0_1","id":"fc_1_2","name":"Read","status":"in_progress","type":"function_call"},"output_index":2,"sequence_number":15,"type":"response.output_item.added"}
+            event: response.output_item.added
+            data: {"output_index":2,"item":{"id":"fc_1_2","type":"function_call","status":"in_progress","call_id":"call_0_1","name":"Read","arguments":""},"type":"response.output_item.added","sequence_number":15}
 
-        event: response.function_call_arguments.delta
-        data: {"delta":"{\"path\":\"a.r","item_id":"fc_1_2","output_index":2,"sequence_number":16,"type":"response.function_call_arguments.delta"}
+            event: response.function_call_arguments.delta
+            data: {"item_id":"fc_1_2","output_index":2,"delta":"{\"path\":\"a.r","type":"response.function_call_arguments.delta","sequence_number":16}
 
-        event: response.function_call_arguments.delta
-        data: {"delta":"s\"}","item_id":"fc_1_2","output_index":2,"sequence_number":17,"type":"response.function_call_arguments.delta"}
+            event: response.function_call_arguments.delta
+            data: {"item_id":"fc_1_2","output_index":2,"delta":"s\"}","type":"response.function_call_arguments.delta","sequence_number":17}
 
-        event: response.function_call_arguments.done
-        data: {"arguments":"{\"path\":\"a.rs\"}","item_id":"fc_1_2","output_index":2,"sequence_number":18,"type":"response.function_call_arguments.done"}
+            event: response.function_call_arguments.done
+            data: {"item_id":"fc_1_2","output_index":2,"arguments":"{\"path\":\"a.rs\"}","type":"response.function_call_arguments.done","sequence_number":18}
 
-        event: response.output_item.done
-        data: {"item":{"arguments":"{\"path\":\"a.rs\"}","call_id":"call_0_1","id":"fc_1_2","name":"Read","status":"completed","type":"function_call"},"output_index":2,"sequence_number":19,"type":"response.output_item.done"}
+            event: response.output_item.done
+            data: {"output_index":2,"item":{"id":"fc_1_2","type":"function_call","status":"completed","call_id":"call_0_1","name":"Read","arguments":"{\"path\":\"a.rs\"}"},"type":"response.output_item.done","sequence_number":19}
 
-        event: response.output_item.added
-        data: {"item":{"arguments":"","call_id":"call_0_2","id":"fc_1_3","name":"Read","status":"in_progress","type":"function_call"},"output_index":3,"sequence_number":20,"type":"response.output_item.added"}
+            event: response.output_item.added
+            data: {"output_index":3,"item":{"id":"fc_1_3","type":"function_call","status":"in_progress","call_id":"call_0_2","name":"Read","arguments":""},"type":"response.output_item.added","sequence_number":20}
 
-        event: response.function_call_arguments.delta
-        data: {"delta":"{\"path\":\"src","item_id":"fc_1_3","output_index":3,"sequence_number":21,"type":"response.function_call_arguments.delta"}
+            event: response.function_call_arguments.delta
+            data: {"item_id":"fc_1_3","output_index":3,"delta":"{\"path\":\"src","type":"response.function_call_arguments.delta","sequence_number":21}
 
-        event: response.function_call_arguments.delta
-        data: {"delta":"/b.rs\"}","item_id":"fc_1_3","output_index":3,"sequence_number":22,"type":"response.function_call_arguments.delta"}
+            event: response.function_call_arguments.delta
+            data: {"item_id":"fc_1_3","output_index":3,"delta":"/b.rs\"}","type":"response.function_call_arguments.delta","sequence_number":22}
 
-        event: response.function_call_arguments.done
-        data: {"arguments":"{\"path\":\"src/b.rs\"}","item_id":"fc_1_3","output_index":3,"sequence_number":23,"type":"response.function_call_arguments.done"}
+            event: response.function_call_arguments.done
+            data: {"item_id":"fc_1_3","output_index":3,"arguments":"{\"path\":\"src/b.rs\"}","type":"response.function_call_arguments.done","sequence_number":23}
 
-        event: response.output_item.done
-        data: {"item":{"arguments":"{\"path\":\"src/b.rs\"}","call_id":"call_0_2","id":"fc_1_3","name":"Read","status":"completed","type":"function_call"},"output_index":3,"sequence_number":24,"type":"response.output_item.done"}
+            event: response.output_item.done
+            data: {"output_index":3,"item":{"id":"fc_1_3","type":"function_call","status":"completed","call_id":"call_0_2","name":"Read","arguments":"{\"path\":\"src/b.rs\"}"},"type":"response.output_item.done","sequence_number":24}
 
-        event: response.completed
-        data: {"response":{"created_at":1767225600,"error":null,"id":"resp_scripted_1","incomplete_details":null,"model":"scripted","object":"response","output":[{"encrypted_content":"c2lnbmVkca79b4d0839c6c64","id":"rs_1_0","summary":[{"text":"Two files.","type":"summary_text"}],"type":"reasoning"},{"content":[{"annotations":[],"text":"I read both of them.","type":"output_text"}],"id":"msg_1_1","role":"assistant","status":"completed","type":"message"},{"arguments":"{\"path\":\"a.rs\"}","call_id":"call_0_1","id":"fc_1_2","name":"Read","status":"completed","type":"function_call"},{"arguments":"{\"path\":\"src/b.rs\"}","call_id":"call_0_2","id":"fc_1_3","name":"Read","status":"completed","type":"function_call"}],"parallel_tool_calls":true,"status":"completed","store":false,"tool_choice":"auto","tools":[],"usage":{"input_tokens":15,"input_tokens_details":{"cache_write_tokens":2,"cached_tokens":3},"output_tokens":4,"output_tokens_details":{"reasoning_tokens":0},"total_tokens":19}},"sequence_number":25,"type":"response.completed"}
+            event: response.completed
+            data: {"response":{"id":"resp_scripted_1","object":"response","created_at":1767225600,"status":"completed","error":null,"incomplete_details":null,"model":"scripted","output":[{"id":"rs_1_0","type":"reasoning","summary":[{"type":"summary_text","text":"Two files."}],"encrypted_content":"c2lnbmVkca79b4d0839c6c64"},{"id":"msg_1_1","type":"message","status":"completed","role":"assistant","content":[{"type":"output_text","text":"I read both of them.","annotations":[]}]},{"id":"fc_1_2","type":"function_call","status":"completed","call_id":"call_0_1","name":"Read","arguments":"{\"path\":\"a.rs\"}"},{"id":"fc_1_3","type":"function_call","status":"completed","call_id":"call_0_2","name":"Read","arguments":"{\"path\":\"src/b.rs\"}"}],"parallel_tool_calls":true,"store":false,"tool_choice":"auto","tools":[],"usage":{"input_tokens":15,"input_tokens_details":{"cached_tokens":3,"cache_write_tokens":2},"output_tokens":4,"output_tokens_details":{"reasoning_tokens":0},"total_tokens":19}},"type":"response.completed","sequence_number":25}
 
-    "#]],
+        "#]],
     );
 }
 
@@ -102,74 +102,74 @@ fn a_document_has_the_fields_of_the_provider() {
         Wire::OpenAiResponses,
         &openai_responses_request("x"),
         &expect![[r#"
-        {
-          "created_at": 1767225600,
-          "error": null,
-          "id": "resp_scripted_1",
-          "incomplete_details": null,
-          "model": "scripted",
-          "object": "response",
-          "output": [
             {
-              "encrypted_content": "c2lnbmVkca79b4d0839c6c64",
-              "id": "rs_1_0",
-              "summary": [
+              "id": "resp_scripted_1",
+              "object": "response",
+              "created_at": 1767225600,
+              "status": "completed",
+              "error": null,
+              "incomplete_details": null,
+              "model": "scripted",
+              "output": [
                 {
-                  "text": "Two files.",
-                  "type": "summary_text"
+                  "id": "rs_1_0",
+                  "type": "reasoning",
+                  "summary": [
+                    {
+                      "type": "summary_text",
+                      "text": "Two files."
+                    }
+                  ],
+                  "encrypted_content": "c2lnbmVkca79b4d0839c6c64"
+                },
+                {
+                  "id": "msg_1_1",
+                  "type": "message",
+                  "status": "completed",
+                  "role": "assistant",
+                  "content": [
+                    {
+                      "type": "output_text",
+                      "text": "I read both of them.",
+                      "annotations": []
+                    }
+                  ]
+                },
+                {
+                  "id": "fc_1_2",
+                  "type": "function_call",
+                  "status": "completed",
+                  "call_id": "call_0_1",
+                  "name": "Read",
+                  "arguments": "{\"path\":\"a.rs\"}"
+                },
+                {
+                  "id": "fc_1_3",
+                  "type": "function_call",
+                  "status": "completed",
+                  "call_id": "call_0_2",
+                  "name": "Read",
+                  "arguments": "{\"path\":\"src/b.rs\"}"
                 }
               ],
-              "type": "reasoning"
-            },
-            {
-              "content": [
-                {
-                  "annotations": [],
-                  "text": "I read both of them.",
-                  "type": "output_text"
-                }
-              ],
-              "id": "msg_1_1",
-              "role": "assistant",
-              "status": "completed",
-              "type": "message"
-            },
-            {
-              "arguments": "{\"path\":\"a.rs\"}",
-              "call_id": "call_0_1",
-              "id": "fc_1_2",
-              "name": "Read",
-              "status": "completed",
-              "type": "function_call"
-            },
-            {
-              "arguments": "{\"path\":\"src/b.rs\"}",
-              "call_id": "call_0_2",
-              "id": "fc_1_3",
-              "name": "Read",
-              "status": "completed",
-              "type": "function_call"
+              "parallel_tool_calls": true,
+              "store": false,
+              "tool_choice": "auto",
+              "tools": [],
+              "usage": {
+                "input_tokens": 15,
+                "input_tokens_details": {
+                  "cached_tokens": 3,
+                  "cache_write_tokens": 2
+                },
+                "output_tokens": 4,
+                "output_tokens_details": {
+                  "reasoning_tokens": 0
+                },
+                "total_tokens": 19
+              }
             }
-          ],
-          "parallel_tool_calls": true,
-          "status": "completed",
-          "store": false,
-          "tool_choice": "auto",
-          "tools": [],
-          "usage": {
-            "input_tokens": 15,
-            "input_tokens_details": {
-              "cache_write_tokens": 2,
-              "cached_tokens": 3
-            },
-            "output_tokens": 4,
-            "output_tokens_details": {
-              "reasoning_tokens": 0
-            },
-            "total_tokens": 19
-          }
-        }
-    "#]],
+        "#]],
     );
 }
 

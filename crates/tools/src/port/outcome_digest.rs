@@ -2,7 +2,7 @@
 //!
 //! The engine compares digests to notice repetition. People and models never see them.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use sortie_contract::Answer;
 
@@ -12,7 +12,7 @@ const BYTES: usize = 8;
 /// Digests the status and its reason, and the report as delivered. Ids, figures, notices and the file of a shortened
 /// report do not count. If the call started nobody, the refusal is digested.
 pub fn essence(answer: Answer<'_>) -> String {
-    let told = match answer {
+    let mut told: Value = match answer {
         Ok(outcome) => {
             let kept = outcome.truncation.and_then(|truncation| outcome.text.get(..truncation.kept_bytes));
             let code = outcome.error.as_ref().map(|error| &error.code);
@@ -24,6 +24,8 @@ pub fn essence(answer: Answer<'_>) -> String {
         }
         Err(failure) => json!(failure.code),
     };
+    // The order of keys says nothing.
+    told.sort_all_objects();
     let digest = Sha256::digest(told.to_string());
     digest.iter().take(BYTES).fold(String::new(), |word, byte| word + &format!("{byte:02x}"))
 }
@@ -67,6 +69,9 @@ mod tests {
         for other in &others {
             assert_ne!(essence(Ok(&first)), essence(Ok(other)), "{other:?}");
         }
+        let value = |value: &str| TaskOutcome { structured: serde_json::from_str(value).ok(), ..first.clone() };
+        let (one, other) = (value(r#"{"line": 3, "file": "a.rs"}"#), value(r#"{"file": "a.rs", "line": 3}"#));
+        assert_eq!(essence(Ok(&one)), essence(Ok(&other)), "in another order of keys");
         let refused = |code: &str, message: &str| essence(Err(&Failure::new(FailureCode::read(code), message)));
         assert_eq!(refused("unknown_agent", "`x`; there are a, b"), refused("unknown_agent", "`x`; there are b, a"));
         assert_ne!(refused("unknown_agent", "m"), refused("depth", "m"));

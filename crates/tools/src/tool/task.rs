@@ -47,7 +47,7 @@ impl TaskTool {
     #[must_use]
     pub fn without(mut self, field: &str) -> Self {
         if let Some(fields) = self.spec.schema["properties"].as_object_mut() {
-            fields.remove(field);
+            fields.shift_remove(field);
         }
         self
     }

@@ -115,7 +115,7 @@ mod tests {
     #[test]
     fn json_has_the_same_diagnoses_and_an_overall_verdict() {
         let diagnoses = [Diagnosis::ok("a", "x"), Diagnosis::error("b", "y", "z")];
-        expect![[r#"{"broken":true,"checks":[{"health":"ok","subject":"a","text":"x"},{"advice":"z","health":"error","subject":"b","text":"y"}]}"#]]
+        expect![[r#"{"broken":true,"checks":[{"subject":"a","health":"ok","text":"x"},{"subject":"b","health":"error","text":"y","advice":"z"}]}"#]]
             .assert_eq(&object(&diagnoses).to_string());
     }
 }

@@ -145,15 +145,11 @@ fn listed(rules: &[String]) -> String {
 /// is about it, and nested quotes would hide what it does.
 fn readable(arguments: &str) -> String {
     match serde_json::from_str::<Value>(arguments) {
-        Ok(Value::Object(mut fields)) => match fields.remove("command") {
-            Some(Value::String(command)) if fields.is_empty() => typed(&command),
-            Some(Value::String(command)) => format!("{}\n{:#}", typed(&command), Value::Object(fields)),
-            Some(other) => {
-                fields.insert("command".to_owned(), other);
-                format!("{:#}", Value::Object(fields))
-            }
-            None => format!("{:#}", Value::Object(fields)),
-        },
+        Ok(Value::Object(mut fields)) if fields.get("command").is_some_and(Value::is_string) => {
+            let command = fields.shift_remove("command").unwrap_or_default();
+            let command = typed(command.as_str().unwrap_or_default());
+            if fields.is_empty() { command } else { format!("{command}\n{:#}", Value::Object(fields)) }
+        }
         Ok(value) => format!("{value:#}"),
         Err(_) => arguments.to_owned(),
     }

@@ -113,16 +113,16 @@ async fn a_hook_gets_the_whole_start_and_runs_in_the_workspace() {
     assert_eq!(yard.read("workspace/where").trim(), yard.path("workspace").to_str().unwrap());
     expect![[r#"
         {
-          "agent": "explore",
-          "depth": 1,
-          "event": "task_started",
-          "leg": 1,
-          "parent_id": "agent-aaaaaaaaaaaa",
-          "prompt": "Where is it?",
-          "task_id": "agent-bbbbbbbbbbbb",
-          "title": "Find it",
           "v": 1,
-          "workspace": "<dir>/workspace"
+          "event": "task_started",
+          "task_id": "agent-bbbbbbbbbbbb",
+          "depth": 1,
+          "agent": "explore",
+          "title": "Find it",
+          "workspace": "<dir>/workspace",
+          "parent_id": "agent-aaaaaaaaaaaa",
+          "leg": 1,
+          "prompt": "Where is it?"
         }"#]]
     .assert_eq(&told(&yard.read("workspace/told"), &yard));
 }
@@ -255,56 +255,56 @@ async fn hooks_for_endings_and_questions_delay_nobody_and_all_run_before_the_end
     assert_eq!(hooks.settled().await, Vec::<String>::new());
     expect![[r#"
         {
-          "agent": "explore",
-          "depth": 1,
+          "v": 1,
           "event": "task_ended",
+          "task_id": "agent-bbbbbbbbbbbb",
+          "depth": 1,
+          "agent": "explore",
+          "title": "Find it",
+          "workspace": "<dir>/workspace",
+          "parent_id": "agent-aaaaaaaaaaaa",
           "leg": 2,
+          "resumed": true,
           "outcome": {
-            "agent": "explore",
-            "model": {
-              "id": "m",
-              "route": "main"
-            },
-            "status": "completed",
             "task_id": "agent-bbbbbbbbbbbb",
+            "agent": "explore",
+            "status": "completed",
             "text": "Here.",
+            "model": {
+              "route": "main",
+              "id": "m"
+            },
             "usage": {
-              "cache_read_tokens": 0,
-              "cache_write_tokens": 0,
-              "duration_ms": 0,
               "input_tokens": 0,
               "output_tokens": 0,
-              "tool_calls": 0,
+              "cache_read_tokens": 0,
+              "cache_write_tokens": 0,
               "total_tokens": 0,
-              "turns": 0
+              "turns": 0,
+              "tool_calls": 0,
+              "duration_ms": 0
             }
-          },
-          "parent_id": "agent-aaaaaaaaaaaa",
-          "resumed": true,
-          "task_id": "agent-bbbbbbbbbbbb",
-          "title": "Find it",
-          "v": 1,
-          "workspace": "<dir>/workspace"
+          }
         }"#]]
     .assert_eq(&told(&yard.read("workspace/ended"), &yard));
     expect![[r#"
         {
+          "v": 1,
+          "event": "task_asks",
+          "task_id": "agent-bbbbbbbbbbbb",
+          "depth": 1,
           "agent": "explore",
+          "title": "Find it",
+          "workspace": "<dir>/workspace",
+          "parent_id": "agent-aaaaaaaaaaaa",
+          "tool": "Edit",
           "arguments": {
             "path": "a.rs"
           },
-          "depth": 1,
-          "event": "task_asks",
-          "parent_id": "agent-aaaaaaaaaaaa",
-          "reason": "needs approval",
           "rules": [
             "Edit(/a.rs)"
           ],
-          "task_id": "agent-bbbbbbbbbbbb",
-          "title": "Find it",
-          "tool": "Edit",
-          "v": 1,
-          "workspace": "<dir>/workspace"
+          "reason": "needs approval"
         }"#]]
     .assert_eq(&told(&yard.read("workspace/asks"), &yard));
 }

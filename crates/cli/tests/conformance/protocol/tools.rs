@@ -109,7 +109,7 @@ fn p_14_the_models_received_what_was_recorded() {
     let result = observed(&world, "anthropic", [read("src/main.rs")]).remove(0);
     let journal = world.sql();
     let recorded: String = journal
-        .query_row("SELECT body FROM events WHERE body LIKE '%params_input%mod auth%'", (), |row| row.get(0))
+        .query_row("SELECT body FROM events WHERE body LIKE '%mod auth%params_input%'", (), |row| row.get(0))
         .unwrap();
     let recorded: Value = serde_json::from_str(&recorded).unwrap();
     let text = recorded["for_model"].as_str().unwrap_or_else(|| panic!("{recorded:#}"));

@@ -42,21 +42,21 @@ fn p_09_p_10_too_many_lines_become_a_preview_and_the_whole_is_on_disk() {
         assert_eq!(on_disk.as_deref(), Some(original));
         let data = result["data"].as_object().unwrap();
         let keys: Vec<&String> = data.keys().collect();
-        let expected = ["model_used", "preview", "status", "subagent_type", "tool_summary", "truncated", "truncation"];
+        let expected = ["status", "truncated", "truncation", "preview", "tool_summary", "model_used", "subagent_type"];
         assert_eq!(keys, expected, "in place of `result`");
         assert_eq!(data["truncated"], true);
         let figures = &data["truncation"];
         let keys: Vec<&String> = figures.as_object().unwrap().keys().collect();
         let expected = [
             "direction",
-            "full_output_path",
-            "head_tail_lines",
-            "kept_bytes",
-            "kept_lines",
-            "max_bytes",
             "max_lines",
-            "original_bytes",
+            "max_bytes",
+            "head_tail_lines",
             "original_lines",
+            "original_bytes",
+            "kept_lines",
+            "kept_bytes",
+            "full_output_path",
         ];
         assert_eq!(keys, expected);
         assert_eq!((&figures["direction"], &figures["head_tail_lines"]), (&json!("head"), &Value::Null));

@@ -122,7 +122,7 @@ fn s0_05_s0_10_neither_background_nor_resume_is_offered_and_asking_for_them_chan
     }
     let schema = &main.tool("Task").schema;
     let fields: Vec<&String> = schema["properties"].as_object().unwrap().keys().collect();
-    assert_eq!(fields, ["description", "model", "prompt", "subagent_type"]);
+    assert_eq!(fields, ["description", "prompt", "subagent_type", "model"]);
 
     let answer = answer(&run);
     assert_eq!((&answer["status"], &answer["data"]["result"]), (&json!("success"), &json!("FINAL")));

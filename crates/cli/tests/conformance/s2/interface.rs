@@ -77,7 +77,7 @@ fn s2_27_s2_28_the_tool_is_called_task_and_takes_a_task_and_a_model() {
         let schema = run.main_agent()[0].tool("task").schema.clone();
         assert_eq!(schema, world.sortie(["schema", "--contract", CONTRACT]).run().stdout_json());
         let properties = schema["properties"].as_object().unwrap();
-        assert_eq!(properties.keys().collect::<Vec<_>>(), ["model", "task"]);
+        assert_eq!(properties.keys().collect::<Vec<_>>(), ["task", "model"]);
         assert!(properties.values().all(|property| property["type"] == "string"));
         assert_eq!((&schema["type"], &schema["required"]), (&json!("object"), &json!(["task"])));
     }

@@ -104,7 +104,7 @@ fn s4_15_a_broken_child_is_an_error_and_its_parent_continues() {
         let result = run.result();
         let told = result.json();
         let keys: Vec<&String> = told.as_object().unwrap().keys().collect();
-        assert_eq!(keys, ["error", "summary", "tokensUsed", "toolCalls"]);
+        assert_eq!(keys, ["summary", "toolCalls", "tokensUsed", "error"]);
         assert!(told["error"].as_str().unwrap().contains(said), "{told}");
         assert!(result.is_error);
         assert_eq!(run.ended.stdout.trim_end(), DONE);

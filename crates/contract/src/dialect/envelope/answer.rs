@@ -59,17 +59,18 @@ pub(super) fn error(outcome: &TaskOutcome) -> Option<Error> {
 fn delivered<'a>(call: &Call<'a>, outcome: &TaskOutcome, stats: Value) -> Object<'a> {
     let ending = Ending::of(outcome);
     let fallback = fallback::find(call, outcome);
-    let mut data = Map::from_iter([
-        ("status".to_owned(), json!(if ending == Ending::Completed { "completed" } else { "incomplete" })),
-        ("tool_summary".to_owned(), json!(outcome.tool_summary)),
-        ("model_used".to_owned(), json!(fallback::served(call, outcome))),
-        ("subagent_type".to_owned(), json!(type_name(outcome))),
-    ]);
+    let status = if ending == Ending::Completed { "completed" } else { "incomplete" };
+    let mut data = Map::from_iter([("status".to_owned(), json!(status))]);
     let cut = Cut::of(outcome);
     match &cut {
         Some(cut) => data.extend(cut.fields(&outcome.text, outcome.full_text_path.as_deref())),
         None => data.extend([("result".to_owned(), json!(outcome.text))]),
     }
+    data.extend([
+        ("tool_summary".to_owned(), json!(outcome.tool_summary)),
+        ("model_used".to_owned(), json!(fallback::served(call, outcome))),
+        ("subagent_type".to_owned(), json!(type_name(outcome))),
+    ]);
     if let Some(fallback) = &fallback {
         data.insert("fallback".to_owned(), json!({"from": fallback.from, "to": fallback.to}));
     }

@@ -10,16 +10,16 @@ use serde_json::{Map, Value};
 use super::shortened;
 use crate::json;
 
-/// A result. The fields are in the order of their names, like those of a [`Value`].
+/// A result. The fields are in the order of the protocol.
 #[derive(Debug, Serialize)]
 pub(super) struct Object<'a> {
-    pub(super) context: Context<'a>,
+    pub(super) status: &'static str,
     pub(super) data: Map<String, Value>,
+    pub(super) text: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) error: Option<Error>,
     pub(super) stats: Value,
-    pub(super) status: &'static str,
-    pub(super) text: String,
+    pub(super) context: Context<'a>,
 }
 
 /// An error in the protocol's form.

@@ -53,13 +53,13 @@ impl Cut {
             ("max_bytes".to_owned(), json!(MAX_BYTES)),
             // Only another direction keeps lines from both ends.
             ("head_tail_lines".to_owned(), Value::Null),
-            ("kept_lines".to_owned(), json!(self.kept.lines)),
-            ("kept_bytes".to_owned(), json!(self.kept.bytes)),
         ]);
         if let Some(original) = self.original {
             truncation.insert("original_lines".to_owned(), json!(original.lines));
             truncation.insert("original_bytes".to_owned(), json!(original.bytes));
         }
+        truncation.insert("kept_lines".to_owned(), json!(self.kept.lines));
+        truncation.insert("kept_bytes".to_owned(), json!(self.kept.bytes));
         if let Some(path) = path {
             truncation.insert("full_output_path".to_owned(), json!(path));
         }
@@ -130,7 +130,8 @@ mod tests {
             },
             "preview": "one\ntwo",
         });
-        assert_eq!(Value::from(cut.fields(&outcome.text, outcome.full_text_path.as_deref())), expected, "P-10");
+        let fields = Value::from(cut.fields(&outcome.text, outcome.full_text_path.as_deref()));
+        assert_eq!(fields.to_string(), expected.to_string(), "P-10, in the protocol's order");
         assert_eq!(
             cut.note(outcome.full_text_path.as_deref(), "try Task again for the part that is missing"),
             "Partial, because the result was truncated: data.preview has 2 of 3000 lines. \

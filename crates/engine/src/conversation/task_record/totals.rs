@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use sortie_protocol::{CallId, CallOutput, Fact, Job, Reply, StopReason, TaskId, Usage};
+use sortie_protocol::{CallId, CallOutput, Fact, Job, Reply, StopReason, TaskId, ToolCount, Usage};
 
 use crate::budget::account::Footprint;
 use crate::budget::usage_trust::{UsageTrust, counted_input};
@@ -19,7 +19,7 @@ pub(crate) struct Totals {
     /// Turns before the newest leg.
     pub(crate) turns_before: u32,
     /// Calls that ran, by tool.
-    pub(crate) calls: BTreeMap<String, u64>,
+    calls: BTreeMap<String, ToolUse>,
     pub(crate) files_changed: BTreeSet<String>,
     /// Newest leg only.
     pub(crate) notices: Vec<String>,
@@ -39,6 +39,20 @@ pub(crate) struct Totals {
     pub(crate) usage_trust: UsageTrust,
     /// True if the cap on a reply has cut an answer in the newest leg.
     pub(crate) has_cut_answer: bool,
+}
+
+/// Calls of one tool.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct ToolUse {
+    count: u64,
+    first: CallPlace,
+}
+
+/// Place of a call in the conversation. Calls of one reply may finish in any order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct CallPlace {
+    turn: u32,
+    in_reply: usize,
 }
 
 impl Totals {
@@ -71,6 +85,13 @@ impl Totals {
         let mut usage = self.usage;
         usage += self.called;
         Footprint { usage, files_changed: self.files_changed.clone(), started: 0 }
+    }
+
+    /// Returns the calls that ran, by tool, in order of first use.
+    pub(crate) fn tool_summary(&self) -> Vec<ToolCount> {
+        let mut uses: Vec<_> = self.calls.iter().collect();
+        uses.sort_by_key(|(_, used)| used.first);
+        uses.into_iter().map(|(tool, used)| ToolCount { tool: tool.clone(), count: used.count }).collect()
     }
 
     /// Adds a notice, unless it is there already.
@@ -127,9 +148,12 @@ impl Totals {
 
     /// Counts a finished call of the open turn.
     fn count(&mut self, output: &CallOutput, open: Option<&OpenTurn>) {
-        let Some(call) = open.and_then(|open| open.call(&output.call)) else { return };
+        let calls = open.into_iter().flat_map(|open| open.reply.calls());
+        let Some((in_reply, call)) = calls.enumerate().find(|(_, call)| call.id == output.call) else { return };
         self.usage += Usage { tool_calls: 1, ..Usage::default() };
-        *self.calls.entry(call.tool.clone()).or_default() += 1;
+        let place = CallPlace { turn: self.turns, in_reply };
+        let used = self.calls.entry(call.tool.clone()).or_insert(ToolUse { count: 0, first: place });
+        (used.count, used.first) = (used.count + 1, used.first.min(place));
         self.files_changed.extend(output.output.files_changed.iter().cloned());
     }
 

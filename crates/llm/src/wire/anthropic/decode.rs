@@ -205,7 +205,7 @@ pub(super) fn count_usage(usage: &mut Usage, said: &Value) {
 
 /// Opens a block. Some servers already send all of it here.
 fn begin(mut block: Map<String, Value>, observe: Observe<'_>) -> (Content, Progress) {
-    let mut text = |key: &str| match block.remove(key) {
+    let mut text = |key: &str| match block.get_mut(key).map(Value::take) {
         Some(Value::String(text)) => text,
         _ => String::new(),
     };
@@ -221,7 +221,7 @@ fn begin(mut block: Map<String, Value>, observe: Observe<'_>) -> (Content, Progr
         "tool_use" => {
             let (id, tool) = (text("id"), text("name"));
             observe(ModelEvent::CallBegan { tool: &tool });
-            let input = block.remove("input").unwrap_or_default();
+            let input = block.get_mut("input").map(Value::take).unwrap_or_default();
             (Content::Call { id, tool, input, arguments: String::new() }, Progress::Content)
         }
         kind @ ("thinking" | "redacted_thinking") => {

@@ -73,7 +73,7 @@ fn a_history_with_everything_in_it() {
         contents {"role":"user","parts":[{"text":"Thank you. And its test?"}]}
         generationConfig {"thinkingConfig":{"includeThoughts":true}}
         systemInstruction {"parts":[{"text":"You explore."}]}
-        tools {"functionDeclarations":[{"name":"Read","description":"Reads.","parametersJsonSchema":{"properties":{"path":{"type":"string"}},"required":["path"],"type":"object"}},{"name":"Grep","description":"Greps.","parametersJsonSchema":{"properties":{"pattern":{"type":"string"}},"required":["pattern"],"type":"object"}}]}
+        tools {"functionDeclarations":[{"name":"Read","description":"Reads.","parametersJsonSchema":{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}},{"name":"Grep","description":"Greps.","parametersJsonSchema":{"type":"object","properties":{"pattern":{"type":"string"}},"required":["pattern"]}}]}
     "#]].assert_eq(&lines.collect::<String>());
 }
 

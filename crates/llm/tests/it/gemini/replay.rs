@@ -75,12 +75,12 @@ fn thoughts_and_signatures_without_text_go_back_unchanged() {
         r#"{"text":"Let me ","thought":true},{"text":"see.","thought":true},{"text":"Yes.","thought":true,"thoughtSignature":"dGhpbms="},{"text":"Well."},{"text":"","thoughtSignature":"ZW5k"}"#,
         &expect![[r#"
             reasoning gemini {"text":"Let me see.","thought":true}
-            reasoning gemini {"text":"Yes.","thought":true,"thoughtSignature":"dGhpbms="}
+            reasoning gemini {"text":"Yes.","thoughtSignature":"dGhpbms=","thought":true}
             text "Well."
             reasoning gemini {"text":"","thoughtSignature":"ZW5k"}
             End  [0 0 0 0]
             ---
-            {"role":"model","parts":[{"text":"Let me see.","thought":true},{"text":"Yes.","thought":true,"thoughtSignature":"dGhpbms="},{"text":"Well."},{"text":"","thoughtSignature":"ZW5k"}]}
+            {"role":"model","parts":[{"text":"Let me see.","thought":true},{"text":"Yes.","thoughtSignature":"dGhpbms=","thought":true},{"text":"Well."},{"text":"","thoughtSignature":"ZW5k"}]}
             {"role":"user","parts":[{"text":"And?"}]}
         "#]],
     );

@@ -20,7 +20,7 @@ fn a_reply_with_everything_in_it() {
         call Read
         call LS
         ---
-        reasoning openai-responses {"encrypted_content":"c2VhbGVk","id":"rs_1","summary":[{"text":"Let me see.","type":"summary_text"}],"type":"reasoning"}
+        reasoning openai-responses {"id":"rs_1","type":"reasoning","summary":[{"type":"summary_text","text":"Let me see."}],"encrypted_content":"c2VhbGVk"}
         reasoning openai-responses {"message":{"phase":"commentary"}}
         text "Looking."
         call call_a Read {"path": "a"}

@@ -43,14 +43,14 @@ fn a_reply_goes_back_item_by_item_as_it_came() {
     check_items(
         serde_json::from_str(&stored).unwrap(),
         &expect![[r#"
-        {"type":"message","role":"user","content":[{"type":"input_text","text":"Where is it?"}]}
-        {"encrypted_content":"c2VhbGVk","id":"rs_1","summary":[{"text":"Let me see.","type":"summary_text"}],"type":"reasoning"}
-        {"type":"message","role":"assistant","content":[{"type":"output_text","text":"Looking."}],"phase":"commentary"}
-        {"type":"function_call","call_id":"call_a","name":"Read","arguments":"{\"path\": \"a\"}"}
-        {"type":"function_call","call_id":"call_b","name":"LS","arguments":"{}"}
-        {"type":"function_call_output","call_id":"call_a","output":"x"}
-        {"type":"function_call_output","call_id":"call_b","output":"x"}
-    "#]],
+            {"type":"message","role":"user","content":[{"type":"input_text","text":"Where is it?"}]}
+            {"id":"rs_1","type":"reasoning","summary":[{"type":"summary_text","text":"Let me see."}],"encrypted_content":"c2VhbGVk"}
+            {"type":"message","role":"assistant","content":[{"type":"output_text","text":"Looking."}],"phase":"commentary"}
+            {"type":"function_call","call_id":"call_a","name":"Read","arguments":"{\"path\": \"a\"}"}
+            {"type":"function_call","call_id":"call_b","name":"LS","arguments":"{}"}
+            {"type":"function_call_output","call_id":"call_a","output":"x"}
+            {"type":"function_call_output","call_id":"call_b","output":"x"}
+        "#]],
     );
 }
 
@@ -74,11 +74,11 @@ fn trailing_or_empty_reasoning_is_not_sent_back() {
     check_items(
         vec![opaque(open), text(" "), call("c", "Read", "{}")],
         &expect![[r#"
-        {"type":"message","role":"user","content":[{"type":"input_text","text":"Where is it?"}]}
-        {"content":[{"text":"Hm.","type":"reasoning_text"}],"id":"rs_3","summary":[],"type":"reasoning"}
-        {"type":"function_call","call_id":"c","name":"Read","arguments":"{}"}
-        {"type":"function_call_output","call_id":"c","output":"x"}
-    "#]],
+            {"type":"message","role":"user","content":[{"type":"input_text","text":"Where is it?"}]}
+            {"type":"reasoning","id":"rs_3","summary":[],"content":[{"type":"reasoning_text","text":"Hm."}]}
+            {"type":"function_call","call_id":"c","name":"Read","arguments":"{}"}
+            {"type":"function_call_output","call_id":"c","output":"x"}
+        "#]],
     );
 }
 

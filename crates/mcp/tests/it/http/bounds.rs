@@ -87,9 +87,7 @@ async fn s68_an_invalid_body_is_answered_with_its_fault() {
 async fn a_refusal_names_its_message() {
     let host = Host::start().await;
     let reply = Request::bytes(&host, b"{\"id\":\"seven\",\"method\":\"ping\"}").send().await;
-    expect_test::expect![[
-        r#"{"error":{"code":-32600,"message":"the body is not a message of this protocol: it is neither a request, a notification nor a response"},"id":"seven","jsonrpc":"2.0"}"#
-    ]]
+    expect_test::expect![[r#"{"jsonrpc":"2.0","id":"seven","error":{"code":-32600,"message":"the body is not a message of this protocol: it is neither a request, a notification nor a response"}}"#]]
     .assert_eq(&reply.body);
 }
 

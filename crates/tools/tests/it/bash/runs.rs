@@ -158,7 +158,7 @@ async fn an_object_holds_the_output() {
     let project = project(&[("old", "")]);
     let output = project.structured("Bash", command("echo said; touch new; exit 4")).await;
     let payload = output.payload.unwrap();
-    expect![[r#"{"exit_code":4,"files_changed":["new"],"output":"said\n","timed_out":false}"#]]
+    expect![[r#"{"output":"said\n","exit_code":4,"timed_out":false,"files_changed":["new"]}"#]]
         .assert_eq(&serde_json::to_string(&payload.data).unwrap());
     assert_eq!(payload.notes, ["Exit code 4", "changed: new"]);
     assert!(!payload.is_partial);
