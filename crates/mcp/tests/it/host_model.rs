@@ -90,7 +90,7 @@ async fn connect(
     let (ours, theirs) = tokio::io::duplex(1 << 16);
     let (asked, (sender, seen)) = (Arc::default(), mpsc::unbounded_channel());
     let host = Host { name, sampling, answer, asked: Arc::clone(&asked), seen: sender };
-    let (server, client) = tokio::join!(Nothing.serve(ours), host.serve(theirs));
+    let (server, client) = tokio::join!(Box::pin(Nothing.serve(ours)), Box::pin(host.serve(theirs)));
     Connection { client: client.expect("a handshake"), server: server.expect("a handshake"), asked, seen }
 }
 
