@@ -4,6 +4,7 @@ mod agent_folders;
 pub(crate) mod agent_warnings;
 pub(crate) mod hooks;
 pub(crate) mod retention;
+mod wide_workspace;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -91,6 +92,12 @@ pub(crate) struct Plan<'a> {
 }
 
 impl<'a> Plan<'a> {
+    /// Plan of a command that lets agents work. A workspace that is far more than a project needs a person's consent.
+    pub(crate) fn to_work(settings: &'a Settings) -> Result<Self, CommandError> {
+        wide_workspace::ask(&settings.places)?;
+        Self::new(settings)
+    }
+
     pub(crate) fn new(settings: &'a Settings) -> Result<Self, CommandError> {
         let models = models(settings)?;
         let agents = agents(settings)?;

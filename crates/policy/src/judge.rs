@@ -33,13 +33,18 @@ use crate::text::printable_path;
 pub struct Judge {
     layers: Vec<Layer>,
     places: Places,
+    /// Places of secrets in the workspace and the added directories. None, unless one of them is a home or holds one.
+    secrets: Vec<PathBuf>,
 }
 
 impl Judge {
     /// Reads all rules of a grant. An unreadable rule is an error: a task with such a grant must not run.
     pub fn new(grant: &Grant, places: Places) -> Result<Self, RuleError> {
         let layers = grant.layers.iter().map(|layer| Layer::new(layer, places.home.as_deref()));
-        Ok(Self { layers: layers.collect::<Result<_, _>>()?, places })
+        let layers = layers.collect::<Result<_, _>>()?;
+        let mut secrets = protected::secret_places(&places);
+        secrets.retain(|place| places.hold(place));
+        Ok(Self { layers, places, secrets })
     }
 
     /// Decides one call. The strictest layer decides; among equally strict layers the first is named.
@@ -58,6 +63,12 @@ impl Judge {
             && !is_out("protected-names")
         {
             return Decision::Deny(Ground::ours(Why::Protected { what }));
+        }
+        if let Resource::Path(path) = resource
+            && let Some(place) = self.hides(path)
+            && !is_out("secret-places")
+        {
+            return Decision::Deny(Ground::ours(Why::Secret { place }));
         }
         let call = Call { tool, target };
         let mut so_far = Decision::Allow;
@@ -122,12 +133,22 @@ impl Judge {
 
     /// True if a rule could treat files differently for a reading tool. If false, a walk need not ask about each file.
     pub fn guards_reads(&self) -> bool {
-        self.layers.iter().any(Layer::guards_reads)
+        !self.secrets.is_empty() || self.layers.iter().any(Layer::guards_reads)
     }
 
     /// Returns the limits for programs that read no rules, such as those a command starts.
     pub fn confinement(&self) -> Confinement<'_> {
         Confinement::new(&self.layers, &self.places)
+    }
+
+    /// Returns the place of secrets that the path is in, which no agent may read or change.
+    fn hides(&self, path: &Path) -> Option<String> {
+        if self.secrets.is_empty() {
+            return None;
+        }
+        let absolute = self.places.absolute(path)?;
+        let place = self.secrets.iter().find(|place| protected::is_within(&absolute, place))?;
+        Some(printable_path(&self.places.named(place)))
     }
 
     /// Returns the kind of a protected path, which no agent may change.

@@ -60,11 +60,11 @@ pub(crate) fn run(args: &McpArgs, settings: &Settings) -> Result<ExitCode, Comma
         .enable_all()
         .build()
         .map_err(|error| CommandError::internal(format!("the runtime could not be started: {error}")))?;
+    let plan = Plan::to_work(settings)?;
     let entrance = match args.web.http {
         Some(address) => Entrance::Web(runtime.block_on(args.web.listen(address, &settings.places.home))?),
         None => Entrance::Streams { output: take_stdout()? },
     };
-    let plan = Plan::new(settings)?;
     complain(&plan.agents());
     plan.rules_about_nobody().iter().for_each(|warning| error::warn(warning));
     let retention = plan.retention();

@@ -94,7 +94,7 @@ fn resume(args: &ResumeArgs, settings: &Settings, sources: &Sources) -> Result<E
     let confinement = if reach.unconfined { settings.confinement } else { Confinement::Walls };
     let progress = stderr_progress(&args.show, Root::Main, settings, confinement)?;
     let resumption = Resumption { prompt, limits: args.limits.limits(), take_over: args.take_over };
-    let plan = Plan::new(settings)?;
+    let plan = Plan::to_work(settings)?;
     let mut presentation = Presentation::new(args.output_format, &args.show, progress, settings, confinement);
     if args.detach {
         presentation = presentation.detachable(args.output_format, Some(task))?;

@@ -86,10 +86,10 @@ fn answer(args: &RunArgs, settings: &Settings) -> Result<ExitCode, CommandError>
         return Err(CommandError::usage("--verbose is for --output-format text; stream-json has every call anyway"));
     }
     let progress = stderr_progress(&args.show, Root::Main, settings, settings.confinement)?;
-    let plan = Plan::new(settings)?;
     if let Some(asked) = request::own_words(args).and_then(|prompt| asked_status(prompt, args.output_format)) {
         return task_status::run(&asked?, settings);
     }
+    let plan = Plan::to_work(settings)?;
     let request = request::of(args, &plan.agents(), settings)?;
     let told_more = progress.is_text() && args.output_format == OutputFormat::Text;
     let unasked = plan.lacks_model() && args.model.is_none() && told_more;

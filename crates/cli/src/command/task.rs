@@ -97,7 +97,7 @@ pub(crate) fn run(args: &TaskArgs, settings: &Settings) -> Result<ExitCode, Comm
     };
     // The caller is a program, so whatever needs approval is refused.
     let start = SessionStart::New { kind: TaskKind::Delegated, request };
-    match session::run(Plan::new(settings)?, start, Presentation::unattended(view)) {
+    match session::run(Plan::to_work(settings)?, start, Presentation::unattended(view)) {
         Ok(Ok(code)) => Ok(code),
         Ok(Err(failure)) => answering.reject(&failure),
         Err(error) => match error.failure() {

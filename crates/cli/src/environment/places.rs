@@ -20,6 +20,8 @@ pub(crate) struct Places {
     pub(crate) workspace: PathBuf,
     /// Current directory, relative to the workspace; empty at its root.
     pub(crate) start: PathBuf,
+    /// Extent of the workspace if it is more than a project.
+    pub(crate) breadth: Option<Breadth>,
     /// The workspace, and each directory above it that is also a project, except the user's home.
     projects: Vec<PathBuf>,
     /// Directory of the journal and the reports.
@@ -34,6 +36,37 @@ pub(crate) struct Places {
     pub(crate) foreign: Option<PathBuf>,
 }
 
+/// Workspace that holds far more than a project.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Breadth {
+    /// `/`, with everything on the machine.
+    Machine,
+    /// The user's home directory.
+    Home,
+    /// A directory above the home directory.
+    Homes,
+}
+
+impl Breadth {
+    fn of(workspace: &Path, home: Option<&Path>) -> Option<Self> {
+        match home {
+            _ if workspace.parent().is_none() => Some(Self::Machine),
+            Some(home) if home == workspace => Some(Self::Home),
+            Some(home) if home.starts_with(workspace) => Some(Self::Homes),
+            _ => None,
+        }
+    }
+
+    /// Content of the workspace, in words.
+    pub(crate) fn in_words(self) -> &'static str {
+        match self {
+            Self::Machine => "all files of this machine",
+            Self::Home => "your home directory",
+            Self::Homes => "the directory above your home directory",
+        }
+    }
+}
+
 impl Places {
     pub(crate) fn find(sources: &Sources, environment: &Environment) -> Result<Self, CommandError> {
         let start = start(sources.cwd.as_deref())?;
@@ -43,11 +76,15 @@ impl Places {
         // A home directory under version control belongs to its user, and contains everything else of theirs.
         let own = environment.absolute_path("HOME").and_then(|home| home.canonicalize().ok());
         let above = around.iter().skip(1).copied().filter(|directory| own.as_deref() != Some(directory));
+        // A workspace that was named is meant.
+        let is_named = sources.cwd.is_some() && workspace == start;
+        let breadth = Breadth::of(&workspace, own.as_deref()).filter(|_| !is_named);
         let projects = [&*workspace].into_iter().chain(above).map(Path::to_owned).collect();
         let user = user_directory(environment, "XDG_CONFIG_HOME", ".config").map(|dir| dir.join("sortie"));
         Ok(Self {
             start: start.strip_prefix(&workspace).unwrap_or(Path::new("")).to_owned(),
             workspace,
+            breadth,
             projects,
             home: home(environment)?,
             config: match &sources.config {

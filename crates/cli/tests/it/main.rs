@@ -61,5 +61,6 @@ mod terminal;
 mod transcript;
 mod trust;
 mod trust_question;
+mod wide_workspace;
 mod world;
 mod wrong_settings;

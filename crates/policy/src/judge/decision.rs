@@ -68,6 +68,8 @@ pub enum Why {
     WouldAsk { asked: Box<Ground> },
     /// No agent may change it.
     Protected { what: String },
+    /// No agent may read it either.
+    Secret { place: String },
     /// Part of a command line is not understood: a rule could be about it, or none can allow it.
     Obscure { what: String },
     /// The target of the call is in a form that cannot be judged.
@@ -112,6 +114,9 @@ impl fmt::Display for Ground {
             }
             Why::WouldAsk { asked } => write!(f, "denied by {owner}, which never asks: {asked}"),
             Why::Protected { what } => write!(f, "denied: it belongs to {what}, which no agent may change"),
+            Why::Secret { place } => {
+                write!(f, "denied: people keep keys or passwords in `{place}`, which no agent may read or change")
+            }
             Why::Obscure { what } if rule.is_empty() => {
                 write!(f, "needs approval; no rule of {owner} allows it, since {what}")
             }

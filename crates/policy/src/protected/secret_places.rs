@@ -58,6 +58,9 @@ const AT_HOME: &[&str] = &[
     ".aider.conf.yml",
     ".claude",
     ".claude.json",
+    ".config/sortie/config.toml",
+    ".local/state/sortie/journal.db",
+    ".local/state/sortie/mcp-token",
     ".codex",
     ".config/github-copilot",
     ".config/goose",
@@ -133,8 +136,8 @@ const ON_THE_MACHINE: &[&str] = &[
     "/var/run/secrets",
 ];
 
-/// Returns the places that commands never read, although they can read everything else. Absolute; a place need not
-/// exist.
+/// Returns the places that commands never read, although they can read everything else; tools for files neither read
+/// nor change them in a workspace that holds them. Absolute; a place need not exist.
 ///
 /// A place that contains the workspace or an added directory is left out: it is meant to be read.
 pub fn secret_places(places: &Places) -> Vec<PathBuf> {

@@ -22,5 +22,6 @@ mod redact;
 mod resume;
 mod rules;
 mod secrets;
+mod secrets_at_home;
 mod support;
 mod walls;

@@ -128,6 +128,9 @@ impl LayerVerdict {
             (Why::Unmentioned | Why::UnmentionedAtStart, _) => "no rule allows it".to_owned(),
             (Why::WouldAsk { .. }, _) => "it never asks".to_owned(),
             (Why::Protected { what }, _) => format!("it belongs to {what}, which no agent may change"),
+            (Why::Secret { place }, _) => {
+                format!("people keep keys or passwords in `{place}`, which no agent may read or change")
+            }
             (Why::Unclear { what } | Why::Obscure { what }, _) => what.clone(),
             (Why::Denied | Why::AskedFor, None) => String::new(),
         };

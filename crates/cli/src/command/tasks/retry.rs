@@ -73,7 +73,7 @@ pub(super) fn run(args: &RetryArgs, journal: &dyn Journal, settings: &Settings) 
     };
     let presentation = Presentation::new(args.output_format, &args.show, progress, settings, settings.confinement);
     // A cached answer is not wanted again.
-    let plan = Plan::new(settings)?.anew();
+    let plan = Plan::to_work(settings)?.anew();
     match session::run(plan, SessionStart::New { kind, request }, presentation)? {
         Err(failure) if is_held_up(&failure) => not_started(&failure, args.output_format),
         ended => Ok(ended?),
