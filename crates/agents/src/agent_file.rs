@@ -1,5 +1,6 @@
 //! Reads an agent file: from its bytes to a definition and findings for its author.
 
+mod beginning;
 mod fields;
 mod limits;
 pub(crate) mod name;
@@ -120,6 +121,8 @@ fn define(
         model: fields.model,
         limits: fields.limits,
         output_schema: fields.output_schema,
+        fork: fields.fork,
+        context_files: fields.context_files,
         color: fields.color,
         initial_prompt: fields.initial_prompt,
         delegable: true,

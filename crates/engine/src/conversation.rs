@@ -2,6 +2,7 @@
 //! it.
 
 pub(crate) mod history;
+pub(crate) mod inherited;
 pub(crate) mod live_record;
 pub(crate) mod load_task;
 pub(crate) mod loop_guard;

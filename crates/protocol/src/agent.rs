@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Grant, Limits, TaskId};
+use crate::{ForkedContext, Grant, Limits, TaskId};
 
 /// An agent with every setting decided.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -90,6 +90,12 @@ pub struct Job {
     /// the estimate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counted_percent: Option<u32>,
+    /// Beginning of its conversation, if the task was forked from its parent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fork: Option<Box<ForkedContext>>,
+    /// Files whose text is part of its system prompt, relative to the workspace.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub context_files: Vec<String>,
     /// Access beyond the workspace when the task was started.
     #[serde(default, skip_serializing_if = "Reach::is_nothing")]
     pub reach: Reach,

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Limits, ModelChoice};
+use crate::{Fork, Limits, ModelChoice};
 
 /// A request for a task. Contracts decode into it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,6 +30,13 @@ pub struct TaskRequest {
     /// A JSON schema that the answer must fit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<Value>,
+    /// Part of the caller's conversation that the task begins with; `None` leaves it to the agent's file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fork: Option<Fork>,
+    /// Files whose text becomes part of the system prompt; `None` leaves the choice to the agent's file and the
+    /// settings.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context_files: Option<Vec<String>>,
     /// Oddities of the request that did not stop it, e.g. ignored keys. They are reported in the outcome.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<String>,

@@ -1,5 +1,6 @@
 //! Decodes the fields of an agent: the meaning of each front matter key, and the check of its value.
 
+use crate::agent_file::beginning::{context_files, fork};
 use crate::agent_file::limits;
 use crate::agent_file::name::name;
 use crate::agent_file::output_schema::output_schema;
@@ -14,7 +15,7 @@ use crate::front_matter::keys::{self, KEYS};
 use crate::front_matter::yaml::Entry;
 use crate::text::hidden_characters::{self, shown};
 use sortie_policy::Rule;
-use sortie_protocol::{Limits, nearest};
+use sortie_protocol::{Fork, Limits, nearest};
 
 const COLORS: [&str; 8] = ["red", "blue", "green", "yellow", "purple", "orange", "pink", "cyan"];
 
@@ -34,6 +35,8 @@ pub(super) struct Fields {
     pub(super) model: Option<String>,
     pub(super) limits: Limits,
     pub(super) output_schema: Option<serde_json::Value>,
+    pub(super) fork: Option<Fork>,
+    pub(super) context_files: Option<Vec<String>>,
     pub(super) color: Option<String>,
     pub(super) initial_prompt: Option<String>,
 }
@@ -56,6 +59,8 @@ pub(super) fn decode(entries: &[Entry], tools: &[String], report: &mut FileFindi
             "permissionMode" => fields.conduct = permission_mode(entry, report),
             "model" => fields.model = model(entry, report),
             "outputSchema" => fields.output_schema = output_schema(entry, report),
+            "fork" => fields.fork = fork(entry, report),
+            "contextFiles" => fields.context_files = context_files(entry, report),
             "color" => fields.color = color(entry, report),
             "initialPrompt" => fields.initial_prompt = initial_prompt(entry, report),
             _ if limits::LIMITS.contains(&&*entry.key) => limits::read(entry, &mut fields.limits, report),

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use serde_json::Value;
-use sortie_protocol::{Limits, Mode, Resource};
+use sortie_protocol::{Fork, Limits, Mode, Resource};
 
 use crate::definition::mcp_server::ServerUse;
 
@@ -35,6 +35,10 @@ pub struct AgentDefinition {
     pub limits: Limits,
     /// A JSON schema for its answers, unless the caller asks for another one.
     pub output_schema: Option<Value>,
+    /// Part of its caller's conversation that it begins with, unless the call says otherwise.
+    pub fork: Option<Fork>,
+    /// Files whose text becomes part of its system prompt, unless the call names others.
+    pub context_files: Option<Vec<String>>,
     /// Colour of its name on a terminal, chosen by its author.
     pub color: Option<String>,
     /// Text before the request when it runs as the main agent.

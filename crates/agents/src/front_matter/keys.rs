@@ -9,7 +9,7 @@ use sortie_protocol::nearest;
 use crate::text::look_alike::plain_letters;
 
 /// Every key that a definition may have.
-pub(crate) const KEYS: [&str; 22] = [
+pub(crate) const KEYS: [&str; 24] = [
     "name",
     "description",
     "tools",
@@ -23,6 +23,8 @@ pub(crate) const KEYS: [&str; 22] = [
     "idleTimeout",
     "maxChildren",
     "outputSchema",
+    "fork",
+    "contextFiles",
     "skills",
     "mcpServers",
     "hooks",

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use sortie_protocol::{Failure, Launched, Limits, Money, Status, TaskOutcome, TaskRequest};
+use sortie_protocol::{Failure, Fork, Launched, Limits, Money, Status, TaskOutcome, TaskRequest};
 
 use crate::json;
 use crate::json::fields::{Fields, invalid, unsupported};
@@ -26,9 +26,9 @@ impl Contract for Sortie {
 
     fn description(&self, agents: &[AgentLine]) -> String {
         let mut text = String::from(
-            "Send a sub-agent to do one self-contained piece of work in a context of its own; only its report comes \
-             back. Worth it for work that takes many tool calls. Calls made in one turn run in parallel. It sees \
-             nothing of this conversation: give it file names, identifiers and what to report.\nAgents:",
+            "Have a sub-agent do one self-contained piece of work; only its report comes back. Worth it for many tool \
+             calls. Calls of one turn run in parallel. Without `fork` it sees nothing of this conversation: give it \
+             files, names and what to report.\nAgents:",
         );
         for agent in agents.iter().filter(|agent| !agent.description.is_empty()) {
             text += &format!("\n{}: {}", agent.name, agent.description);
@@ -45,14 +45,16 @@ impl Contract for Sortie {
                 "prompt": {"type": "string", "description": "The whole brief"},
                 "subagent_type": {"type": "string", "enum": names, "default": DEFAULT_AGENT},
                 "model": {"type": "string", "description": "Only on request"},
-                "run_in_background": {"type": "boolean", "description": "Answer at once; the report comes later"},
-                "resume": {"type": "string", "description": "Id of an ended task to resume with this prompt"},
+                "run_in_background": {"type": "boolean", "description": "Its report comes later"},
+                "resume": {"type": "string", "description": "Ended task to resume with this prompt"},
                 // Parsing checks their types; in the schema they would only cost tokens.
                 "limits": {
                     "type": "object",
                     "description": "max_turns, max_tokens, max_cost_usd, timeout_seconds, max_children",
                 },
                 "output_schema": {"type": "object", "description": "JSON Schema for its answer"},
+                "fork": {"description": "true, or N: it has this conversation (last N turns)"},
+                "context_files": {"type": "array", "items": {"type": "string"}},
             },
             "required": ["description", "prompt"],
         })
@@ -100,6 +102,8 @@ impl Contract for Sortie {
             resume: fields.optional_text("resume")?,
             limits: limits(fields.take("limits"))?,
             output_schema: output_schema(fields.take("output_schema"))?,
+            fork: fork(fields.take("fork"))?,
+            context_files: context_files(fields.take("context_files"))?,
             notices: fields.into_notices(),
             ..TaskRequest::default()
         })
@@ -211,6 +215,22 @@ fn output_schema(value: Option<Value>) -> Result<Option<Value>, Failure> {
         Some(Value::Object(keywords)) => Ok(Some(keywords).filter(|keywords| !keywords.is_empty()).map(Value::Object)),
         Some(other) => Err(invalid(format!("`output_schema` must be an object, not {}", json::kind(&other)))),
     }
+}
+
+fn fork(value: Option<Value>) -> Result<Option<Fork>, Failure> {
+    let Some(value) = value else { return Ok(None) };
+    let wrong = || invalid(format!("`fork` must be true, false or a number of turns (at least 1), not {value}"));
+    Fork::read(&value).map(Some).ok_or_else(wrong)
+}
+
+fn context_files(value: Option<Value>) -> Result<Option<Vec<String>>, Failure> {
+    let Some(value) = value else { return Ok(None) };
+    let names = value.as_array().and_then(|names| {
+        let name = |name: &Value| name.as_str().filter(|name| !name.trim().is_empty()).map(str::to_owned);
+        names.iter().map(name).collect::<Option<Vec<String>>>()
+    });
+    let wrong = || invalid(format!("`context_files` must be a list of file names, not {value}"));
+    names.map(Some).ok_or_else(wrong)
 }
 
 fn limits(value: Option<Value>) -> Result<Limits, Failure> {

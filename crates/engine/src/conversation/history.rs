@@ -14,7 +14,9 @@ use crate::conversation::loop_guard::{Loop, LoopGuard};
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct History {
     messages: Vec<Message>,
-    /// Number of messages from earlier legs.
+    /// Position of the task's own brief: after the messages that it inherited from its parent.
+    brief: usize,
+    /// Number of messages from earlier legs, or inherited.
     earlier: usize,
     /// Number of messages before the leg's answers begin.
     answered: usize,
@@ -39,10 +41,17 @@ struct Gone {
 }
 
 impl History {
-    /// Returns a clean context: the unchanged brief, and a note on missing tools.
-    pub(crate) fn begin(job: &Job) -> Self {
+    /// Returns a clean context: the unchanged brief, and a note on missing tools. A forked task begins with inherited
+    /// messages instead.
+    pub(crate) fn begin(job: &Job, inherited: &[Message]) -> Self {
         let mut history = Self { is_one_value: job.config.output_schema.is_some(), ..Self::default() };
-        history.push_user(&job.prompt);
+        inherited.iter().for_each(|message| history.push(message.clone()));
+        history.brief = inherited.len();
+        history.begin_leg();
+        match &job.fork {
+            Some(fork) => history.push_user(&format!("{}\n\n{}", fork.preface, job.prompt)),
+            None => history.push_user(&job.prompt),
+        }
         if let Some(note) = &job.config.server_tools.note {
             history.push_reminder(note);
         }
@@ -60,6 +69,11 @@ impl History {
 
     pub(crate) fn messages(&self) -> &[Message] {
         &self.messages
+    }
+
+    /// Returns the messages inherited from the parent, as long as none of them has been summarised.
+    pub(crate) fn inherited(&self) -> &[Message] {
+        &self.messages[..self.brief]
     }
 
     pub(crate) fn push_user(&mut self, text: &str) {

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use sortie_protocol::{Fact, Job, Timestamp};
+use sortie_protocol::{Fact, Job, Message, Timestamp};
 use sortie_sandbox::process::KeeperMark;
 
 use crate::conversation::history::History;
@@ -24,9 +24,9 @@ impl LiveRecord {
         Arc::new(Self { record: Mutex::new(record), inbox })
     }
 
-    /// Starts with a new job.
-    pub(crate) fn begin(job: &Arc<Job>) -> Arc<Self> {
-        Self::of(TaskRecord::begin(job, Stamp { leg: 1, time: Timestamp(0) }))
+    /// Starts with a new job, and the messages that it inherits from its parent.
+    pub(crate) fn begin(job: &Arc<Job>, inherited: &[Message]) -> Arc<Self> {
+        Self::of(TaskRecord::begin(job, inherited, Stamp { leg: 1, time: Timestamp(0) }))
     }
 
     /// Replaces the record, and keeps the inbox.
@@ -46,7 +46,9 @@ impl LiveRecord {
 
     /// Starts again, with a job that was changed before its task started.
     pub(crate) fn begin_again(&self, job: &Arc<Job>) {
-        *self.lock() = TaskRecord::begin(job, Stamp { leg: 1, time: Timestamp(0) });
+        let mut record = self.lock();
+        let begun = TaskRecord::begin(job, record.history.inherited(), Stamp { leg: 1, time: Timestamp(0) });
+        *record = begun;
     }
 
     fn lock(&self) -> MutexGuard<'_, TaskRecord> {

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use sortie_journal::{Journal, JournalError, Standing, TaskState};
-use sortie_protocol::{CallId, Event, Failure, FailureCode, Limits, Status, TaskId, Usage};
+use sortie_protocol::{CallId, Event, Fact, Failure, FailureCode, Job, Limits, Message, Status, TaskId, Usage};
 
 use crate::budget::account::{Account, Footprint};
+use crate::conversation::inherited::inherited;
 use crate::conversation::task_record::TaskRecord;
 use crate::log::writer::LegHold;
 use crate::ports::failure::journal_failure;
@@ -57,7 +58,7 @@ pub(crate) fn standing(journal: &dyn Journal, task: TaskId, unseen: Unseen) -> R
 /// has the task, and later if one takes it while it is read.
 pub(crate) fn remember(journal: &dyn Journal, standing: Standing) -> Result<(LoadedTask, Vec<String>), Failure> {
     standing.next_attempt().map_err(journal_failure)?;
-    let (past, damage) = folded(standing.task_id, |each| journal.read_standing(&standing, each))?;
+    let (past, damage) = folded(journal, standing.task_id, |each| journal.read_standing(&standing, each))?;
     Ok(with_children(journal, whole(past, damage)?, standing))
 }
 
@@ -81,7 +82,7 @@ pub(crate) fn read_what_is_whole(
     journal: &dyn Journal,
     task: TaskId,
 ) -> Result<(TaskRecord, Option<JournalError>), Failure> {
-    folded(task, |each| journal.read_each(task, 0, each))
+    folded(journal, task, |each| journal.read_each(task, 0, each))
 }
 
 fn whole(past: TaskRecord, damage: Option<JournalError>) -> Result<TaskRecord, Failure> {
@@ -90,20 +91,51 @@ fn whole(past: TaskRecord, damage: Option<JournalError>) -> Result<TaskRecord, F
 
 /// Folds the events that `read` returns into a record, with the error that ended them early.
 fn folded(
+    journal: &dyn Journal,
     task: TaskId,
     read: impl FnOnce(&mut dyn FnMut(Event)) -> Result<(), JournalError>,
 ) -> Result<(TaskRecord, Option<JournalError>), Failure> {
     let mut past: Option<TaskRecord> = None;
-    let read = read(&mut |event: Event| match &mut past {
-        Some(past) => past.replay(event),
-        none => *none = TaskRecord::of(event),
-    });
+    // An unreadable beginning is reported by the read below.
+    let inherited = journal.beginning(task).map_or(Ok(Vec::new()), |job| read_inherited(journal, &job));
+    let (inherited, lost) = inherited.map_or_else(|lost| (Vec::new(), Some(lost)), |messages| (messages, None));
+    let read = read(&mut |event: Event| record(&mut past, event, &inherited));
     match (past, read) {
-        (Some(past), read) => Ok((past, read.err())),
+        (Some(past), read) => Ok((past, read.err().or(lost))),
         (None, Err(error)) => Err(journal_failure(error)),
         (None, Ok(())) => {
             Err(Failure::new(FailureCode::Journal, format!("the log of {task} does not begin with its start")))
         }
+    }
+}
+
+/// Reads the messages that a task inherits from the log of its parent. A task that was not forked has none.
+fn read_inherited(journal: &dyn Journal, job: &Job) -> Result<Vec<Message>, JournalError> {
+    let (Some(fork), Some(parent)) = (&job.fork, job.parent) else { return Ok(Vec::new()) };
+    let mut past = None;
+    let mut has_started = false;
+    let beginning = read_inherited(journal, &journal.beginning(parent)?)?;
+    journal.read_each(parent, 0, &mut |event| {
+        has_started |= matches!(event.fact, Fact::ChildStarted { child, .. } if child == job.task);
+        if !has_started {
+            record(&mut past, event, &beginning);
+        }
+    })?;
+    let history = past.filter(|_| has_started).map(|past| past.history);
+    let complete = history.filter(|history| history.messages().len() >= fork.end);
+    let missing = || JournalError::DamagedTask {
+        task: parent,
+        seq: 1,
+        cause: format!("the conversation that {} was forked from is not in it", job.task),
+    };
+    Ok(inherited(complete.ok_or_else(missing)?.messages(), fork))
+}
+
+/// Applies the next event of a log to the record, which the first event begins.
+fn record(past: &mut Option<TaskRecord>, event: Event, inherited: &[Message]) {
+    match past {
+        Some(past) => past.replay(event),
+        none => *none = TaskRecord::of(event, inherited),
     }
 }
 

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use sortie_journal::Worked;
 use sortie_protocol::{
-    AgentConfig, CallId, CallOutput, Event, Fact, Job, Limit, Limits, QuestionMark, Reply, TaskId, TaskOutcome,
+    AgentConfig, CallId, CallOutput, Event, Fact, Job, Limit, Limits, Message, QuestionMark, Reply, TaskId, TaskOutcome,
     Timestamp,
 };
 use sortie_sandbox::process::KeeperMark;
@@ -71,21 +71,21 @@ pub(crate) struct Stamp {
 }
 
 impl TaskRecord {
-    /// Returns the record of a new task.
-    pub(crate) fn begin(first: &Arc<Job>, Stamp { leg, time }: Stamp) -> Self {
+    /// Returns the record of a new task, with the messages that it inherits from its parent.
+    pub(crate) fn begin(first: &Arc<Job>, inherited: &[Message], Stamp { leg, time }: Stamp) -> Self {
         let mut job = Arc::clone(first);
         if job.config.server_tools.note.is_some() {
             // The conversation begins with the note, which is said once.
             Arc::make_mut(&mut job).config.server_tools.note = None;
         }
         Self {
-            history: Arc::new(History::begin(first)),
+            history: Arc::new(History::begin(first, inherited)),
             leg,
             open: None,
             said: Vec::new(),
             last_word: None,
             limit: None,
-            totals: Totals::begin(first),
+            totals: Totals::begin(first, inherited),
             keepers: Vec::new(),
             shells: PastShells::default(),
             mail: InboxRecord::begin(first),
@@ -98,9 +98,9 @@ impl TaskRecord {
     }
 
     /// Starts with the first event of a log; `None` if that does not start a task.
-    pub(crate) fn of(first: Event) -> Option<Self> {
+    pub(crate) fn of(first: Event, inherited: &[Message]) -> Option<Self> {
         let Event { fact: Fact::TaskStarted { job }, leg, time, .. } = first else { return None };
-        Some(Self::begin(&Arc::new(*job), Stamp { leg, time }))
+        Some(Self::begin(&Arc::new(*job), inherited, Stamp { leg, time }))
     }
 
     /// Applies the next event of a log that is read back.

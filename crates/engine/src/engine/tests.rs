@@ -156,7 +156,7 @@ impl World {
     /// Returns the outcome that these events lead to.
     fn outcome_of(&self, events: &[Event]) -> TaskOutcome {
         let mut events = events.iter().cloned();
-        let mut record = TaskRecord::of(events.next().expect("the first")).expect("a beginning");
+        let mut record = TaskRecord::of(events.next().expect("the first"), &[]).expect("a beginning");
         events.for_each(|event| record.replay(event));
         let mut so_far = record.totals.footprint();
         for child in &record.totals.children {

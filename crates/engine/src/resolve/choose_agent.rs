@@ -2,7 +2,7 @@
 
 use sortie_agents::{AgentDefinition, Registry};
 use sortie_contract::Defaults;
-use sortie_protocol::{Failure, FailureCode, TaskRequest};
+use sortie_protocol::{AgentConfig, Failure, FailureCode, Fork, TaskRequest};
 
 use crate::resolve::settings::TaskKind;
 
@@ -24,6 +24,18 @@ impl StandIn {
     pub(crate) fn of(defaults: &Defaults) -> Self {
         if defaults.best_match { Self::BestMatch } else { Self::Nobody }
     }
+}
+
+/// Returns the caller's own agent if a call forks it: the call asks for a fork, and names that agent or none.
+pub(crate) fn own_agent<'a>(
+    agents: &'a Registry,
+    request: &TaskRequest,
+    caller: Option<&AgentConfig>,
+) -> Option<&'a AgentDefinition> {
+    let caller = caller.filter(|_| request.fork.is_some_and(|fork| fork != Fork::Off))?;
+    let own = agents.get(&caller.agent).ok()?;
+    let names_own = || agents.get(&request.agent).is_ok_and(|named| named.name == own.name);
+    (request.agent_is_usual || names_own()).then_some(own)
 }
 
 pub(crate) fn serving<'a>(

@@ -78,6 +78,24 @@ impl Instructions {
         found
     }
 
+    /// Reads these files, by name and in this order, as far as `guard` allows. Others are omitted with a notice.
+    pub(crate) fn chosen(
+        workspace: &Workspace,
+        guard: &Arc<dyn Guard>,
+        paths: &[String],
+        max_bytes: usize,
+    ) -> Self {
+        let readable = workspace.guarded(Arc::clone(guard));
+        let mut found = Self::default();
+        let mut left = max_bytes;
+        for path in paths {
+            if found.add(&readable, Candidate { path: Path::new(path), left: &mut left, most: max_bytes }).is_none() {
+                found.left_out(path, "there is no such file");
+            }
+        }
+        found
+    }
+
     /// Replaces each secret by a mark: the files go to the model's provider.
     #[must_use]
     pub(crate) fn without_secrets(mut self, redactor: &Redactor) -> Self {
@@ -98,8 +116,7 @@ impl Instructions {
     }
 
     fn take(&mut self, workspace: &Workspace, readable: &Workspace, candidate: Candidate<'_>) {
-        let Candidate { path, left, most } = candidate;
-        let shown = path.to_string_lossy().into_owned();
+        let shown = candidate.path.to_string_lossy().into_owned();
         // A link could give any file of the workspace this name, and send it to the model's provider.
         match workspace.resolve(&shown) {
             Ok(resolved) if !NAMES.iter().any(|name| resolved.relative.ends_with(name)) => {
@@ -109,26 +126,34 @@ impl Instructions {
             Err(AccessError::NotFound { .. }) => return,
             _ => {}
         }
+        self.add(readable, candidate);
+    }
+
+    /// Adds a file, or a notice about its omission; `None` if there is no such file.
+    fn add(&mut self, readable: &Workspace, candidate: Candidate<'_>) -> Option<()> {
+        let Candidate { path, left, most } = candidate;
+        let shown = path.to_string_lossy().into_owned();
         // One byte beyond the limit tells a file that fits from one that does not.
         let bytes = match read_bounded(readable, &shown, most + 1) {
             Ok(Some(bytes)) => bytes,
-            Ok(None) => return,
-            Err(why) => return self.left_out(&shown, why),
+            Ok(None) => return None,
+            Err(why) => return Some(self.left_out(&shown, why)),
         };
         if bytes.len() > most {
-            return self.left_out(&shown, too_long(most));
+            return Some(self.left_out(&shown, too_long(most)));
         }
-        let Ok(text) = String::from_utf8(bytes) else { return self.left_out(&shown, "it is not UTF-8") };
+        let Ok(text) = String::from_utf8(bytes) else { return Some(self.left_out(&shown, "it is not UTF-8")) };
         let text = text.trim_start_matches('\u{feff}').trim();
         // One text often has two names, by a link or a copy.
         if text.is_empty() || self.files.iter().any(|file| file.text == text) {
-            return;
+            return Some(());
         }
         match left.checked_sub(text.len()) {
             Some(rest) => *left = rest,
-            None => return self.left_out(&shown, too_long(most)),
+            None => return Some(self.left_out(&shown, too_long(most))),
         }
         self.files.push(InstructionFile { path: shown, text: text.to_owned() });
+        Some(())
     }
 
     fn left_out(&mut self, path: &str, why: impl Display) {

@@ -146,7 +146,7 @@ mod tests {
             time: sortie_protocol::Timestamp(0),
             fact,
         });
-        let mut past = TaskRecord::of(events.next().expect("the first")).expect("a beginning");
+        let mut past = TaskRecord::of(events.next().expect("the first"), &[]).expect("a beginning");
         events.for_each(|event| past.replay(event));
         past
     }

@@ -13,7 +13,7 @@ use crate::gate::call_order::CallOrder;
 use crate::messages::report_cap::{self, ReportRoom};
 use crate::ports::blocking::blocking;
 use crate::ports::failure::journal_failure;
-use crate::resolve::choose_agent::{StandIn, serving};
+use crate::resolve::choose_agent::{StandIn, own_agent, serving};
 use crate::resolve::settings::TaskKind;
 use crate::tasks::result_cache::lookup::{keep, whence};
 use crate::tasks::resume::follow_up::agent_of;
@@ -63,6 +63,9 @@ impl Delegation for Delegate {
         let Ok(request) = roster.templates().applied(request.clone(), most_bytes) else {
             return Resource::Nothing;
         };
+        if let Some(own) = own_agent(&roster.agents, &request, Some(&self.scope.job.config)) {
+            return own.as_resource();
+        }
         let serving = serving(&roster.agents, &request, TaskKind::Delegated, stand_in);
         serving.map_or(Resource::Nothing, |serving| serving.definition.as_resource())
     }

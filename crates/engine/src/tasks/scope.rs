@@ -9,12 +9,14 @@ use tokio_util::sync::CancellationToken;
 
 use crate::budget::account::Account;
 use crate::budget::deadline::Deadline;
+use crate::conversation::live_record::LiveRecord;
 use crate::conversation::load_task::Unseen;
 use crate::conversation::task_record::Attached;
 use crate::log::writer::FactWriter;
 use crate::messages::inbox::Inbox;
 use crate::messages::report_target::{Recipient, ReportTarget};
 use crate::ports::approval::Approvals;
+use crate::resolve::roster::Roster;
 use crate::tasks::resume::end_interrupted::Caller;
 use crate::tasks::state::EngineState;
 
@@ -22,6 +24,9 @@ use crate::tasks::state::EngineState;
 pub(crate) struct TaskScope {
     pub(crate) engine: Arc<EngineState>,
     pub(crate) job: Arc<Job>,
+    pub(crate) roster: Arc<Roster>,
+    /// Its state, with the conversation that a child can be forked from.
+    pub(crate) record: Arc<LiveRecord>,
     pub(crate) judge: Arc<Judge>,
     /// Approvals of the whole tree.
     pub(crate) approvals: Arc<Approvals>,

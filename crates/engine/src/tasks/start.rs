@@ -7,6 +7,7 @@ pub(crate) mod admission;
 pub(crate) mod check;
 pub(crate) mod decide;
 pub(crate) mod dry_run;
+pub(crate) mod fork;
 pub(crate) mod origin;
 mod start_hooks;
 
@@ -16,6 +17,7 @@ use sortie_protocol::{AgentConfig, Failure, Job, Limits, TaskRequest};
 
 use crate::budget::account::Account;
 use crate::budget::slots::Slot;
+use crate::conversation::inherited::inherited;
 use crate::conversation::live_record::LiveRecord;
 use crate::conversation::load_task::LoadedTask;
 use crate::log::writer::LegHold;
@@ -24,7 +26,7 @@ use crate::resolve::roster::Roster;
 use crate::resolve::settings::TaskKind;
 use crate::tasks::observers::Asked;
 use crate::tasks::resume::follow_up;
-use crate::tasks::start::check::{AgentChoice, Checked, Checks};
+use crate::tasks::start::check::{AgentChoice, Checked, Checks, ForkWish};
 use crate::tasks::start::decide::{decide, job};
 use crate::tasks::start::origin::Origin;
 use crate::tasks::state::EngineState;
@@ -57,7 +59,11 @@ pub(crate) async fn prepare(
     }
     let checked = checks.new_task(origin.requester(), choice, request)?;
     let (agent, stop) = (checked.serving.definition, origin.cancel());
-    let equipped = engine.equipping().equipped(&roster, agent, origin.requester(), &stop).await;
+    let equipped = match (origin.parent(), checked.fork) {
+        // It offers its parent's tools, byte for byte.
+        (Some(parent), Some(ForkWish { as_parent: true, .. })) => Arc::clone(&parent.roster),
+        _ => engine.equipping().equipped(&roster, agent, origin.requester(), &stop).await,
+    };
     new_task(engine, origin, equipped, checked).await
 }
 
@@ -70,12 +76,15 @@ async fn new_task(
     let asked = Asked::from(&checked.request);
     let file = checked.serving.definition;
     let named_by = (checked.request.model.is_none() && file.model.is_some()).then(|| file.name.clone());
-    let (config, request) = decide(engine, &roster, origin.requester(), checked)?;
-    confirm_model(engine.models.as_ref(), &config.model, named_by.as_deref()).await?;
-    let account = account(engine, origin, config.limits, None);
-    check_prices(engine, &account, &config)?;
-    let job = Arc::new(job(engine, origin, request, config));
-    let record = LiveRecord::begin(&job);
+    let decision = decide(engine, &roster, origin, checked)?;
+    confirm_model(engine.models.as_ref(), &decision.config.model, named_by.as_deref()).await?;
+    let account = account(engine, origin, decision.config.limits, None);
+    check_prices(engine, &account, &decision.config)?;
+    let job = Arc::new(job(engine, origin, decision));
+    let inherited = job.fork.as_ref().zip(origin.parent()).map(|(fork, parent)| {
+        inherited(parent.record.history().messages(), fork)
+    });
+    let record = LiveRecord::begin(&job, &inherited.unwrap_or_default());
     let decided = Decided { roster, asked, job, hold: LegHold::FIRST, account, record, past: None };
     let task = build(engine, origin, decided);
     task.check_first_call()?;

@@ -41,6 +41,7 @@ use crate::tasks::resume::close_open_calls::close;
 use crate::tasks::resume::end_interrupted::Caller;
 use crate::tasks::resume::end_left_over;
 use crate::tasks::resume::missed_messages::catch_up;
+use crate::tasks::start::fork::refuse_beyond_window;
 use crate::tasks::state::{EngineError, EngineState};
 
 /// A task that is about to run.
@@ -231,14 +232,18 @@ impl Task {
         }
     }
 
-    /// Fails if its limits, or what is left of those above it, cannot pay for its first call.
+    /// Fails if its limits, or what is left of those above it, cannot pay for its first call. A fork must also fit its
+    /// model's window.
     pub(crate) fn check_first_call(&self) -> Result<(), Failure> {
-        if !self.account.is_limited() {
+        if !self.account.is_limited() && self.job.fork.is_none() {
             return Ok(());
         }
         let config = &self.job.config;
         let input_tokens = self.request_size(&self.roster.offer(&config.tools)).measure(&self.record.history());
         let terms = self.engine.models.terms(&config.model);
+        if self.job.fork.is_some() {
+            refuse_beyond_window(&config.model.id, input_tokens, &terms)?;
+        }
         self.account.check_first_call(&bid_for(terms, input_tokens, ToolChoice::Auto))
     }
 

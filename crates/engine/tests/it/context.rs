@@ -127,7 +127,7 @@ async fn first_requests_with_all_tools_are_small_as_well() {
 }
 
 /// The elements whose bytes must never change: tools, system prompt and messages, without cache marks.
-fn elements(request: &RecordedRequest) -> Vec<String> {
+pub(crate) fn elements(request: &RecordedRequest) -> Vec<String> {
     let mut body = request.body.clone();
     remove_cache_marks(&mut body);
     // Each wire has its own names for them.

@@ -21,6 +21,7 @@ mod endurance;
 mod every_event;
 mod files_changed;
 mod follow_up;
+mod fork;
 mod gate;
 mod hooks;
 mod hosts;

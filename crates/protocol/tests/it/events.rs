@@ -44,6 +44,8 @@ fn job() -> Job {
         report_cap_lines: None,
         report_cap_json_bytes: None,
         counted_percent: None,
+        fork: None,
+        context_files: Vec::new(),
         reach: Reach::default(),
         notices: vec!["unknown key `x` was ignored".to_owned()],
         config: AgentConfig {

@@ -42,6 +42,8 @@ pub(crate) fn job(task: TaskId, parent: Option<TaskId>, prompt: &str) -> Fact {
         report_cap_lines: None,
         report_cap_json_bytes: None,
         counted_percent: None,
+        fork: None,
+        context_files: Vec::new(),
         reach: Reach::default(),
         notices: Vec::new(),
         config,

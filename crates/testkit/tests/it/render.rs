@@ -58,6 +58,8 @@ fn job(task: TaskId, prompt: &str) -> Box<Job> {
         report_cap_lines: None,
         report_cap_json_bytes: None,
         counted_percent: None,
+        fork: None,
+        context_files: Vec::new(),
         reach: Reach::default(),
         notices: Vec::new(),
         config,

@@ -100,6 +100,8 @@ impl Tale {
             report_cap_lines: None,
             report_cap_json_bytes: None,
             counted_percent: None,
+            fork: None,
+            context_files: Vec::new(),
             reach: Reach::default(),
             notices: Vec::new(),
             config: config(agent, depth),

@@ -24,9 +24,10 @@ impl History {
         tail.unwrap_or(self.messages.len().min(1))
     }
 
-    /// Returns the tokens of the brief, which is never shortened.
+    /// Returns the tokens of the brief, which is never shortened; in a forked task, with those of the first message.
     pub(crate) fn brief_tokens(&self) -> u64 {
-        self.messages.first().map_or(0, estimate::message_tokens)
+        let own = self.messages.get(self.brief).filter(|_| self.brief > 0);
+        self.messages.first().into_iter().chain(own).map(estimate::message_tokens).sum()
     }
 
     /// Returns the tokens of the summary of older turns.
@@ -77,10 +78,14 @@ impl History {
                 self.gone.last_text = Some(text);
             }
         }
-        self.messages.splice(1..=n_gone, [Message::user(text)]);
+        // A forked task keeps its own brief, whatever becomes of the conversation before it.
+        let brief = (1..=n_gone).contains(&self.brief).then(|| self.messages[self.brief].clone());
+        let n_kept = 1 + usize::from(brief.is_some());
+        self.messages.splice(1..=n_gone, [Message::user(text)].into_iter().chain(brief));
         self.is_summed_up = true;
-        // The summary is not an answer, so either side of these bounds will do.
-        let moved = |at: usize| if at > n_gone { at - n_gone + 1 } else { at.min(1) };
+        // Neither the summary nor the brief is an answer, so either side of these bounds will do.
+        let moved = |at: usize| if at > n_gone { at - n_gone + n_kept } else { at.min(1) };
+        self.brief = if n_kept == 2 { 2 } else { moved(self.brief) };
         (self.earlier, self.answered) = (moved(self.earlier), moved(self.answered));
     }
 }

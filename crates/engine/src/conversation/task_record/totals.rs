@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use sortie_protocol::{CallId, CallOutput, Fact, Job, Reply, StopReason, TaskId, ToolCount, Usage};
+use sortie_protocol::{CallId, CallOutput, Fact, Job, Message, Reply, StopReason, TaskId, ToolCount, Usage};
 
 use crate::budget::account::Footprint;
 use crate::budget::usage_trust::{UsageTrust, counted_input};
@@ -56,8 +56,17 @@ struct CallPlace {
 }
 
 impl Totals {
-    pub(super) fn begin(job: &Job) -> Self {
-        Self { notices: job.notices.clone(), correction: Correction::known_to(job), ..Self::default() }
+    pub(super) fn begin(job: &Job, inherited: &[Message]) -> Self {
+        let outputs = inherited.iter().flat_map(|message| match message {
+            Message::Outputs { outputs } => outputs.as_slice(),
+            Message::User { .. } | Message::Assistant { .. } => &[],
+        });
+        Self {
+            notices: job.notices.clone(),
+            correction: Correction::known_to(job),
+            call_ids: outputs.map(|output| output.call.clone()).collect(),
+            ..Self::default()
+        }
     }
 
     /// Applies a fact; `open` is the open turn.

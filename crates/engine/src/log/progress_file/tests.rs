@@ -42,6 +42,8 @@ pub(crate) fn job() -> Job {
         report_cap_lines: None,
         report_cap_json_bytes: None,
         counted_percent: None,
+        fork: None,
+        context_files: Vec::new(),
         notices: Vec::new(),
         config,
     }

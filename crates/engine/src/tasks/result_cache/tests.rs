@@ -137,6 +137,8 @@ fn job(letter: u8) -> Job {
         report_cap_lines: None,
         report_cap_json_bytes: None,
         counted_percent: None,
+        fork: None,
+        context_files: Vec::new(),
         notices: Vec::new(),
         config,
     }

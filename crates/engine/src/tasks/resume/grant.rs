@@ -32,7 +32,13 @@ pub(crate) fn renewed(
     let definition = definition_of(roster, first)?;
     refuse_elsewhere(engine, job)?;
     let now: &[_] = parent.map_or(&engine.permissions.layers, |parent| &parent.grant.layers);
-    let exist = tools_at(&roster.tools, engine.contract.as_ref(), &engine.rules, first.depth);
+    // A fork of its parent was offered the parent's tools, at any depth.
+    let copies_parent = job.fork.as_ref().is_some_and(|fork| fork.as_parent);
+    let exist = if copies_parent {
+        roster.tools.names().map(str::to_owned).collect()
+    } else {
+        tools_at(&roster.tools, engine.contract.as_ref(), &engine.rules, first.depth)
+    };
     let grant = sortie_agents::renew(&sortie_policy::intersect(&first.grant, now), definition, &exist);
     let was = &job.config.server_tools;
     let is_kept = |tool: &&String| exist.contains(tool) && roster.is_as_it_was(tool, was);

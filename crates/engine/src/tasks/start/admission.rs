@@ -43,6 +43,8 @@ pub(crate) async fn admit(task: Task, origin: &Origin<'_>, mode: LaunchMode) -> 
 async fn decide(mut task: Task, origin: &Origin<'_>, mode: LaunchMode) -> Result<Admission, Failure> {
     let engine = Arc::clone(&task.engine);
     let has_asked_cache = task.past.is_none() && mode == LaunchMode::Foreground && origin.takes_earlier_outcomes();
+    // Its outcome depends on a conversation that no cache key covers.
+    let has_asked_cache = has_asked_cache && task.job.fork.is_none();
     let known = if has_asked_cache { known(&engine, &mut task).await } else { CachedOrNew::New(None) };
     let ticket = match known {
         // Hooks do not hear of a start that does not happen.

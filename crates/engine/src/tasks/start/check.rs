@@ -5,9 +5,9 @@ use std::sync::Arc;
 use sortie_agents::{AgentDefinition, Registry, Templates};
 use sortie_contract::Contract;
 use sortie_policy::Judge;
-use sortie_protocol::{AgentConfig, Failure, FailureCode, Grant, GrantLayer, TaskRequest};
+use sortie_protocol::{AgentConfig, Failure, FailureCode, Fork, Grant, GrantLayer, TaskRequest};
 
-use crate::resolve::choose_agent::{ChosenAgent, StandIn, serving};
+use crate::resolve::choose_agent::{ChosenAgent, StandIn, own_agent, serving};
 use crate::resolve::permissions::refuse_denied;
 use crate::resolve::roster::Roster;
 use crate::resolve::settings::{EngineSettings, Requester, TaskKind};
@@ -40,6 +40,16 @@ pub(crate) enum AgentChoice<'a> {
 pub(crate) struct Checked<'a> {
     pub(crate) serving: ChosenAgent<'a>,
     pub(crate) request: TaskRequest,
+    /// Set if the task begins with its caller's conversation.
+    pub(crate) fork: Option<ForkWish>,
+}
+
+/// Fork of a task that calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ForkWish {
+    pub(crate) fork: Fork,
+    /// True if the child continues as its parent.
+    pub(crate) as_parent: bool,
 }
 
 impl<'a> Checks<'a> {
@@ -69,6 +79,7 @@ impl<'a> Checks<'a> {
             // A person's own prompt has been expanded before.
             (TaskKind::Main, _) | (_, AgentChoice::Made(_)) => request,
         };
+        let mut request = request;
         let serving = self.serving(requester, choice, &request);
         if let Ok(serving) = &serving {
             self.circle(requester, serving.definition)?;
@@ -77,13 +88,20 @@ impl<'a> Checks<'a> {
         let serving = serving?;
         self.denied(serving.definition)?;
         self.missing_tools(requester, serving.definition)?;
-        Ok(Checked { serving, request })
+        let fork = fork_wish(requester, serving.definition, &mut request)?;
+        Ok(Checked { serving, request, fork })
     }
 
     /// Checks a request for the next leg of an ended task. Its own agent serves, whichever one is named.
     pub(crate) fn follow_up(&self, requester: Requester<'_>, request: TaskRequest) -> Result<TaskRequest, Failure> {
         self.words(requester, &request)?;
         self.depth(requester)?;
+        if request.fork.is_some_and(|fork| fork != Fork::Off) {
+            return Err(kept("conversation", "fork"));
+        }
+        if request.context_files.is_some() {
+            return Err(kept("system prompt", "context_files"));
+        }
         self.templates.applied(request, self.rules.max_prompt_bytes)
     }
 
@@ -116,6 +134,9 @@ impl<'a> Checks<'a> {
         request: &TaskRequest,
     ) -> Result<ChosenAgent<'a>, Failure> {
         let AgentChoice::Made(definition) = choice else {
+            if let Some(definition) = own_agent(self.agents, request, requester.parent()) {
+                return Ok(ChosenAgent { definition, notice: None });
+            }
             return serving(self.agents, request, requester.kind(), StandIn::of(&self.contract.defaults()));
         };
         let name = &definition.name;
@@ -158,6 +179,35 @@ impl<'a> Checks<'a> {
         let message = format!("`{}` needs tools {who}: {}", definition.name, missing.join(", "));
         Err(Failure::new(FailureCode::ToolAccess, message).about(missing))
     }
+}
+
+fn kept(what: &str, field: &str) -> Failure {
+    let message = format!("a resumed task keeps its own {what}; leave `{field}` out, or start a new task");
+    Failure::new(FailureCode::InvalidArguments, message)
+}
+
+/// Returns the fork that a call or the agent's file asks for. Only a task at work has a conversation to fork.
+fn fork_wish(
+    requester: Requester<'_>,
+    definition: &AgentDefinition,
+    request: &mut TaskRequest,
+) -> Result<Option<ForkWish>, Failure> {
+    let Some(fork) = request.fork.or(definition.fork).filter(|fork| *fork != Fork::Off) else { return Ok(None) };
+    let Some(parent) = requester.parent() else {
+        let nothing = "there is no conversation to fork: no task makes this call";
+        if request.fork.is_some() {
+            let message = format!("{nothing}; leave `fork` out, and put into the prompt what the sub-agent must know");
+            return Err(Failure::new(FailureCode::InvalidArguments, message));
+        }
+        request.notices.push(format!("agent `{}` asks for a fork, but {nothing}; its context is clean", definition.name));
+        return Ok(None);
+    };
+    let as_parent = parent.agent == definition.name;
+    if as_parent && request.context_files.is_some() {
+        let message = "a fork of the caller keeps the caller's system prompt; leave `context_files` out, or name another agent";
+        return Err(Failure::new(FailureCode::InvalidArguments, message));
+    }
+    Ok(Some(ForkWish { fork, as_parent }))
 }
 
 fn refuse_circle(parent: &AgentConfig, name: &str) -> Result<(), Failure> {

@@ -73,6 +73,8 @@ fn scope(task: &Task, judge: Arc<Judge>, deadline: &Arc<Deadline>) -> TaskScope 
     TaskScope {
         engine: Arc::clone(&task.engine),
         job: Arc::clone(&task.job),
+        roster: Arc::clone(&task.roster),
+        record: Arc::clone(&task.record),
         judge,
         approvals: Arc::clone(&task.approvals),
         account: Arc::clone(&task.account),
