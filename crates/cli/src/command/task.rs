@@ -7,7 +7,7 @@ use std::io;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use clap::Args;
+use clap::{Args, ValueHint};
 use sortie_contract::{Answer, Call, Contract, given_again};
 use sortie_engine::{Ids as _, RandomIds, TaskKind};
 use sortie_protocol::{Event, Failure, FailureCode, TaskOutcome};
@@ -33,6 +33,10 @@ pub(crate) struct TaskArgs {
 
     #[command(flatten)]
     request: flags::RequestFlags,
+
+    /// Put this file into the sub-agent's system prompt, instead of the usual ones (repeatable)
+    #[arg(long = "context-file", value_name = "PATH", value_hint = ValueHint::FilePath)]
+    context_files: Vec<String>,
 
     #[command(flatten)]
     limits: LimitArgs,
@@ -77,6 +81,11 @@ pub(crate) fn run(args: &TaskArgs, settings: &Settings) -> Result<ExitCode, Comm
     };
     // The user's limits bound those of the request.
     request.limits = request.limits.tighter(args.limits.limits());
+    if !args.context_files.is_empty() {
+        // The flag is relative to the current directory, and a request to the workspace.
+        let path = |path: &String| settings.places.start.join(path).display().to_string();
+        request.context_files = Some(args.context_files.iter().map(path).collect());
+    }
     if request.resume.is_some()
         && let Err(refusal) = only_for_persons(settings)
     {

@@ -1,6 +1,6 @@
 //! `sortie mcp` over its standard streams, as a program that starts it meets it.
 
-mod session;
+pub(crate) mod session;
 
 use std::fs;
 use std::time::{Duration, Instant};

@@ -26,7 +26,7 @@ impl Contract for Sortie {
 
     fn description(&self, agents: &[AgentLine]) -> String {
         let mut text = String::from(
-            "Have a sub-agent do one self-contained piece of work; only its report comes back. Worth it for many tool \
+            "Have a sub-agent do self-contained work; only its report comes back. Worth it for many tool \
              calls. Calls of one turn run in parallel. Without `fork` it sees nothing of this conversation: give it \
              files, names and what to report.\nAgents:",
         );

@@ -5,7 +5,9 @@ use std::time::Duration;
 use expect_test::{Expect, expect};
 use serde_json::json;
 use sortie_contract::{AtMaxDepth, Contract, ReportCap, Sortie, SystemPrompt, Visible};
-use sortie_protocol::{Failure, FailureCode, Launched, Limit, Limits, Money, Status, TaskOutcome, TaskRequest, Usage};
+use sortie_protocol::{
+    Failure, FailureCode, Fork, Launched, Limit, Limits, Money, Status, TaskOutcome, TaskRequest, Usage,
+};
 
 use crate::sample::{agents, call, cancelled, completed, failed, failure, launched, limited};
 
@@ -45,7 +47,7 @@ fn a_full_request_is_decoded_completely() {
         "description": "d", "prompt": "p", "subagent_type": "explore", "model": "light", "colour": "red",
         "run_in_background": false, "isolation": "none", "resume": "agent-aaaaaaaaaaaa",
         "limits": {"max_turns": 3, "max_tokens": 1000, "max_cost_usd": 0.25, "timeout_seconds": 1.5, "max_children": 0},
-        "output_schema": {"type": "object"},
+        "output_schema": {"type": "object"}, "fork": 2, "context_files": ["AGENTS.md", "docs/api.md"],
     });
     let expected = TaskRequest {
         title: "d".to_owned(),
@@ -64,10 +66,41 @@ fn a_full_request_is_decoded_completely() {
             max_children: Some(0),
         },
         output_schema: Some(json!({"type": "object"})),
+        fork: Some(Fork::Turns(2)),
+        context_files: Some(vec!["AGENTS.md".to_owned(), "docs/api.md".to_owned()]),
         notices: vec!["unknown key `colour` was ignored".to_owned()],
         lent_model: None,
     };
     assert_eq!(Sortie.decode(&arguments.to_string()), Ok(expected));
+}
+
+#[test]
+fn a_fork_is_a_flag_or_a_number_of_turns() {
+    let fork = |value: &str| {
+        let arguments = format!(r#"{{"description":"d","prompt":"p","fork":{value}}}"#);
+        Sortie.decode(&arguments).map(|request| request.fork).map_err(|failure| failure.message)
+    };
+    assert_eq!(fork("true"), Ok(Some(Fork::Whole)));
+    assert_eq!(fork("false"), Ok(Some(Fork::Off)));
+    assert_eq!(fork("7"), Ok(Some(Fork::Turns(7))));
+    assert_eq!(fork("null"), Ok(None));
+    for wrong in ["0", "-1", "1.5", "\"true\"", "[]"] {
+        let message = format!("`fork` must be true, false or a number of turns (at least 1), not {wrong}");
+        assert_eq!(fork(wrong), Err(message));
+    }
+}
+
+#[test]
+fn context_files_are_a_list_of_names() {
+    let files = |value: &str| {
+        let arguments = format!(r#"{{"description":"d","prompt":"p","context_files":{value}}}"#);
+        Sortie.decode(&arguments).map(|request| request.context_files).map_err(|failure| failure.message)
+    };
+    assert_eq!(files("[]"), Ok(Some(Vec::new())), "none, rather than the usual ones");
+    assert_eq!(files("null"), Ok(None));
+    for wrong in ["\"AGENTS.md\"", "[1]", "[\" \"]", "true"] {
+        assert_eq!(files(wrong), Err(format!("`context_files` must be a list of file names, not {wrong}")));
+    }
 }
 
 #[test]
@@ -240,7 +273,8 @@ fn everything_the_schema_offers_is_understood() {
     let sample = |kind: &serde_json::Value| match kind["type"].as_str() {
         Some("string") => json!("explore"),
         Some("integer" | "number") => json!(1),
-        Some("boolean") => json!(true),
+        Some("boolean") | None => json!(true),
+        Some("array") => json!(["AGENTS.md"]),
         Some("object") => json!({"type": "string"}),
         other => panic!("no sample for {other:?}"),
     };

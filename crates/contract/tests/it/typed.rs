@@ -143,6 +143,8 @@ fn s3_02_to_s3_08_a_call_is_decoded() {
         resume: Some("agent-aaaaaaaaaaaa".to_owned()),
         limits: Limits { max_turns: Some(2), ..Limits::default() },
         output_schema: None,
+        fork: None,
+        context_files: None,
         lent_model: None,
         notices: vec!["unknown key `colour` was ignored".to_owned()],
     };

@@ -45,7 +45,9 @@ impl History {
     /// messages instead.
     pub(crate) fn begin(job: &Job, inherited: &[Message]) -> Self {
         let mut history = Self { is_one_value: job.config.output_schema.is_some(), ..Self::default() };
-        inherited.iter().for_each(|message| history.push(message.clone()));
+        for message in inherited {
+            history.push(message.clone());
+        }
         history.brief = inherited.len();
         history.begin_leg();
         match &job.fork {

@@ -14,8 +14,8 @@ use std::time::Duration;
 
 use sortie_journal::Worked;
 use sortie_protocol::{
-    AgentConfig, CallId, CallOutput, Event, Fact, Job, Limit, Limits, Message, QuestionMark, Reply, TaskId, TaskOutcome,
-    Timestamp,
+    AgentConfig, CallId, CallOutput, Event, Fact, Job, Limit, Limits, Message, QuestionMark, Reply, TaskId,
+    TaskOutcome, Timestamp,
 };
 use sortie_sandbox::process::KeeperMark;
 

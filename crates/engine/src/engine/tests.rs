@@ -275,3 +275,21 @@ async fn the_live_record_of_structured_answers_equals_the_log() {
     assert_eq!((outcome.status, outcome.structured.clone()), (Status::Completed, Some(json!({"line": 3}))));
     world.check_outcomes();
 }
+
+#[tokio::test(start_paused = true)]
+async fn the_live_record_of_a_fork_equals_the_log() {
+    let read = |page: &str| reply::calls([reply::call("Read", json!({"file_path": page}))]);
+    let fork = json!({"description": "Part", "prompt": "FORKED", "fork": true});
+    let nested = json!({"description": "Part", "prompt": "NESTED", "fork": 1, "subagent_type": "explore"});
+    let script = Script::new()
+        .on(when::last_contains("NESTED"), read("2.txt").after_ms(20))
+        .on(when::last_contains("FORKED"), reply::calls([reply::call("Task", nested)]).after_ms(20))
+        .on(when::turn(0), read("1.txt"))
+        .on(when::turn(1), reply::calls([reply::call("Task", fork)]))
+        .otherwise(reply::text("Done.").after_ms(20));
+    let world = world(ScriptedModel::new(script), Terms::default());
+    let outcome = world.run(ask()).await;
+    assert_eq!((outcome.status, outcome.text.as_str()), (Status::Completed, "Done."));
+    assert_eq!(world.journal.tree(outcome.task_id).expect("the journal reads").len(), 3);
+    world.check_outcomes();
+}

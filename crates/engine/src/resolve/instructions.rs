@@ -51,6 +51,12 @@ pub struct InstructionFile {
     pub text: String,
 }
 
+/// The reason why a file is not among the instructions.
+enum Omission {
+    Missing,
+    Because(String),
+}
+
 /// A possible instruction file, and the space for it.
 struct Candidate<'a> {
     path: &'a Path,
@@ -79,18 +85,15 @@ impl Instructions {
     }
 
     /// Reads these files, by name and in this order, as far as `guard` allows. Others are omitted with a notice.
-    pub(crate) fn chosen(
-        workspace: &Workspace,
-        guard: &Arc<dyn Guard>,
-        paths: &[String],
-        max_bytes: usize,
-    ) -> Self {
+    pub(crate) fn chosen(workspace: &Workspace, guard: &Arc<dyn Guard>, paths: &[String], max_bytes: usize) -> Self {
         let readable = workspace.guarded(Arc::clone(guard));
         let mut found = Self::default();
         let mut left = max_bytes;
         for path in paths {
-            if found.add(&readable, Candidate { path: Path::new(path), left: &mut left, most: max_bytes }).is_none() {
-                found.left_out(path, "there is no such file");
+            match found.add(&readable, Candidate { path: Path::new(path), left: &mut left, most: max_bytes }) {
+                Ok(()) => {}
+                Err(Omission::Missing) => found.left_out(path, "there is no such file"),
+                Err(Omission::Because(why)) => found.left_out(path, why),
             }
         }
         found
@@ -126,34 +129,37 @@ impl Instructions {
             Err(AccessError::NotFound { .. }) => return,
             _ => {}
         }
-        self.add(readable, candidate);
+        match self.add(readable, candidate) {
+            Ok(()) | Err(Omission::Missing) => {}
+            Err(Omission::Because(why)) => self.left_out(&shown, why),
+        }
     }
 
-    /// Adds a file, or a notice about its omission; `None` if there is no such file.
-    fn add(&mut self, readable: &Workspace, candidate: Candidate<'_>) -> Option<()> {
+    /// Adds a file, unless its text is there already.
+    fn add(&mut self, readable: &Workspace, candidate: Candidate<'_>) -> Result<(), Omission> {
         let Candidate { path, left, most } = candidate;
         let shown = path.to_string_lossy().into_owned();
         // One byte beyond the limit tells a file that fits from one that does not.
         let bytes = match read_bounded(readable, &shown, most + 1) {
             Ok(Some(bytes)) => bytes,
-            Ok(None) => return None,
-            Err(why) => return Some(self.left_out(&shown, why)),
+            Ok(None) => return Err(Omission::Missing),
+            Err(why) => return Err(Omission::Because(why)),
         };
         if bytes.len() > most {
-            return Some(self.left_out(&shown, too_long(most)));
+            return Err(Omission::Because(too_long(most)));
         }
-        let Ok(text) = String::from_utf8(bytes) else { return Some(self.left_out(&shown, "it is not UTF-8")) };
+        let text = String::from_utf8(bytes).map_err(|_| Omission::Because("it is not UTF-8".to_owned()))?;
         let text = text.trim_start_matches('\u{feff}').trim();
         // One text often has two names, by a link or a copy.
         if text.is_empty() || self.files.iter().any(|file| file.text == text) {
-            return Some(());
+            return Ok(());
         }
         match left.checked_sub(text.len()) {
             Some(rest) => *left = rest,
-            None => return Some(self.left_out(&shown, too_long(most))),
+            None => return Err(Omission::Because(too_long(most))),
         }
         self.files.push(InstructionFile { path: shown, text: text.to_owned() });
-        Some(())
+        Ok(())
     }
 
     fn left_out(&mut self, path: &str, why: impl Display) {

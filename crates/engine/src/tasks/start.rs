@@ -81,9 +81,11 @@ async fn new_task(
     let account = account(engine, origin, decision.config.limits, None);
     check_prices(engine, &account, &decision.config)?;
     let job = Arc::new(job(engine, origin, decision));
-    let inherited = job.fork.as_ref().zip(origin.parent()).map(|(fork, parent)| {
-        inherited(parent.record.history().messages(), fork)
-    });
+    let inherited = job
+        .fork
+        .as_ref()
+        .zip(origin.parent())
+        .map(|(fork, parent)| inherited(parent.record.history().messages(), fork));
     let record = LiveRecord::begin(&job, &inherited.unwrap_or_default());
     let decided = Decided { roster, asked, job, hold: LegHold::FIRST, account, record, past: None };
     let task = build(engine, origin, decided);

@@ -17,7 +17,8 @@ use crate::support::{Plan, World, ask};
 const QUESTION: &str = "Where are authentication errors handled?";
 const PART: &str = "PART: count the files.";
 const SECRET: &str = "the-password-is-swordfish";
-const READER: &str = "---\nname: reader\ndescription: reads\ntools: Read, Glob\ndisallowedTools: Read(secret/**)\n---\nRead.\n";
+const READER: &str =
+    "---\nname: reader\ndescription: reads\ntools: Read, Glob\ndisallowedTools: Read(secret/**)\n---\nRead.\n";
 
 fn read(path: &str) -> ScriptedPart {
     reply::call("Read", json!({"file_path": path}))
@@ -160,7 +161,10 @@ async fn nothing_that_another_agent_may_not_read_reaches_it_through_a_fork() {
                 continue;
             }
             assert!(text.contains("CONTENT-A") && text.contains("[withheld: "), "{secret:?}: {text}");
-            assert!(text.contains("[It ends early: its rest, with 1 turn, follows something that agent reader"), "{text}");
+            assert!(
+                text.contains("[It ends early: its rest, with 1 turn, follows something that agent reader"),
+                "{text}"
+            );
             let notices = outcome_of_reader(&world).notices;
             assert!(notices[0].starts_with("the fork of agent-aaaaaaaaaaaa ends early"), "{notices:?}");
         }
@@ -175,10 +179,15 @@ async fn words_of_others_end_a_fork_into_another_agent() {
     assert_eq!(first.status, Status::Completed);
     let world = Plan {
         ids_before: 9,
-        ..plan(Script::new()
-            .on(when::last_contains(PART), reply::text("Counted."))
-            .on(when::last_contains(SECRET), reply::calls([task(&json!({"fork": true, "subagent_type": "reader"}))]))
-            .otherwise(reply::text("Done.")))
+        ..plan(
+            Script::new()
+                .on(when::last_contains(PART), reply::text("Counted."))
+                .on(
+                    when::last_contains(SECRET),
+                    reply::calls([task(&json!({"fork": true, "subagent_type": "reader"}))]),
+                )
+                .otherwise(reply::text("Done.")),
+        )
     }
     .build_over(&world);
     let resumption = Resumption { prompt: Some(SECRET.to_owned()), ..Resumption::default() };
@@ -279,7 +288,8 @@ async fn a_resumed_sub_agent_keeps_its_own_conversation() {
 /// The main agent lists, then forks itself; each fork lists twice.
 fn by_turns(request: &ModelRequest<'_>) -> ScriptedReply {
     let turn = request.messages.iter().filter(|message| matches!(message, Message::Assistant { .. })).count();
-    let is_fork = request.messages.iter().any(|message| matches!(message, Message::User { text } if text.ends_with(PART)));
+    let is_fork =
+        request.messages.iter().any(|message| matches!(message, Message::User { text } if text.ends_with(PART)));
     let glob = |at: usize| reply::calls([reply::call("Glob", json!({"pattern": format!("{at}.txt")}))]);
     match (is_fork, turn) {
         (false, 0) | (true, 1..3) => glob(turn),

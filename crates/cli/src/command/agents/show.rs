@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use sortie_agents::{AgentDefinition, Registry};
 use sortie_contract::{Contract, Defaults, TypeDefaults, Visible};
 use sortie_engine::tool_names;
+use sortie_protocol::Fork;
 
 use crate::error::{CommandError, ErrorKind};
 use crate::text::{neutral, table};
@@ -71,6 +72,8 @@ fn show(agent: &AgentDefinition, defaults: &Defaults) -> String {
         model: _,
         limits,
         output_schema,
+        fork,
+        context_files,
         color,
         initial_prompt,
         delegable,
@@ -108,6 +111,8 @@ fn show(agent: &AgentDefinition, defaults: &Defaults) -> String {
         ("idle timeout", limits.idle.map(|time| format!("{}s", time.as_secs_f64()))),
         ("max children", limits.max_children.map(|children| children.to_string())),
         ("answers", output_schema.as_ref().map(|_| "with JSON, by a schema of its own".to_owned())),
+        ("begins with", fork.and_then(forked)),
+        ("context files", context_files.as_ref().map(|files| listed(files).unwrap_or_else(|| "none".to_owned()))),
         ("color", color.clone()),
         ("delegable", Some(delegable.to_owned())),
         ("first prompt", initial_prompt.clone()),
@@ -115,4 +120,13 @@ fn show(agent: &AgentDefinition, defaults: &Defaults) -> String {
     let rows: Vec<[String; 2]> =
         rows.into_iter().filter_map(|(label, value)| Some([label.to_owned(), value?])).collect();
     format!("{}\n{}\n", table(&rows), neutral::block(prompt))
+}
+
+/// Part of its caller's conversation that an agent begins with.
+fn forked(fork: Fork) -> Option<String> {
+    match fork {
+        Fork::Off => None,
+        Fork::Whole => Some("its caller's conversation".to_owned()),
+        Fork::Turns(turns) => Some(format!("the last {turns} turns of its caller's conversation")),
+    }
 }

@@ -132,9 +132,9 @@ impl Vocabulary<'_> {
     /// Value of a field: the text itself, or for a field of another type the JSON in it. The contract judges if that
     /// fits.
     fn value(&self, field: &str, text: &str) -> Value {
-        match self.schema["properties"][field]["type"].as_str() {
-            None | Some("string") => text.into(),
-            Some(_) => serde_json::from_str(text).unwrap_or_else(|_| text.into()),
+        match self.schema["properties"].get(field) {
+            Some(known) if known["type"] != "string" => serde_json::from_str(text).unwrap_or_else(|_| text.into()),
+            _ => text.into(),
         }
     }
 

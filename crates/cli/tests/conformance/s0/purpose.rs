@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use sortie_testkit::{Script, reply, when};
 
 use super::errand::{CHILD, answer, answers, arguments, delegating, notices, run, run_with, task};
-use crate::world::{DONE, QUESTION, Run, WIRES, World, heard, main_agent_calls};
+use crate::world::{DONE, Heard, QUESTION, Run, WIRES, World, heard, main_agent_calls};
 
 #[test]
 fn s0_01_the_main_agent_delegates_through_a_tool_named_task_and_gets_the_answer() {
@@ -40,7 +40,7 @@ fn twice() -> Script {
 }
 
 #[test]
-fn s0_02_s0_12_a_sub_agent_sees_nothing_of_the_main_agents_conversation() {
+fn s0_02_a_sub_agent_sees_nothing_of_the_main_agents_conversation() {
     for wire in WIRES {
         let run = run(&World::new(), wire, twice());
         assert!(run.main_agent()[1].contains("SECRET-THOUGHT"));
@@ -48,6 +48,41 @@ fn s0_02_s0_12_a_sub_agent_sees_nothing_of_the_main_agents_conversation() {
         for heard in run.sub_agents() {
             assert!(!heard.contains("SECRET-THOUGHT") && !heard.contains(QUESTION), "{heard:#?}");
         }
+    }
+}
+
+/// Main agent that reads, and then delegates with these fields added to its call.
+fn forking(fields: &Value) -> Script {
+    let mut call = json!({"description": "d", "prompt": "CHILD forks", "subagent_type": "explore"});
+    call.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+    Script::new()
+        .on(when::last_contains("CHILD forks"), reply::text("REPORT"))
+        .on(
+            when::turn(0),
+            reply::text("PARENTS-THOUGHT").calls([reply::call("Read", json!({"file_path": "src/main.rs"}))]),
+        )
+        .on(when::turn(1), reply::calls([task(call)]))
+        .otherwise(reply::text(DONE))
+}
+
+#[test]
+fn s0_12_a_sub_agent_sees_the_main_agents_messages_only_if_the_call_forks_them() {
+    for wire in WIRES {
+        for (fields, is_forked) in [(json!({}), false), (json!({"fork": false}), false), (json!({"fork": true}), true)]
+        {
+            let run = Run::of(&World::new(), "sortie", wire, forking(&fields));
+            assert_eq!(run.ended.stdout, format!("{DONE}\n"), "{:#?}", run.ended);
+            let is_child = |heard: &&Heard| heard.contains("CHILD forks") && !heard.offers("Task");
+            let all = heard(&run.server);
+            let child = all.iter().find(is_child).unwrap();
+            for words in [QUESTION, "PARENTS-THOUGHT", "mod auth;"] {
+                assert_eq!(child.contains(words), is_forked, "{fields} {words}: {child:#?}");
+            }
+        }
+        // This contract has no such field: its sub-agents never see the main agent's messages.
+        let run = run(&World::new(), wire, forking(&json!({"fork": true})));
+        assert!(run.sub_agent("CHILD forks").iter().all(|heard| !heard.contains("PARENTS-THOUGHT")));
+        assert_eq!(run.sub_agent("CHILD forks").len(), 1);
     }
 }
 

@@ -199,12 +199,15 @@ fn fork_wish(
             let message = format!("{nothing}; leave `fork` out, and put into the prompt what the sub-agent must know");
             return Err(Failure::new(FailureCode::InvalidArguments, message));
         }
-        request.notices.push(format!("agent `{}` asks for a fork, but {nothing}; its context is clean", definition.name));
+        request
+            .notices
+            .push(format!("agent `{}` asks for a fork, but {nothing}; its context is clean", definition.name));
         return Ok(None);
     };
     let as_parent = parent.agent == definition.name;
     if as_parent && request.context_files.is_some() {
-        let message = "a fork of the caller keeps the caller's system prompt; leave `context_files` out, or name another agent";
+        let message =
+            "a fork of the caller keeps the caller's system prompt; leave `context_files` out, or name another agent";
         return Err(Failure::new(FailureCode::InvalidArguments, message));
     }
     Ok(Some(ForkWish { fork, as_parent }))

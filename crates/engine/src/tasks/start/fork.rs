@@ -62,7 +62,8 @@ pub(super) fn forked(parent: &TaskScope, wish: ForkWish, config: &AgentConfig) -
         preface: if wish.as_parent { AS_PARENT } else { AS_ANOTHER }.to_owned(),
     };
     if !wish.as_parent {
-        let Visible { end, withheld } = Reader::of(parent, config)?.visible(&messages[..whole], &parent.job.context_files);
+        let Visible { end, withheld } =
+            Reader::of(parent, config)?.visible(&messages[..whole], &parent.job.context_files);
         // Turns after the cut may repeat what was withheld, even if the turns before them are not wanted.
         let (skipped, end) = if end > wanted_from { (wanted_from - 1, end) } else { (0, 1) };
         context = ForkedContext { skipped, end, withheld, ..context };
