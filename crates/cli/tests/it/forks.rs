@@ -26,6 +26,9 @@ fn a_main_agent_forks_itself_and_the_sub_agent_has_its_conversation() {
         (&json!("completed"), &json!("main")),
         "{ended:#?}"
     );
+    let retried = world.sortie(["tasks", "retry", outcome["children"][0]["task_id"].as_str().unwrap()]).run();
+    assert_eq!(retried.code, 2, "{retried:#?}");
+    assert!(retried.stderr.contains("was forked from its parent's conversation"), "{retried:#?}");
     let bodies: Vec<Value> = server.requests().iter().map(|request| request.body.clone()).collect();
     let [_, parent, child, _] = &bodies[..] else { panic!("{bodies:#?}") };
     let (parents, childs) = (parent["messages"].as_array().unwrap(), child["messages"].as_array().unwrap());

@@ -55,6 +55,11 @@ pub(super) fn run(args: &RetryArgs, journal: &dyn Journal, settings: &Settings) 
         let message = format!("{} worked in {}, not in {here}", job.task, job.workspace);
         return Err(CommandError::usage(message).hint(format!("sortie tasks retry --cwd {} …", job.workspace)));
     }
+    if job.fork.is_some() {
+        let message =
+            format!("{} was forked from its parent's conversation, which a new task would not have", job.task);
+        return Err(CommandError::usage(message).hint(format!("sortie resume {}", job.task)));
+    }
     // A sub-agent is retried as one, with a sub-agent's report and limits, but for a person instead of its parent.
     let (kind, root) = match job.config.depth {
         0 => (TaskKind::Main, Root::Main),
@@ -69,6 +74,7 @@ pub(super) fn run(args: &RetryArgs, journal: &dyn Journal, settings: &Settings) 
         agent: job.config.agent,
         model: args.model.clone().or(same),
         limits: args.limits.or(job.config.limits),
+        context_files: Some(job.context_files).filter(|files| kind == TaskKind::Delegated && !files.is_empty()),
         ..TaskRequest::default()
     };
     let presentation = Presentation::new(args.output_format, &args.show, progress, settings, settings.confinement);
