@@ -13,6 +13,7 @@ mod namespace;
 mod placeholder;
 mod privileges;
 mod temporary_directory;
+mod wall_watch;
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -24,10 +25,12 @@ use rustix::process::{
     Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, WaitOptions, getpid, pidfd_open, pidfd_send_signal, setsid, waitid,
     waitpid,
 };
+use sortie_mutant::is_out;
 
 use self::broker::Broker;
 use self::init::Outside;
 use self::temporary_directory::TemporaryDirectory;
+use self::wall_watch::WallWatch;
 use crate::system::{self, Descendants};
 use crate::walls::Tier;
 use crate::walls::plan::Plan;
@@ -88,7 +91,8 @@ fn run(lifeline: OwnedFd, output: OwnedFd, report: &OwnedFd) -> Result<(), Keepe
     };
     drop((output, handover));
     let inside = Inside::new(child)?;
-    let watched = inside.watch(&lifeline, &alone, &mut broker, &plan);
+    let mut walls = None;
+    let watched = inside.watch(&lifeline, &alone, &mut broker, &mut walls, &plan);
     broker.close();
     let left_alone = matches!(watched, Ok(true));
     if !left_alone {
@@ -106,6 +110,9 @@ fn run(lifeline: OwnedFd, output: OwnedFd, report: &OwnedFd) -> Result<(), Keepe
     let calls: Vec<String> = broker.refused().map(str::to_owned).collect();
     if !calls.is_empty() {
         Report::Refused { calls }.send(report.as_fd()).ok();
+    }
+    for path in walls.iter().flat_map(WallWatch::replaced) {
+        Report::Replaced { path }.send(report.as_fd()).ok();
     }
     Report::Over.send(report.as_fd()).ok();
     if left_alone {
@@ -137,28 +144,49 @@ impl Inside {
         Ok(Self { child, process })
     }
 
-    /// Waits for an event, and answers the command's calls until then. True if all other processes inside have ended,
-    /// which the child has then reported. False if the child has ended, or must end because the lifeline has.
-    fn watch(&self, lifeline: &File, alone: &OwnedFd, broker: &mut Broker, plan: &Plan) -> Result<bool, KeeperFailure> {
+    /// Waits for an event; until then answers the command's calls, and mends its `walls` from the moment they stand.
+    /// True if all other processes inside have ended, which the child has then reported. False if the child has ended,
+    /// or must end because the lifeline has, or because a wall cannot be mended.
+    fn watch(
+        &self,
+        lifeline: &File,
+        alone: &OwnedFd,
+        broker: &mut Broker,
+        walls: &mut Option<WallWatch>,
+        plan: &Plan,
+    ) -> Result<bool, KeeperFailure> {
         loop {
-            let calls = broker.as_fd();
-            let mut waiting: Vec<PollFd<'_>> = [alone.as_fd(), self.process.as_fd(), lifeline.as_fd()]
+            let ends = [alone.as_fd(), self.process.as_fd(), lifeline.as_fd()];
+            let mut waiting: Vec<PollFd<'_>> = ends
                 .into_iter()
-                .chain(calls)
+                .chain(broker.as_fd())
                 .map(|descriptor| PollFd::from_borrowed_fd(descriptor, PollFlags::IN))
+                .chain(walls.iter().flat_map(WallWatch::poll_fds))
                 .collect();
             match poll(&mut waiting, None) {
                 Err(Errno::INTR) => continue,
                 other => drop(other.during(watching)?),
             }
             let has_happened: Vec<PollFlags> = waiting.iter().map(PollFd::revents).collect();
-            match has_happened[..] {
-                [alone, process, lifeline, ..] if !(alone | process | lifeline).is_empty() => {
-                    return Ok(!alone.is_empty());
-                }
+            let (ends, others) = has_happened.split_at(ends.len());
+            if ends.iter().any(|end| !end.is_empty()) {
+                return Ok(ends.first().is_some_and(|alone| !alone.is_empty()));
+            }
+            let (calls, changes) = others.split_at(broker.as_fd().iter().len());
+            if let Some(walls) = walls
+                && walls.mend(plan, changes).is_err()
+            {
+                return Ok(false);
+            }
+            match calls.first() {
+                Some(calls) if calls.contains(PollFlags::IN) => broker.work(plan),
                 // The filter has no process left.
-                [.., calls] if !calls.contains(PollFlags::IN) => broker.close(),
-                _ => broker.work(plan),
+                Some(calls) if !calls.is_empty() => broker.close(),
+                _ => {}
+            }
+            let view = broker.take_view().filter(|_| plan.tier == Tier::Namespaces && !is_out("watched-walls"));
+            if let Some(view) = view {
+                *walls = Some(WallWatch::new(plan, self.child, view).during(|| "watching the walls".to_owned())?);
             }
         }
     }

@@ -27,6 +27,8 @@ use crate::walls::plan::Plan;
 /// The broker of one command.
 pub(super) struct Broker {
     source: Source,
+    /// The command's view of files, until it is taken.
+    view: Option<OwnedFd>,
     refused: BTreeSet<&'static str>,
 }
 
@@ -45,7 +47,7 @@ pub(super) struct Handover(OwnedFd);
 impl Broker {
     pub(super) fn new() -> io::Result<(Self, Handover)> {
         let (own, inside) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
-        Ok((Self { source: Source::Handover(own), refused: BTreeSet::new() }, Handover(inside)))
+        Ok((Self { source: Source::Handover(own), view: None, refused: BTreeSet::new() }, Handover(inside)))
     }
 
     /// Readable when there is something to do.
@@ -60,7 +62,9 @@ impl Broker {
     pub(super) fn work(&mut self, plan: &Plan) {
         match &self.source {
             Source::Handover(socket) => {
-                self.source = receive(socket.as_fd()).map_or(Source::None, Source::Listener);
+                let mut given = receive(socket.as_fd());
+                self.view = given.next();
+                self.source = given.next().map_or(Source::None, Source::Listener);
             }
             Source::Listener(listener) => match system::receive_told(listener.as_fd()) {
                 Ok(Some(call)) => {
@@ -73,6 +77,11 @@ impl Broker {
             },
             Source::None => {}
         }
+    }
+
+    /// The view that the command has, once it is known.
+    pub(super) fn take_view(&mut self) -> Option<OwnedFd> {
+        self.view.take()
     }
 
     /// The end of all calls.
@@ -99,10 +108,11 @@ fn answer(plan: &Plan, call: &ToldCall) -> (Result<(), Errno>, Option<&'static s
 }
 
 impl Handover {
-    /// Gives the listener away: a process inside that had it could allow itself everything.
-    pub(super) fn give(self, listener: &OwnedFd) -> io::Result<()> {
-        let descriptors = [listener.as_fd()];
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    /// Gives away the view of files, and the listener if there is one: a process inside that had it could allow itself
+    /// everything.
+    pub(super) fn give(self, view: &OwnedFd, listener: Option<&OwnedFd>) -> io::Result<()> {
+        let descriptors: Vec<BorrowedFd<'_>> = [view].into_iter().chain(listener).map(AsFd::as_fd).collect();
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
         let mut ancillary = SendAncillaryBuffer::new(&mut space);
         ancillary.push(SendAncillaryMessage::ScmRights(&descriptors));
         sendmsg(&self.0, &[IoSlice::new(&[0])], &mut ancillary, SendFlags::NOSIGNAL)?;
@@ -110,19 +120,20 @@ impl Handover {
     }
 }
 
-/// `None` if the other end is gone.
-fn receive(socket: BorrowedFd<'_>) -> Option<OwnedFd> {
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+/// The given descriptors: none if the other end is gone.
+fn receive(socket: BorrowedFd<'_>) -> impl Iterator<Item = OwnedFd> + use<> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
     let mut ancillary = RecvAncillaryBuffer::new(&mut space);
-    loop {
-        match recvmsg(socket, &mut [IoSliceMut::new(&mut [0])], &mut ancillary, RecvFlags::CMSG_CLOEXEC) {
-            Err(Errno::INTR) => {}
-            Err(_) => return None,
-            Ok(_) => break,
-        }
-    }
-    ancillary.drain().find_map(|message| match message {
-        RecvAncillaryMessage::ScmRights(mut descriptors) => descriptors.next(),
-        _ => None,
-    })
+    while let Err(Errno::INTR) =
+        recvmsg(socket, &mut [IoSliceMut::new(&mut [0])], &mut ancillary, RecvFlags::CMSG_CLOEXEC)
+    {}
+    let given: Vec<OwnedFd> = ancillary
+        .drain()
+        .filter_map(|message| match message {
+            RecvAncillaryMessage::ScmRights(descriptors) => Some(descriptors),
+            _ => None,
+        })
+        .flatten()
+        .collect();
+    given.into_iter()
 }

@@ -13,7 +13,7 @@ use std::ffi::CString;
 use std::fs::{self, DirBuilder, File, Permissions};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt, symlink};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use rustix::mount::{MountFlags, MoveMountFlags, mount, move_mount};
@@ -25,6 +25,7 @@ use sortie_mutant::is_out;
 use self::pins::Pins;
 use crate::keeper::mount::{BLANK, MountMode, copy_of, cover, place};
 use crate::keeper::placeholder::Hold;
+use crate::keeper::wall_watch::Lost;
 use crate::system::{self, MountAttributes};
 use crate::walls::plan::Plan;
 use crate::walls::report::{During, KeeperFailure};
@@ -70,6 +71,14 @@ pub(super) fn build(plan: &Plan, held: &mut Vec<Hold>) -> Result<(), KeeperFailu
     let mut pins = Pins::default();
     hide::all(plan, &mut pins)?;
     protect::all(plan, &mut pins, held)
+}
+
+/// Covers the paths again whose mounts are gone, as far as they exist. Runs in the view, with the privileges to mount.
+pub(super) fn cover_again(plan: &Plan, lost: &Lost<'_>) -> Result<(), KeeperFailure> {
+    let mut pins = Pins::standing(lost.standing);
+    let is_lost = |path: &&PathBuf| lost.paths.iter().any(|gone| path.starts_with(gone));
+    plan.hidden.iter().filter(is_lost).try_for_each(|path| hide::again(plan, path, &mut pins))?;
+    plan.protected.iter().filter(is_lost).try_for_each(|path| protect::again(plan, path, &mut pins))
 }
 
 /// A detached copy of the mount tree at `path`.

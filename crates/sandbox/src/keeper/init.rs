@@ -2,6 +2,7 @@
 //!
 //! In a process namespace it is process 1: orphans become its children, and when it ends, the kernel ends all others.
 
+use std::fs::File;
 use std::io;
 use std::net::TcpListener;
 use std::os::fd::{AsFd, OwnedFd};
@@ -77,7 +78,8 @@ fn start(plan: &Plan, output: OwnedFd, handover: Handover, outside: &Outside<'_>
         landlock::restrict(plan)?;
     }
     if !plan.filter.is_empty() {
-        filter_calls(plan, handover).during(|| "installing the system-call filter".to_owned())?;
+        let view = File::open("/proc/self/ns/mnt").during(|| "naming its own view of files".to_owned())?.into();
+        filter_calls(plan, handover, &view).during(|| "installing the system-call filter".to_owned())?;
     }
     let command = command(plan, output).during(|| format!("starting {}", plan.bash.display()))?;
     let keeper = outside.keeper.try_clone().during(|| "naming the keeper".to_owned())?;
@@ -86,13 +88,16 @@ fn start(plan: &Plan, output: OwnedFd, handover: Handover, outside: &Outside<'_>
     Ok(Started { command, held })
 }
 
-/// Installs the filter, and hands its told calls over to the keeper. Where that is impossible, because another program
-/// around this one is already told about calls, they are refused without a word.
-fn filter_calls(plan: &Plan, handover: Handover) -> io::Result<()> {
+/// Installs the filter, and hands its told calls over to the keeper, with the view of files. Where that is impossible,
+/// because another program around this one is already told about calls, they are refused without a word.
+fn filter_calls(plan: &Plan, handover: Handover, view: &OwnedFd) -> io::Result<()> {
     let program = filter::unpack(&plan.filter);
     match system::install_filter(&program) {
-        Ok(listener) => handover.give(&listener),
-        Err(error) if is_elsewhere(&error) => system::install_silent_filter(&filter::untold(&program)),
+        Ok(listener) => handover.give(view, Some(&listener)),
+        Err(error) if is_elsewhere(&error) => {
+            handover.give(view, None)?;
+            system::install_silent_filter(&filter::untold(&program))
+        }
         Err(error) => Err(error),
     }
 }

@@ -1,5 +1,6 @@
 //! The end of a command: its cause, and the resources used.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::process::OutputCount;
@@ -14,6 +15,9 @@ pub struct Ended {
     pub max_memory: u64,
     /// Names of the system calls that the walls refused, sorted.
     pub refused_calls: Vec<String>,
+    /// Hidden and protected paths that somebody else moved, removed or replaced meanwhile, sorted. Each was covered
+    /// again as soon as it existed; until then, a moment, it may have stood open.
+    pub replaced: Vec<PathBuf>,
     pub output: OutputCount,
 }
 

@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::net::TcpListener;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -283,6 +284,7 @@ struct Ending {
     cpu: Duration,
     max_memory: u64,
     refused_calls: Vec<String>,
+    replaced: Vec<PathBuf>,
     /// The output has ended.
     silent: bool,
     /// Everything is gone.
@@ -295,6 +297,7 @@ impl Ending {
             Some(Report::Exited { status }) => self.status = self.status.or(Some(*status)),
             Some(Report::Used { cpu, max_memory }) => (self.cpu, self.max_memory) = (*cpu, *max_memory),
             Some(Report::Refused { calls }) => self.refused_calls.clone_from(calls),
+            Some(Report::Replaced { path }) => self.replaced.push(path.clone()),
             Some(Report::Started { .. } | Report::Failed(_)) => {}
             Some(Report::Over) | None => self.over = true,
         }
@@ -311,7 +314,7 @@ impl Ending {
             },
             None => self.forced.unwrap_or(How::Lost),
         };
-        let Self { cpu, max_memory, refused_calls, .. } = self;
-        Ended { how, cpu, max_memory, refused_calls, output: output.finish() }
+        let Self { cpu, max_memory, refused_calls, replaced, .. } = self;
+        Ended { how, cpu, max_memory, refused_calls, replaced, output: output.finish() }
     }
 }

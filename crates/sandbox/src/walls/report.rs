@@ -3,6 +3,7 @@
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use rustix::io::Errno;
@@ -13,7 +14,8 @@ use rustix::net::{
 
 use crate::walls::encoding::{Reader, Writer};
 
-const MAX_BYTES: usize = 4096;
+/// More than any path has.
+const MAX_BYTES: usize = 8192;
 
 #[derive(Debug)]
 pub(crate) enum Report {
@@ -28,6 +30,8 @@ pub(crate) enum Report {
     Used { cpu: Duration, max_memory: u64 },
     /// Names of the system calls that it was refused.
     Refused { calls: Vec<String> },
+    /// A hidden or protected path that somebody else replaced meanwhile.
+    Replaced { path: PathBuf },
     /// Everything it started has ended, and everything created for it is removed.
     Over,
 }
@@ -78,6 +82,10 @@ impl Report {
                 writer.number(*max_memory);
             }
             Self::Over => writer.number(4),
+            Self::Replaced { path } => {
+                writer.number(6);
+                writer.string(path);
+            }
             Self::Refused { calls } => {
                 writer.number(5);
                 writer.list(calls, |writer, call| writer.string(call));
@@ -129,6 +137,7 @@ impl Report {
             2 => Self::Exited { status: u32::try_from(reader.number()?).ok()?.cast_signed() },
             3 => Self::Used { cpu: Duration::from_micros(reader.number()?), max_memory: reader.number()? },
             4 => Self::Over,
+            6 => Self::Replaced { path: reader.path()? },
             5 => Self::Refused { calls: reader.list(|reader| reader.string()?.into_string().ok())? },
             _ => return None,
         })

@@ -9,7 +9,7 @@ use sortie_mutant::is_out;
 use sortie_policy::Redactor;
 use sortie_protocol::{Fault, TaskId};
 use sortie_sandbox::process::{
-    Ended, How, KeeperMark, Network, OutputCaps, OutputCount, Running, Shell, SpawnError, Tier, Walls, spawn,
+    How, KeeperMark, Network, OutputCaps, OutputCount, Running, Shell, SpawnError, Tier, Walls, spawn,
 };
 use sortie_sandbox::{AccessError, FileKind, SpillDir, Workspace};
 use tokio_util::sync::CancellationToken;
@@ -211,8 +211,12 @@ impl Started {
     pub(super) fn finish(self, show: &mut dyn FnMut(&[u8])) -> FinishedCommand {
         let Self { launcher, order, running, watch, proxy, mut notes, hint, _stopping } = self;
         let caps = OutputCaps { unspilled: order.unspilled, spill: Some(&launcher.spill) };
+        let mut replaced = Vec::new();
         let (how, mut output, refused_calls) = match running.finish(caps, show) {
-            Ok(Ended { how, output, refused_calls, .. }) => (how, output, refused_calls),
+            Ok(ended) => {
+                replaced = ended.replaced;
+                (ended.how, ended.output, ended.refused_calls)
+            }
             Err(error) => {
                 notes.push(format!("could not wait for its end: {error}"));
                 (How::Lost, OutputCount::default(), Vec::new())
@@ -222,12 +226,32 @@ impl Started {
         notes.extend(proxy.iter().flat_map(ProxyGuard::refused));
         let seen = watch.map(|watch| watch.end(&order.workspace, &launcher.setup.spill)).unwrap_or_default();
         let Aftermath { changed, notes: of_files, notices } = seen;
+        if let Some(words) = about_replaced(&replaced, order.workspace.root()) {
+            notes.push(words.clone());
+            launcher.notice(words);
+        }
         notes.extend(of_files);
         for notice in notices {
             launcher.notice(notice);
         }
         FinishedCommand { how, output, time: order.time, changed, notes, refused_calls, hint }
     }
+}
+
+/// Names the paths that lost their walls for a moment, all of them: a person may have to look at each.
+fn about_replaced(replaced: &[PathBuf], root: &Path) -> Option<String> {
+    let named = |path: &PathBuf| {
+        let name = path.strip_prefix(root).unwrap_or(path).to_string_lossy();
+        format!("`{}`", name.replace(char::is_control, "\u{fffd}"))
+    };
+    let named: Vec<String> = replaced.iter().map(named).collect();
+    (!named.is_empty()).then(|| {
+        format!(
+            "walls: somebody else moved, removed or replaced {} while a command ran; the walls were put back within a \
+             moment, but until then the command could read and change what stood there",
+            named.join(", ")
+        )
+    })
 }
 
 /// The starting directory of a command, as an absolute path.

@@ -19,6 +19,11 @@ pub(super) fn all(plan: &Plan, pins: &mut Pins) -> Result<(), KeeperFailure> {
     plan.hidden.iter().try_for_each(|path| follow(plan, path, pins).during(|| format!("hiding {}", path.display())))
 }
 
+/// Hides one path, if it exists.
+pub(super) fn again(plan: &Plan, path: &Path, pins: &mut Pins) -> Result<(), KeeperFailure> {
+    follow(plan, path, pins).during(|| format!("hiding {} again", path.display()))
+}
+
 /// Hides the path, or its current target. Missing paths, and paths in replaced directories, need no hiding.
 fn follow(plan: &Plan, path: &Path, pins: &mut Pins) -> io::Result<()> {
     let mut path = path.to_owned();

@@ -3,7 +3,7 @@
 //! A mount keeps its own place from being moved or removed, but not its parent directories: those could be moved away,
 //! and their contents reached under another name. So each of them becomes a mount as well.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -18,6 +18,12 @@ use crate::keeper::mount::{MountMode, copy_of, cover, try_place};
 pub(super) struct Pins(HashSet<(PathBuf, MountMode)>);
 
 impl Pins {
+    /// Mounts that stand already, in whatever mode.
+    pub(super) fn standing(mounts: &BTreeSet<PathBuf>) -> Self {
+        let both = |path: &PathBuf| [MountMode::AsItIs, MountMode::ReadOnly].map(|mode| (path.clone(), mode));
+        Self(mounts.iter().flat_map(both).collect())
+    }
+
     /// Mounts what was `found` at a path over itself, once.
     pub(super) fn pin(&mut self, path: &Path, found: &OwnedFd, mode: MountMode) -> io::Result<()> {
         self.once(path, found, mode, || cover(&copy_of(found, mode)?, found))

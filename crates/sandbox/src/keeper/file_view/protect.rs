@@ -24,6 +24,23 @@ pub(super) fn all(plan: &Plan, pins: &mut Pins, held: &mut Vec<Hold>) -> Result<
     Ok(())
 }
 
+/// Protects one path, as far as it exists. Nothing is created for somebody else who is making a change.
+pub(super) fn again(plan: &Plan, path: &Path, pins: &mut Pins) -> Result<(), KeeperFailure> {
+    let Some((root, beneath)) = plan.exposed(path) else { return Ok(()) };
+    let mut last = Ok(());
+    for _ in 0..ATTEMPTS {
+        last = cover_all_the_way(root, beneath, pins);
+        if !last.as_ref().is_err_and(|failure| is_change(failure.errno)) {
+            break;
+        }
+        pins.forget(path);
+        if fs::symlink_metadata(path).is_err() {
+            return Ok(());
+        }
+    }
+    last
+}
+
 /// Protects what is `beneath` a writable `root`, even if others keep changing it meanwhile.
 fn protect(root: &Path, beneath: &Path, pins: &mut Pins, held: &mut Vec<Hold>) -> Result<(), KeeperFailure> {
     let mut last = Ok(());

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
-use sortie_sandbox::process::{SpawnError, Tier};
+use sortie_sandbox::process::{Ended, SpawnError, Tier};
 
 use super::cell::{CAPS, Cell, WALLED};
 
@@ -164,4 +164,96 @@ fn put_into_closed(directory: &Path, name: &str) {
     fs::set_permissions(directory, fs::Permissions::from_mode(0o755)).unwrap();
     fs::create_dir(directory.join(name)).unwrap();
     fs::set_permissions(directory, closed).unwrap();
+}
+
+/// Waits, within a command, until a path is a mount again.
+const COVERED: &str = "until grep -q \" $PWD/PATH \" /proc/self/mountinfo; do :; done";
+
+/// The ways by which somebody else puts something new in the place of a directory with one file.
+fn replacements() -> [fn(&Path, &str); 3] {
+    fn fill(directory: &Path, file: &str) {
+        fs::create_dir(directory).unwrap();
+        fs::write(directory.join(file), "new").unwrap();
+    }
+    [
+        |directory, file| {
+            fs::remove_dir_all(directory).unwrap();
+            fill(directory, file);
+        },
+        |directory, file| {
+            fs::rename(directory, directory.with_extension("moved")).unwrap();
+            fill(directory, file);
+        },
+        |directory, file| {
+            let prepared = directory.with_extension("prepared");
+            fill(&prepared, file);
+            renameat_with(CWD, &prepared, CWD, directory, RenameFlags::EXCHANGE).unwrap();
+        },
+    ]
+}
+
+/// Runs a command that says `up`, waits for the file `go` and for the cover of `path`, and then does `deed`. Meanwhile
+/// somebody else makes a change.
+fn replaced_meanwhile(cell: &Cell, path: &str, deed: &str, change: impl FnOnce()) -> (Ended, String) {
+    let covered = COVERED.replace("PATH", path);
+    let running = cell.spawn(&format!("echo up; until [ -e go ]; do :; done; {covered}; {deed}")).unwrap();
+    let (mut change, mut output) = (Some(change), Vec::new());
+    let ended = running.finish(CAPS, &mut |bytes| {
+        output.extend_from_slice(bytes);
+        if let Some(change) = change.take() {
+            change();
+            fs::write(cell.path("go"), "").unwrap();
+        }
+    });
+    (ended.unwrap(), String::from_utf8_lossy(&output).into_owned())
+}
+
+#[test]
+fn a_hidden_directory_stays_hidden_whatever_comes_to_stand_there() {
+    for replace in replacements() {
+        let mut cell = Cell::new(Tier::Namespaces);
+        cell.put("deep/secret/key", "as it was");
+        let secret = cell.path("deep/secret");
+        cell.walls.hidden.push(secret.clone());
+        let deed = "cat deep/secret/key || ls deep/secret || echo hidden";
+        let (ended, output) = replaced_meanwhile(&cell, "deep/secret", deed, || replace(&secret, "key"));
+        assert!(output.ends_with("hidden\n") && !output.contains("new"), "{output}");
+        assert_eq!(ended.replaced, [secret]);
+    }
+}
+
+#[test]
+fn a_protected_file_stays_protected_whatever_comes_to_stand_there() {
+    let mut cell = Cell::new(Tier::Namespaces);
+    cell.put(".git/config", "as it was");
+    cell.protect(".git/config");
+    let config = cell.path(".git/config");
+    let replace = || {
+        fs::write(config.with_extension("lock"), "new").unwrap();
+        fs::rename(config.with_extension("lock"), &config).unwrap();
+    };
+    let (ended, output) =
+        replaced_meanwhile(&cell, ".git/config", "cat .git/config; echo x > .git/config || echo kept", replace);
+    assert!(output.contains("new") && output.ends_with("kept\n"), "{output}");
+    assert_eq!((super::cell::text_of(&config), ended.replaced), ("new".to_owned(), vec![config]));
+}
+
+#[test]
+fn a_new_repository_in_the_place_of_another_gets_its_walls() {
+    let mut cell = Cell::new(Tier::Namespaces);
+    cell.put(".git/hooks/pre-commit", "as it was");
+    cell.put(".git/config", "as it was");
+    cell.protect(".git/hooks");
+    cell.protect(".git/config");
+    let git = cell.path(".git");
+    let init = || {
+        fs::remove_dir_all(&git).unwrap();
+        fs::create_dir_all(git.join("hooks")).unwrap();
+        fs::write(git.join("config"), "new").unwrap();
+    };
+    let deed = "echo x > .git/hooks/pre-commit || mv .git away || echo kept";
+    let (ended, output) = replaced_meanwhile(&cell, ".git/hooks", deed, init);
+    assert!(output.ends_with("kept\n"), "{output}");
+    assert!(!git.join("hooks/pre-commit").exists());
+    assert_eq!(ended.replaced, [git]);
 }
