@@ -72,9 +72,12 @@ pub struct Reply {
     pub parts: Vec<Part>,
     pub stop: StopReason,
     pub usage: Usage,
-    /// True if part of the usage is an estimate, because the provider's figures were missing or implausible.
+    /// True if part of the usage is an estimate, because the provider's figures were missing or too low.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub usage_doubted: bool,
+    /// True if the provider's figures look too high. They count all the same.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub usage_high: bool,
     /// Id of the model that answered, according to the provider.
     pub model: String,
 }

@@ -76,7 +76,7 @@ impl Ending {
                 notices.push(notice);
             }
         }
-        notices.extend(totals.usage_trust.notice());
+        notices.extend(totals.usage_trust.notices());
         // Contracts that report the timeout need its length.
         let ran_out = matches!(weighed.ending, Self::OutOfTime | Self::Limited { limit: Limit::Deadline, .. });
         let deadline_ms = job.config.limits.timeout.filter(|_| ran_out).map(|limit| limit.as_millis() as u64);

@@ -17,6 +17,9 @@ use crate::log::writer::FactWriter;
 /// Longest answer if there is a limit to keep.
 const ANSWER_OUTPUT: u64 = 4096;
 
+const HIGH: &str = "the usage of the `light` route's model is more than can be expected; it counts as its provider reported \
+    it";
+
 const ESTIMATED: &str = "the usage of the `light` route's model is an estimate: its provider reported no plausible \
     usage";
 
@@ -86,6 +89,9 @@ impl SideModel {
         self.record(Fact::Assisted { model: chosen.choice, usage }).await?;
         if answer.as_ref().is_ok_and(|reply| reply.usage_doubted) {
             self.notice(ESTIMATED.to_owned()).await?;
+        }
+        if answer.as_ref().is_ok_and(|reply| reply.usage_high) {
+            self.notice(HIGH.to_owned()).await?;
         }
         Ok(answer.map_err(|(_, failure)| failure)?.text())
     }

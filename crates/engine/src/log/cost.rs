@@ -130,13 +130,13 @@ impl Reading {
     fn compare(&mut self, input: u64) {
         let bill = &mut self.bill;
         if let Some(before) = self.before.replace(input) {
-            bill.following_tokens += input;
-            bill.repeated_tokens += before.min(input);
+            bill.following_tokens = bill.following_tokens.saturating_add(input);
+            bill.repeated_tokens = bill.repeated_tokens.saturating_add(before.min(input));
         }
         self.first.get_or_insert(input);
         if self.estimated > 0 {
-            bill.measured_tokens += input;
-            bill.misjudged_tokens += self.estimated.abs_diff(input);
+            bill.measured_tokens = bill.measured_tokens.saturating_add(input);
+            bill.misjudged_tokens = bill.misjudged_tokens.saturating_add(self.estimated.abs_diff(input));
         }
     }
 }
@@ -172,6 +172,7 @@ mod tests {
             model: "m".to_owned(),
             usage: Usage::default(),
             usage_doubted: false,
+            usage_high: false,
         }
     }
 

@@ -154,7 +154,14 @@ mod tests {
     fn called() -> Fact {
         let call = ToolCall { id: "one".into(), tool: "Read".to_owned(), arguments: "{}".to_owned() };
         let (parts, usage) = (vec![Part::Call(call)], Usage::default());
-        let reply = Reply { parts, stop: StopReason::Calls, usage, usage_doubted: false, model: "m".to_owned() };
+        let reply = Reply {
+            parts,
+            stop: StopReason::Calls,
+            usage,
+            usage_doubted: false,
+            usage_high: false,
+            model: "m".to_owned(),
+        };
         Fact::ModelReplied { turn: 1, reply }
     }
 

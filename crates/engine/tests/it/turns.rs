@@ -138,7 +138,14 @@ async fn call_ids_that_a_server_repeats_or_leaves_out_are_made_unique() {
                 _ => (vec![Part::Text { text: format!("{:?}", request.messages) }], StopReason::End),
             };
             Box::pin(async move {
-                Ok(Reply { parts, stop, usage: Usage::default(), usage_doubted: false, model: "same".to_owned() })
+                Ok(Reply {
+                    parts,
+                    stop,
+                    usage: Usage::default(),
+                    usage_doubted: false,
+                    usage_high: false,
+                    model: "same".to_owned(),
+                })
             })
         }
     }

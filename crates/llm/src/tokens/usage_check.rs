@@ -1,4 +1,4 @@
-//! Check of a reply's usage: the provider's figures if they are plausible, else a high estimate.
+//! Check of a reply's usage: the provider's figures, even if they look too high; a high estimate if they are too low.
 //!
 //! Figures for tries without a reply are not checked.
 
@@ -35,24 +35,23 @@ pub(crate) struct Expected {
     pub(crate) window: Option<u64>,
 }
 
-/// Corrects implausible figures in a reply's usage and marks the reply. The corrected figures are high, so that limits
-/// hold on servers that do not count.
+/// Checks the figures in a reply's usage, and marks the reply. Figures that are too low become estimates on the high
+/// side, so that limits hold on servers that do not count. Figures that look too high stay: they may be on the bill.
 pub(crate) fn correct(reply: &mut Reply, expected: Expected) {
     let Expected { input_tokens, word_tokens, max_output, window } = expected;
     let said = reply.usage;
     let most = input_tokens.saturating_mul(MOST_TIMES).saturating_add(MOST_ADDED);
     let most = most.min(window.unwrap_or(u64::MAX)).max(input_tokens);
     let least = if word_tokens < FEW_WORDS { 1 } else { word_tokens / LEAST_PART };
-    if !(least..=most).contains(&said.all_input_tokens()) {
-        let input_tokens = said.all_input_tokens().clamp(input_tokens, most);
+    reply.usage_high = said.all_input_tokens() > most;
+    if said.all_input_tokens() < least {
         reply.usage = Usage { input_tokens, cache_read_tokens: 0, cache_write_tokens: 0, ..said };
     }
     let written = estimate::tokens(reply.parts.iter().map(estimate::part_bytes).sum());
     let least = reply.parts.iter().map(characters).sum::<usize>() / LONGEST_TOKEN;
     let most = max_output.map(|cap| cap.saturating_mul(2)).or(window).unwrap_or(MOST_OUTPUT);
-    if said.output_tokens > most {
-        reply.usage.output_tokens = max_output.unwrap_or(most).max(written);
-    } else if said.output_tokens == 0 || said.output_tokens < least as u64 {
+    reply.usage_high |= said.output_tokens > most;
+    if said.output_tokens == 0 || said.output_tokens < least as u64 {
         reply.usage.output_tokens = written;
     }
     reply.usage_doubted = reply.usage != said;
@@ -116,7 +115,8 @@ mod tests {
 
     fn counted_of(part: Part, said: Usage, expected: Expected) -> (Usage, bool) {
         let (parts, model) = (vec![part], String::new());
-        let mut reply = Reply { parts, stop: StopReason::End, usage: said, usage_doubted: false, model };
+        let mut reply =
+            Reply { parts, stop: StopReason::End, usage: said, usage_doubted: false, usage_high: false, model };
         correct(&mut reply, expected);
         (reply.usage, reply.usage_doubted)
     }
@@ -162,16 +162,32 @@ mod tests {
     }
 
     #[test]
-    fn absurdly_high_usage_counts_as_the_highest_plausible_figure() {
-        assert_eq!(counted(usage(44_097, 90), EXPECTED), (usage(44_096, 90), true));
+    fn usage_that_looks_too_high_counts_as_reported_and_is_marked() {
+        let is_high = |said: Usage, expected: Expected| {
+            let parts = vec![Part::Text { text: "seven b".repeat(50) }];
+            let (stop, model) = (StopReason::End, String::new());
+            let mut reply = Reply { parts, stop, usage: said, usage_doubted: false, usage_high: false, model };
+            correct(&mut reply, expected);
+            assert_eq!((reply.usage, reply.usage_doubted), (said, false));
+            reply.usage_high
+        };
         let cached = Usage { cache_read_tokens: 900_000, ..usage(5, 90) };
-        assert_eq!(counted(cached, EXPECTED), (usage(44_096, 90), true));
-        assert_eq!(counted(usage(9000, 2001), EXPECTED), (usage(9000, 1000), true));
         let known = Expected { max_output: None, window: Some(32_000), ..EXPECTED };
-        assert_eq!(counted(usage(33_000, 90), known), (usage(32_000, 90), true));
-        assert_eq!(counted(usage(9000, 33_000), known), (usage(9000, 32_000), true));
         let too_small = Expected { window: Some(8000), ..EXPECTED };
-        assert_eq!(counted(usage(9000, 90), too_small), (usage(9000, 90), false), "the window is known wrongly");
+        for (said, expected, wanted) in [
+            (usage(44_096, 90), EXPECTED, false),
+            (usage(44_097, 90), EXPECTED, true),
+            (usage(u64::MAX, u64::MAX), EXPECTED, true),
+            (cached, EXPECTED, true),
+            (usage(9000, 2000), EXPECTED, false),
+            (usage(9000, 2001), EXPECTED, true),
+            (usage(33_000, 90), known, true),
+            (usage(9000, 33_000), known, true),
+            // The window is known wrongly.
+            (usage(9000, 90), too_small, false),
+        ] {
+            assert_eq!(is_high(said, expected), wanted, "{said:?}");
+        }
     }
 
     #[test]
@@ -181,6 +197,7 @@ mod tests {
             stop: StopReason::End,
             usage: usage(9000, 0),
             usage_doubted: false,
+            usage_high: false,
             model: String::new(),
         };
         correct(&mut reply, EXPECTED);

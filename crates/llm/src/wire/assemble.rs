@@ -30,5 +30,5 @@ pub(super) fn assemble(mut parts: Vec<Part>, said: StopReason, usage: Usage, mod
             "{}".clone_into(&mut call.arguments);
         }
     }
-    Reply { parts, stop, usage, usage_doubted: false, model }
+    Reply { parts, stop, usage, usage_doubted: false, usage_high: false, model }
 }

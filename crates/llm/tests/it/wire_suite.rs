@@ -20,7 +20,7 @@ macro_rules! wire_suite {
                 truncated_arguments_are_kept_with_their_reason,
                 usage_and_the_answering_model_are_reported,
                 unreported_usage_is_estimated_from_sizes,
-                implausible_usage_is_corrected_and_marked,
+                usage_that_looks_too_high_counts_and_is_marked,
                 one_connection_serves_many_calls,
             );
             wire_suite!(@behaviours $kind, attachment:

@@ -18,7 +18,7 @@ pub fn reply(request: &Request<'_>) -> Reply {
         Answer::Calls { remark, calls } => (call_parts(remark, calls, conversation.rounds.len()), StopReason::Calls),
     };
     let usage = usage(request, &parts);
-    Reply { parts, stop, usage, usage_doubted: false, model: MODEL_ID.to_owned() }
+    Reply { parts, stop, usage, usage_doubted: false, usage_high: false, model: MODEL_ID.to_owned() }
 }
 
 /// Picks the kind of agent by its permissions: delegate, search, or only write.

@@ -106,6 +106,7 @@ fn reply() -> Reply {
         stop: StopReason::Calls,
         usage: usage(),
         usage_doubted: false,
+        usage_high: false,
         model: "some-model-2026".to_owned(),
     }
 }

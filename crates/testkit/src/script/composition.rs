@@ -38,7 +38,7 @@ pub(crate) fn compose(scripted: &ScriptedReply, composition: Composition<'_>) ->
         stop = StopReason::Length;
     }
     let usage = scripted.usage.unwrap_or_else(|| usage_of(&parts, composition.input_bytes));
-    Reply { parts, stop, usage, usage_doubted: false, model: composition.model.to_owned() }
+    Reply { parts, stop, usage, usage_doubted: false, usage_high: false, model: composition.model.to_owned() }
 }
 
 fn compose_part(part: &ScriptedPart, place: usize, composition: Composition<'_>) -> Part {

@@ -55,7 +55,14 @@ pub(crate) fn replied(turn: u32, parts: Vec<Part>) -> Fact {
     let usage = Usage { output_tokens: 10, turns: 1, ..Usage::default() };
     Fact::ModelReplied {
         turn,
-        reply: Reply { parts, stop: StopReason::End, usage, usage_doubted: false, model: "scripted".to_owned() },
+        reply: Reply {
+            parts,
+            stop: StopReason::End,
+            usage,
+            usage_doubted: false,
+            usage_high: false,
+            model: "scripted".to_owned(),
+        },
     }
 }
 

@@ -91,7 +91,14 @@ fn outcome(task: TaskId, status: Status, text: String) -> TaskOutcome {
 fn replied(turn: u32, parts: Vec<Part>, stop: StopReason) -> Fact {
     Fact::ModelReplied {
         turn,
-        reply: Reply { parts, stop, usage: Usage::default(), usage_doubted: false, model: "scripted".to_owned() },
+        reply: Reply {
+            parts,
+            stop,
+            usage: Usage::default(),
+            usage_doubted: false,
+            usage_high: false,
+            model: "scripted".to_owned(),
+        },
     }
 }
 

@@ -131,6 +131,7 @@ impl Tale {
             stop: StopReason::Calls,
             usage: Usage::default(),
             usage_doubted: false,
+            usage_high: false,
             model: "test-model".to_owned(),
         };
         self.fact(task, Fact::ModelReplied { turn: 1, reply })

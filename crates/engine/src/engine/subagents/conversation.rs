@@ -111,6 +111,7 @@ mod tests {
             stop: StopReason::Calls,
             usage: Usage::default(),
             usage_doubted: false,
+            usage_high: false,
             model: "m".to_owned(),
         };
         let output = CallOutput { call: "other".into(), output: ToolOutput::failure("broken") };

@@ -87,6 +87,7 @@ fn replied(text: &str, calls: &[ToolCall]) -> Fact {
         stop: StopReason::End,
         usage: Usage::default(),
         usage_doubted: false,
+        usage_high: false,
         model: "scripted".to_owned(),
     };
     Fact::ModelReplied { turn: 1, reply }
