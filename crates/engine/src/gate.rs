@@ -30,7 +30,7 @@ use crate::budget::account::Account;
 use crate::budget::deadline::Deadline;
 use crate::budget::slots::Slot;
 use crate::conversation::outcome::{Ending, Unrecorded};
-use crate::gate::call_order::CallOrder;
+use crate::gate::call_order::{CallOrder, OrderedCall};
 use crate::gate::children::Children;
 use crate::gate::output_text::OutputText;
 use crate::gate::permission_check::PermissionCheck;
@@ -55,7 +55,7 @@ pub(crate) struct Gate {
     pub(crate) shells: Option<Shells>,
     pub(crate) workspace: Arc<Workspace>,
     pub(crate) children: Arc<dyn Children>,
-    /// Order of calls in one turn that speak to other tasks.
+    /// Order of calls in one turn that speak to other tasks or delegate.
     pub(crate) words: Arc<CallOrder>,
     /// Room for reports in the conversation.
     pub(crate) report_room: Arc<ReportRoom>,
@@ -134,7 +134,8 @@ pub(crate) struct PassedCall {
 }
 
 impl Gate {
-    /// Runs all calls of a reply at the same time, except that messages to other tasks keep their order. Records
+    /// Runs all calls of a reply at the same time, except that messages to other tasks and admissions of sub-agents keep
+    /// their order. Records
     /// exactly one output for each.
     pub(crate) async fn run_all(&self, reply: &Reply, cancel: &CancellationToken) -> Result<(), JournalError> {
         let (calls, stop) = (PendingCall::all(reply), TurnStop::below(cancel));
@@ -153,10 +154,7 @@ impl Gate {
         stop: &TurnStop<'_>,
     ) -> Result<(), JournalError> {
         let mut words = self.words.turn();
-        let order = |call: &PendingCall<'_>| {
-            self.tool(call).map_or(Order::Free, |tool| tool.order(&call.arguments, &call.decoded))
-        };
-        let passages = passages.zip(calls).map(|(passage, call)| words.next(&call.id, order(call), passage));
+        let passages = passages.zip(calls).map(|(passage, call)| words.next(self.ordered(call), passage));
         let passages = join_all(passages);
         let in_time = async {
             tokio::pin!(passages);
@@ -183,6 +181,15 @@ impl Gate {
             }
         }
         Ok(())
+    }
+
+    fn ordered<'a>(&self, call: &'a PendingCall<'_>) -> OrderedCall<'a> {
+        let tool = self.tool(call);
+        OrderedCall {
+            id: &call.id,
+            order: tool.map_or(Order::Free, |tool| tool.order(&call.arguments, &call.decoded)),
+            delegates: tool.is_some_and(|tool| tool.delegates()),
+        }
     }
 
     /// Waits without the task's slot. Returns the reason if the wait was interrupted.

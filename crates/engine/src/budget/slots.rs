@@ -2,10 +2,12 @@
 //! waits to get its slot back says so.
 
 use std::future::Future;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use futures_util::FutureExt as _;
 use sortie_protocol::{Fact, Need};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 
 use crate::budget::account::Account;
 use crate::log::writer::FactWriter;
@@ -22,9 +24,14 @@ pub(crate) struct Slot {
     account: Arc<Account>,
 }
 
+/// A place in the queue for slots.
+type Place = Pin<Box<dyn Future<Output = Result<OwnedSemaphorePermit, AcquireError>> + Send>>;
+
 #[derive(Default)]
 struct Claim {
     permit: Option<OwnedSemaphorePermit>,
+    /// The place taken before the task began.
+    place: Option<Place>,
     /// Number of the task's calls that wait without the slot.
     waiting: usize,
 }
@@ -36,6 +43,19 @@ impl Slot {
 
     pub(crate) fn of(slots: Arc<Semaphore>, sink: FactWriter, account: Arc<Account>) -> Self {
         Self { slots: Some((slots, sink)), ..Self::unlimited(account) }
+    }
+
+    /// Takes a free slot, or a place in the queue, without waiting. Tasks that are started one after the other get their
+    /// slots in that order.
+    pub(crate) fn enqueue(&self) {
+        let Some((slots, _)) = &self.slots else { return };
+        let mut place: Place = Box::pin(Arc::clone(slots).acquire_owned());
+        let at_once = (&mut place).now_or_never();
+        let mut claim = self.lock();
+        match at_once {
+            Some(permit) => claim.permit = permit.ok(),
+            None => claim.place = Some(place),
+        }
     }
 
     /// Waits for a slot, in order of arrival.
@@ -50,13 +70,18 @@ impl Slot {
         if self.lock().permit.is_some() {
             return;
         }
-        let at_once = Arc::clone(slots).try_acquire_owned().ok();
+        let place = self.lock().place.take();
+        let at_once = if place.is_none() { Arc::clone(slots).try_acquire_owned().ok() } else { None };
         if let Some(fact) = waits.filter(|_| at_once.is_none()) {
             // A lost journal shows at the next fact that matters.
             sink.append(fact).await.ok();
         }
         // The only possible error is a closed semaphore, and the engine never closes it.
-        let permit = if at_once.is_some() { at_once } else { Arc::clone(slots).acquire_owned().await.ok() };
+        let permit = match (at_once, place) {
+            (Some(permit), _) => Some(permit),
+            (None, Some(place)) => place.await.ok(),
+            (None, None) => Arc::clone(slots).acquire_owned().await.ok(),
+        };
         let mut claim = self.lock();
         // If another call has begun to wait meanwhile, that call takes it back.
         if claim.waiting == 0 {

@@ -31,7 +31,7 @@ pub(crate) struct Delegate {
     pub(crate) scope: Arc<TaskScope>,
     /// Room for reports in the task's conversation.
     pub(crate) room: Arc<ReportRoom>,
-    /// Order of messages from the calls of its newest turn.
+    /// Order of messages and admissions from the calls of its newest turn.
     pub(crate) words: Arc<CallOrder>,
 }
 
@@ -86,8 +86,11 @@ impl Delegate {
             Some(attached) => return self.answer_again(call, *attached, mode).await,
             None => {}
         }
-        let address = self.scope.address(call, mode);
-        let origin = Origin::Child { parent: &self.scope, address };
+        let (address, order) = (self.scope.address(call, mode), self.words.admission(call));
+        if let Some(order) = &order {
+            order.counted.is_due().await;
+        }
+        let origin = Origin::Child { parent: &self.scope, address, order };
         let task = prepare(&self.scope.engine, &origin, AgentChoice::Named, request).await?;
         match admit(task, &origin, mode).await? {
             Admission::Start(admitted) => self.start(call, admitted, mode).await,
@@ -115,6 +118,11 @@ impl Delegate {
 
     /// Starts a child in this mode. A failure means that it was not started.
     async fn start(&self, call: &CallId, admitted: Box<Admitted>, mode: LaunchMode) -> Result<Delegated, Failure> {
+        if let Some(order) = self.words.admission(call) {
+            // A child that was started before a crash has counted before.
+            order.counted.is_done();
+            order.started.is_due().await;
+        }
         match mode {
             LaunchMode::Foreground => Box::pin(self.wait(call, *admitted)).await,
             LaunchMode::Background => Box::pin(launch(*admitted)).await.map(Delegated::Launched),
@@ -129,6 +137,9 @@ impl Delegate {
         let (sink, address) = (task.sink.clone(), task.address.clone());
         let started = task.start().await.map_err(journal_failure)?;
         self.words.are_said(call);
+        if let Some(order) = self.words.admission(call) {
+            order.started.is_done();
+        }
         let released = async {
             match &address {
                 Some(address) => address.released().await,

@@ -113,6 +113,7 @@ impl Task {
             // Only now: before, they might have been the commands of another process that resumed the task.
             resumed.notices.extend(end_left_over(self.record.take_keepers()).await);
         }
+        self.slot.enqueue();
         Ok(execute_here(self, presence))
     }
 

@@ -3,6 +3,7 @@
 #![expect(clippy::expect_used, clippy::panic, reason = "a test says what it relies on")]
 
 mod abridged;
+mod admission_order;
 mod adopted;
 mod agent_files;
 mod agent_runs;

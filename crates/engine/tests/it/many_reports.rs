@@ -267,9 +267,8 @@ async fn f40_reports_come_in_the_order_of_the_calls_even_after_a_crash() {
     let (engine, _) = site.engine(plan(), &journal);
     engine.run(ask("MAIN")).await.expect("it starts").outcome().await.expect("the journal works");
     let events = journal.read(ROOT.parse().expect("an id")).expect("it is there");
-    let mut by_call = started(&events);
-    by_call.reverse();
-    assert!(by_call.is_sorted() && by_call.len() == 5, "started backwards: {by_call:?}");
+    let by_call = started(&events);
+    assert!(by_call.is_sorted() && by_call.len() == 5, "in order, although their hooks end backwards: {by_call:?}");
     assert_eq!(deliveries(&events), [by_call.clone()]);
 
     let mut left = left_behind(&journal.appends(), ROOT, "mail_read");

@@ -81,7 +81,7 @@ async fn resume_child(
 ) -> Result<Admission, Failure> {
     let (loaded, notices) = recalled;
     let (engine, roster) = (&scope.engine, scope.engine.rosters.current());
-    let origin = Origin::Child { parent: scope, address: scope.address(call, mode) };
+    let origin = Origin::Child { parent: scope, address: scope.address(call, mode), order: None };
     let checks = Checks::of(engine, &origin, &roster)?;
     checks.depth(origin.requester())?;
     checks.stored_agent(&loaded.past.job.config.agent)?;

@@ -55,6 +55,7 @@ async fn decide(mut task: Task, origin: &Origin<'_>, mode: LaunchMode) -> Result
         if origin.has_rate() {
             engine.check_rate()?;
         }
+        origin.has_counted();
         consult_hooks(&mut task).await?;
     }
     let notice = match mode {

@@ -6,6 +6,7 @@ use sortie_policy::Judge;
 use sortie_protocol::{Failure, FailureCode, TaskId};
 use tokio_util::sync::CancellationToken;
 
+use crate::gate::call_order::AdmissionOrder;
 use crate::messages::report_target::ReportTarget;
 use crate::ports::approval::Approvals;
 use crate::resolve::settings::Requester;
@@ -20,8 +21,8 @@ pub(crate) enum Origin<'a> {
     Host,
     /// A program delegates to an agent of its own choice, and holds the task's id before the task starts.
     Library { task: TaskId },
-    /// A call of a task at work. The address receives the report.
-    Child { parent: &'a TaskScope, address: Arc<ReportTarget> },
+    /// A call of a task at work. The address receives the report. A new child has its place among those of its turn.
+    Child { parent: &'a TaskScope, address: Arc<ReportTarget>, order: Option<Arc<AdmissionOrder>> },
 }
 
 impl Origin<'_> {
@@ -82,6 +83,13 @@ impl Origin<'_> {
     pub(crate) fn uncount_child(&self) {
         if let Some(parent) = self.parent() {
             parent.account.take_back_child();
+        }
+    }
+
+    /// Notes that the child counts towards all limits on children and starts. Later calls of the turn are next.
+    pub(crate) fn has_counted(&self) {
+        if let Self::Child { order: Some(order), .. } = self {
+            order.counted.is_done();
         }
     }
 
