@@ -134,9 +134,8 @@ pub(crate) struct PassedCall {
 }
 
 impl Gate {
-    /// Runs all calls of a reply at the same time, except that messages to other tasks and admissions of sub-agents keep
-    /// their order. Records
-    /// exactly one output for each.
+    /// Runs all calls of a reply at the same time, except that messages to other tasks and admissions of sub-agents
+    /// keep their order. Records exactly one output for each.
     pub(crate) async fn run_all(&self, reply: &Reply, cancel: &CancellationToken) -> Result<(), JournalError> {
         let (calls, stop) = (PendingCall::all(reply), TurnStop::below(cancel));
         let passages = calls.iter().map(|call| {
@@ -166,7 +165,9 @@ impl Gate {
                 }
             }
         };
-        let waits_for_children = calls.iter().any(|call| self.tool(call).is_some_and(|tool| tool.delegates()));
+        let waits =
+            |call: &PendingCall<'_>| self.tool(call).is_some_and(|tool| tool.waits(&call.arguments, &call.decoded));
+        let waits_for_children = calls.iter().any(waits);
         let must_end = async {
             tokio::select! {
                 () = stop.task.cancelled() => {}
@@ -188,7 +189,7 @@ impl Gate {
         OrderedCall {
             id: &call.id,
             order: tool.map_or(Order::Free, |tool| tool.order(&call.arguments, &call.decoded)),
-            delegates: tool.is_some_and(|tool| tool.delegates()),
+            delegates: tool.is_some_and(|tool| tool.starts_children()),
         }
     }
 

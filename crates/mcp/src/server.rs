@@ -37,6 +37,7 @@ use self::tools::tasks_in;
 use crate::host_model::Loan;
 use crate::resources;
 use crate::resources::news::{self, Subscriptions};
+use crate::session::arrivals::Place;
 
 /// Most concurrent calls of one session; further ones are refused, not queued.
 const MAX_CALLS: usize = 256;
@@ -68,8 +69,11 @@ impl Server {
     async fn call(
         &self,
         request: CallToolRequestParams,
-        context: RequestContext<RoleServer>,
+        mut context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        // Only delegations are admitted in order.
+        let is_delegation = request.name == self.office.contract.tool_name();
+        let place = context.extensions.remove::<Arc<Place>>().filter(|_| is_delegation);
         let arguments = request.arguments.map(serde_json::Value::Object).unwrap_or_default();
         let arguments = if arguments.is_null() { "{}".to_owned() } else { arguments.to_string() };
         // Either token ends the call.
@@ -84,7 +88,7 @@ impl Server {
         };
         let progress = context.meta.get_progress_token().map(|token| Progress { peer: &context.peer, token });
         let answer = async {
-            if request.name != self.office.contract.tool_name() {
+            if !is_delegation {
                 let waiting =
                     progress::while_waiting(progress.as_ref(), &self.office.engine_host, tasks_in(&arguments));
                 return tokio::select! {
@@ -102,6 +106,7 @@ impl Server {
                 cancel: &cancel,
                 gone: &self.gone,
                 withdrawn: &context.ct,
+                place,
             };
             task_call::run(&self.office, &arguments, caller).await
         };

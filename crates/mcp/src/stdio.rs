@@ -12,7 +12,7 @@ use std::convert::Infallible;
 use std::io;
 use std::sync::Arc;
 
-use rmcp::model::{ErrorCode, ErrorData, JsonRpcMessage, RequestId};
+use rmcp::model::{ClientRequest, ErrorCode, ErrorData, JsonRpcMessage, RequestId};
 use rmcp::service::{RoleServer, RxJsonRpcMessage, ServerInitializeError, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use rmcp::{ServerHandler, ServiceExt as _};
@@ -25,6 +25,7 @@ use tokio_util::sync::CancellationToken;
 use self::lines::{Line, Lines};
 use self::outgoing::Outgoing;
 use self::read_ahead::{ReadAhead, read_on};
+use crate::session::arrivals::Arrivals;
 use crate::session::open_requests::OpenRequests;
 use crate::session::time_limits::LAST_WORDS;
 
@@ -53,6 +54,7 @@ pub async fn serve<S: ServerHandler>(
         arrivals: Arc::new(Mutex::new(arrivals)),
         outgoing: Outgoing::new(output, gone.clone()),
         calls: OpenRequests::new(usize::MAX),
+        arrived: Arrivals::new(),
     };
     let reading = async {
         read_on(Lines::new(input, MAX_LINE_BYTES), &sender).await;
@@ -85,12 +87,14 @@ struct Streams<W> {
     arrivals: Arc<Mutex<ReadAhead>>,
     outgoing: Outgoing<W>,
     calls: Arc<OpenRequests>,
+    arrived: Arc<Arrivals>,
 }
 
 impl<W> Clone for Streams<W> {
     fn clone(&self) -> Self {
-        let Self { arrivals, outgoing, calls } = self;
-        Self { arrivals: Arc::clone(arrivals), outgoing: outgoing.clone(), calls: Arc::clone(calls) }
+        let Self { arrivals, outgoing, calls, arrived } = self;
+        let (calls, arrived) = (Arc::clone(calls), Arc::clone(arrived));
+        Self { arrivals: Arc::clone(arrivals), outgoing: outgoing.clone(), calls, arrived }
     }
 }
 
@@ -114,11 +118,14 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Streams<W> {
             let text = format!("a message has more than {MAX_LINE_BYTES} bytes; it was skipped");
             return Err(Refusal::new(ErrorData::invalid_request(text, None), None));
         };
-        let message = read_message(&line)?;
-        if let JsonRpcMessage::Request(request) = &message {
+        let mut message = read_message(&line)?;
+        if let JsonRpcMessage::Request(request) = &mut message {
             let id = &request.id;
             let refused = |error| Refusal::new(ErrorData::invalid_request(error, None), Some(id.clone()));
             self.calls.begin(id.clone()).map_err(|error| refused(error.to_string()))?.pass_on();
+            if let ClientRequest::CallToolRequest(call) = &mut request.request {
+                call.extensions.insert(self.arrived.next());
+            }
         }
         self.calls.note_received(&message);
         Ok(message)

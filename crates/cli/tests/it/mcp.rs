@@ -199,3 +199,20 @@ fn an_agents_own_command_cannot_serve_tools_beyond_its_grant() {
     assert_eq!((refused.code, refused.stdout.as_str()), (1, ""), "{refused:#?}");
     assert!(refused.stderr.contains("only a person may"), "{}", refused.stderr);
 }
+
+#[test]
+fn calls_of_a_host_are_admitted_in_the_order_of_their_arrival() {
+    let world = World::new();
+    let server = ScriptedServer::start(Script::always(reply::text("done"))).unwrap();
+    let invocation = world.sortie(["mcp", "--set", "task_tool.max_concurrent=1"]).on(&server, "anthropic");
+    let mut session = Session::open(invocation, &json!({}));
+    let prompts: Vec<String> = (0..8).map(|number| format!("CALL {number}")).collect();
+    for prompt in &prompts {
+        session.send("tools/call", brief(&json!({"prompt": prompt})));
+    }
+    wait_for(&server, |traffic| traffic.calls == 8 && traffic.in_flight == 0);
+    assert_eq!(session.close().0, 0);
+    let asked = |body: &Value| prompts.iter().find(|prompt| body.to_string().contains(*prompt)).cloned();
+    let asked: Vec<String> = server.requests().iter().filter_map(|request| asked(&request.body)).collect();
+    assert_eq!(asked, prompts);
+}

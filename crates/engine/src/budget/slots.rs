@@ -45,8 +45,8 @@ impl Slot {
         Self { slots: Some((slots, sink)), ..Self::unlimited(account) }
     }
 
-    /// Takes a free slot, or a place in the queue, without waiting. Tasks that are started one after the other get their
-    /// slots in that order.
+    /// Takes a free slot, or a place in the queue, without waiting. Tasks that are started one after the other get
+    /// their slots in that order.
     pub(crate) fn enqueue(&self) {
         let Some((slots, _)) = &self.slots else { return };
         let mut place: Place = Box::pin(Arc::clone(slots).acquire_owned());

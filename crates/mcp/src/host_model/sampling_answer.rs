@@ -18,7 +18,7 @@ pub(super) fn reply(request: &ModelRequest<'_>, client: &str, said: CreateMessag
     let parts: Vec<Part> = parts.into_iter().filter(|part| !is_blank(part)).collect();
     let stop = stop(stop_reason.as_deref(), parts.iter().any(|part| matches!(part, Part::Call(_))));
     let usage = usage(request, &parts);
-    Ok(Reply { parts, stop, usage, usage_doubted: true, model })
+    Ok(Reply { parts, stop, usage, usage_doubted: true, usage_high: false, model })
 }
 
 fn part(client: &str, block: SamplingMessageContentBlock) -> Result<Part, ModelError> {

@@ -6,6 +6,7 @@
 //! trees that it waited for, to be resumed.
 
 use std::convert::Infallible;
+use std::sync::Arc;
 
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, CreateTaskResult};
@@ -18,6 +19,7 @@ use crate::server::answer::answer;
 use crate::server::office::Office;
 use crate::server::progress::{self, Progress};
 use crate::server::tasks;
+use crate::session::arrivals::Place;
 
 /// Follows a launch, in words that fit a host: nothing reaches a host unasked.
 const REPORT_LATER: &str = "It works in the background: TaskOutput with its id waits for its report.";
@@ -36,10 +38,16 @@ pub(super) struct Caller<'a> {
     pub(super) gone: &'a CancellationToken,
     /// Cancelled only with the call; background work does not depend on the host's presence.
     pub(super) withdrawn: &'a CancellationToken,
+    /// Place among the calls of its session, if they arrive one after the other.
+    pub(super) place: Option<Arc<Place>>,
 }
 
 /// Runs one call. Everything that the contract can express is an answer; an error means a bug on our side.
-pub(super) async fn run(office: &Office, arguments: &str, caller: Caller<'_>) -> Result<CallToolResponse, ErrorData> {
+pub(super) async fn run(
+    office: &Office,
+    arguments: &str,
+    mut caller: Caller<'_>,
+) -> Result<CallToolResponse, ErrorData> {
     let answered = |started| answer(office.contract.as_ref(), arguments, &office.engine_host.answer_parts(), started);
     let request = match office.contract.decode(arguments) {
         Ok(request) => TaskRequest { lent_model: caller.lent_model.clone(), ..request },
@@ -47,7 +55,8 @@ pub(super) async fn run(office: &Office, arguments: &str, caller: Caller<'_>) ->
     };
     let is_apart = request.background;
     let is_kept = is_apart || caller.takes_handles;
-    let running = match start(office, request, if is_kept { caller.withdrawn } else { caller.cancel }).await {
+    let place = caller.place.take();
+    let running = match start(office, request, place, if is_kept { caller.withdrawn } else { caller.cancel }).await {
         Ok(running) => running,
         Err(failure) => return Ok(answered(Err(failure)).into()),
     };
@@ -62,11 +71,22 @@ pub(super) async fn run(office: &Office, arguments: &str, caller: Caller<'_>) ->
     wait(office, running, &caller).await.map(|outcome| answered(Ok(outcome)).into())
 }
 
-/// Starts the task. If the call is cancelled meanwhile, the task ends as soon as it has begun.
-async fn start(office: &Office, request: TaskRequest, cancel: &CancellationToken) -> Result<Running, Failure> {
+/// Starts the task once all earlier calls of the session have started theirs. If the call is cancelled meanwhile, the
+/// task ends as soon as it has begun.
+async fn start(
+    office: &Office,
+    request: TaskRequest,
+    place: Option<Arc<Place>>,
+    cancel: &CancellationToken,
+) -> Result<Running, Failure> {
     let engine_host = office.engine_host.clone();
     // Spawned, because an aborted start would leave work that nobody can stop.
-    let started = tokio::spawn(async move { engine_host.start(request).await });
+    let started = tokio::spawn(async move {
+        if let Some(place) = &place {
+            place.is_due().await;
+        }
+        engine_host.start(request).await
+    });
     tokio::select! {
         started = started => started.unwrap_or_else(|error| Err(Failure::new(FailureCode::Internal, error.to_string()))),
         () = cancel.cancelled() => Err(Failure::new(FailureCode::Cancelled, "the call was cancelled before its task began")),

@@ -38,6 +38,16 @@ pub trait Tool: Send + Sync {
     /// True if a call waits for other tasks; the caller then gives its slot back for that time.
     fn delegates(&self) -> bool;
 
+    /// True if this call, of a tool that can wait for other tasks, does so.
+    fn waits(&self, _arguments: &str, _decoded: &DecodedCall) -> bool {
+        self.delegates()
+    }
+
+    /// True if a call starts a sub-agent. Those of one turn are admitted in the order of the calls.
+    fn starts_children(&self) -> bool {
+        false
+    }
+
     /// True if the tool is only useful to a task that may have children.
     fn needs_children(&self) -> bool {
         false

@@ -112,6 +112,16 @@ impl Tool for TaskTool {
         true
     }
 
+    /// A launch in the background waits for nothing.
+    fn waits(&self, arguments: &str, decoded: &DecodedCall) -> bool {
+        let request = decoded.request(|| self.contract.decode(arguments));
+        request.is_ok_and(|request| !request.background)
+    }
+
+    fn starts_children(&self) -> bool {
+        true
+    }
+
     fn needs_children(&self) -> bool {
         true
     }
