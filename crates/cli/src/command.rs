@@ -19,7 +19,9 @@ mod task_view;
 pub(crate) mod tasks;
 pub(crate) mod templates;
 pub(crate) mod trust;
+mod unknown_command;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{Arg, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
@@ -83,9 +85,21 @@ const GLOBAL_OPTIONS: &str = "Global options: see `sortie --help`";
 impl Cli {
     /// Reads the arguments of this process. Help and usage errors end it, as clap does.
     pub(crate) fn read() -> Self {
-        let matches = command_line().get_matches();
+        let args: Vec<OsString> = std::env::args_os().skip(1).collect();
+        let matches = command_line().try_get_matches().unwrap_or_else(|error| {
+            match unknown_command::explain(&error, &command_line(), &args) {
+                Some(advice) => end_with(&advice),
+                None => error.exit(),
+            }
+        });
         Self::from_arg_matches(&matches).unwrap_or_else(|error| error.format(&mut command_line()).exit())
     }
+}
+
+#[expect(clippy::exit, reason = "as clap ends the process after any other mistake")]
+fn end_with(error: &CommandError) -> ! {
+    error.report();
+    std::process::exit(2)
 }
 
 /// The command line with its global options hidden in the help of subcommands, which still accept them.

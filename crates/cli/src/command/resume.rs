@@ -19,7 +19,7 @@ use crate::render::{OutputFormat, Root, ShowArgs, state};
 use crate::session::presentation::{Presentation, in_format, is_held_up, not_started, stderr_progress};
 use crate::session::{self, SessionStart};
 use crate::settings::Settings;
-use crate::text::words;
+use crate::text::words::{self, shell_word};
 use crate::wiring::{self, Plan};
 
 /// Resume an interrupted or failed task, or follow up on a finished one
@@ -85,7 +85,7 @@ fn resume(args: &ResumeArgs, settings: &Settings, sources: &Sources) -> Result<E
     let header = header(args, &journal, settings)?;
     say_age(&header, settings);
     let task = header.task_id;
-    let Job { contract, reach, .. } = journal.beginning(task)?;
+    let Job { contract, reach, workspace, .. } = journal.beginning(task)?;
     let own = in_its_contract(task, contract, settings, sources)?;
     // No reader stays open while the task is written.
     drop(journal);
@@ -101,6 +101,10 @@ fn resume(args: &ResumeArgs, settings: &Settings, sources: &Sources) -> Result<E
     }
     match session::run(plan, SessionStart::Resume { task, resumption }, presentation)? {
         Err(failure) if is_held_up(&failure) => not_started(&failure, args.output_format),
+        Err(failure) if failure.code == FailureCode::OtherWorkspace => {
+            let error = refused(failure, args.take_over);
+            Err(error.hint(format!("cd {} && sortie resume {task}", shell_word(&workspace))))
+        }
         ended => ended.map_err(|failure| refused(failure, args.take_over)),
     }
 }

@@ -1,9 +1,10 @@
-//! `sortie task`: one delegation without a parent model; input and output are the contract's JSON.
+//! `sortie task`: one delegation without a parent model. Its input and output are the JSON of a contract, or text for a
+//! person.
 
 mod background_process;
 mod flags;
 
-use std::io;
+use std::io::{self, IsTerminal as _};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -12,11 +13,11 @@ use sortie_contract::{Answer, Call, Contract, given_again};
 use sortie_engine::{Ids as _, RandomIds, TaskKind};
 use sortie_protocol::{Event, Failure, FailureCode, TaskOutcome};
 
-use super::args::{LimitArgs, with_exit_codes};
+use super::args::{LimitArgs, ReportFormat, with_exit_codes};
 use super::person_only::only_for_persons;
 use crate::error::stdin::{Input, read_stdin};
 use crate::error::{self, CommandError};
-use crate::render::{Display, Pace, Root, ShowArgs, View, WithProgress, print_json_text};
+use crate::render::{Display, Pace, Root, ShowArgs, TextDisplay, View, WithProgress, print_json_text};
 use crate::session::presentation::{Presentation, stderr_progress};
 use crate::session::{self, SessionStart};
 use crate::settings::{PROMPT_BYTES_SETTING, Settings};
@@ -40,6 +41,10 @@ pub(crate) struct TaskArgs {
 
     #[command(flatten)]
     limits: LimitArgs,
+
+    /// Format on stdout [default: text on a terminal, else the contract's JSON]
+    #[arg(long, value_enum)]
+    output_format: Option<ReportFormat>,
 
     #[command(flatten)]
     show: ShowArgs,
@@ -69,6 +74,7 @@ pub(crate) fn run(args: &TaskArgs, settings: &Settings) -> Result<ExitCode, Comm
         contract: settings.contract(),
         arguments: arguments.to_owned(),
         cwd: settings.cwd(),
+        format: args.format(),
     };
     let json = match arguments(args, settings)? {
         Ok(json) => json,
@@ -99,6 +105,8 @@ pub(crate) fn run(args: &TaskArgs, settings: &Settings) -> Result<ExitCode, Comm
         background_process::leave_session();
         let (answering, reports) = (answering.clone(), settings.places.reports());
         View { pace: Pace::AtOnce, display: Box::new(ApartDisplay { answering, reports, is_told: false }) }
+    } else if answering.format == ReportFormat::Text {
+        View { pace: progress.pace(), display: Box::new(TextDisplay::new(progress, settings.confinement)) }
     } else {
         let notices = progress.is_quiet().then(|| request.notices.clone());
         let result = ContractDisplay { answering: answering.clone(), notices };
@@ -116,12 +124,22 @@ pub(crate) fn run(args: &TaskArgs, settings: &Settings) -> Result<ExitCode, Comm
     }
 }
 
+impl TaskArgs {
+    /// Format of the answer. A person at a terminal reads text.
+    fn format(&self) -> ReportFormat {
+        let is_read_by_a_person = !self.apart && io::stdout().is_terminal();
+        let usual = if is_read_by_a_person { ReportFormat::Text } else { ReportFormat::Json };
+        self.output_format.filter(|_| !self.apart).unwrap_or(usual)
+    }
+}
+
 /// Writer of the answer, with the request's part of it.
 #[derive(Clone)]
 struct Answering {
     contract: Arc<dyn Contract>,
     arguments: String,
     cwd: String,
+    format: ReportFormat,
 }
 
 impl Answering {
@@ -131,7 +149,10 @@ impl Answering {
     }
 
     fn reject(&self, failure: &Failure) -> Result<ExitCode, CommandError> {
-        self.print(Err(failure))?;
+        match self.format {
+            ReportFormat::Text => error::fail(&failure.message),
+            ReportFormat::Json => self.print(Err(failure))?,
+        }
         Ok(ExitCode::from(1))
     }
 }

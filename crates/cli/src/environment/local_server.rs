@@ -12,6 +12,7 @@ use sortie_llm::local::{LocalServer, local_server};
 use tokio::runtime::Builder;
 
 use super::Environment;
+use crate::text::words::shell_word;
 
 /// A server on the same machine answers at once; a person must not wait for one that does not.
 const PATIENCE: Duration = Duration::from_millis(300);
@@ -57,20 +58,12 @@ pub(crate) fn offer(server: &LocalServer) -> String {
         count if count <= NAMED => format!("; it also has {}", others.join(", ")),
         count => format!("; it also has {} and {} more", others[..NAMED].join(", "), count - NAMED),
     };
+    // Servers choose their models' names, and people paste commands.
     let model = shell_word(model);
     format!(
         "{name} answers at {base_url} and is not used unasked; to use it: \
          export LLM_BASE_URL={base_url} LLM_MODEL_ID={model}{beside}"
     )
-}
-
-/// Quotes the text for a shell: servers choose their models' names, and people paste commands.
-fn shell_word(text: &str) -> String {
-    let plain = |letter: char| letter.is_ascii_alphanumeric() || "._:/@+-".contains(letter);
-    if !text.is_empty() && text.chars().all(plain) {
-        return text.to_owned();
-    }
-    format!("'{}'", text.replace('\'', r"'\''"))
 }
 
 #[cfg(test)]

@@ -83,6 +83,15 @@ pub(crate) fn call(call: &ToolCall) -> String {
     width::cut(&neutral::line(&call.in_brief()), CALL_COLUMNS)
 }
 
+/// Quotes a text for a shell, if it needs quotes.
+pub(crate) fn shell_word(text: &str) -> String {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "._:/@+-".contains(letter);
+    if !text.is_empty() && text.chars().all(plain) {
+        return text.to_owned();
+    }
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
 #[cfg(test)]
 mod tests {
     use sortie_protocol::FailureCode;

@@ -18,6 +18,7 @@ mod doctor_walls;
 mod environment;
 mod explain;
 mod explain_agents;
+mod first_words;
 mod following;
 mod forks;
 mod formats;
