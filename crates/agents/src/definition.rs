@@ -1,6 +1,6 @@
 //! Definitions of agents, the files they come from, and findings about those files.
 
-mod agent_definition;
+pub(crate) mod agent_definition;
 pub(crate) mod files;
 mod finding;
 pub(crate) mod mcp_server;

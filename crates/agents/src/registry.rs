@@ -7,6 +7,7 @@ mod draft;
 mod name_claim;
 mod prompts;
 mod unknown_agent;
+mod unused_file;
 
 use std::sync::Arc;
 
@@ -14,6 +15,7 @@ use sortie_protocol::{nearest, nearest_few};
 
 pub use self::draft::draft;
 pub use self::unknown_agent::UnknownAgent;
+pub use self::unused_file::{Unused, UnusedFile};
 
 use self::assemble::{Absent, Assembled};
 use crate::definition::{AgentDefinition, AgentFile, Finding, PromptFile, Severity, TemplateFile, Weight};
@@ -41,6 +43,7 @@ pub struct Registry {
     absent: Vec<Absent>,
     /// Valid user definitions overridden by project files of the same name.
     displaced: Vec<AgentDefinition>,
+    unused: Vec<UnusedFile>,
     templates: Arc<Templates>,
 }
 
@@ -51,6 +54,7 @@ impl Registry {
             findings: Vec::new(),
             absent: Vec::new(),
             displaced: Vec::new(),
+            unused: Vec::new(),
             templates: Arc::default(),
         }
     }
@@ -62,11 +66,18 @@ impl Registry {
     /// project file cannot replace a built-in agent or its prompt, nor use a name that looks like a built-in one.
     /// `tools` are the names of all tools that exist. The order of the files does not matter.
     pub fn assemble(files: Vec<AgentFile>, prompts: Vec<PromptFile>, tools: &[String]) -> Self {
-        let Assembled { agents, findings, absent, displaced } = assemble::assemble(files, prompts, tools);
-        Self { agents, findings, absent, displaced, templates: Arc::default() }
+        let Assembled { agents, findings, absent, displaced, unused } = assemble::assemble(files, prompts, tools);
+        Self { agents, findings, absent, displaced, unused, templates: Arc::default() }
     }
 
-    /// Adds findings about files that could not even be read.
+    /// Adds findings about agent files that could not even be read.
+    #[must_use]
+    pub fn with_unread(mut self, findings: Vec<Finding>) -> Self {
+        self.unused.extend(findings.iter().filter(|finding| finding.is_error()).map(UnusedFile::unread));
+        self.with_findings(findings)
+    }
+
+    /// Adds findings about further files.
     #[must_use]
     pub fn with_findings(mut self, findings: impl IntoIterator<Item = Finding>) -> Self {
         self.findings.extend(findings);
@@ -117,6 +128,11 @@ impl Registry {
     /// All agents, the main agent included.
     pub fn all(&self) -> &[AgentDefinition] {
         &self.agents
+    }
+
+    /// Agent files that define no agent here.
+    pub fn unused(&self) -> &[UnusedFile] {
+        &self.unused
     }
 
     /// User definitions that do not count here, because the project has files of the same names.

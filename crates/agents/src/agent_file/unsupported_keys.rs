@@ -1,5 +1,6 @@
 //! Keys that are known and checked but not supported in this version. They are refused in our files and reported in
-//! foreign ones, never silently dropped. A value that asks for the default behaviour is fine.
+//! foreign ones, never silently dropped; an isolation is refused in both. A value that asks for the default behaviour
+//! is fine.
 
 use crate::front_matter::file_findings::FileFindings;
 use crate::front_matter::yaml::{Entry, Value};
@@ -17,13 +18,15 @@ enum Shape {
     Map,
 }
 
+const ISOLATION: &str = "isolation";
+
 const LATER: [(&str, Shape); 6] = [
     ("skills", Shape::Names),
     ("hooks", Shape::Map),
     ("memory", Shape::Word { idle: &[], later: &["user", "project", "local"] }),
     ("background", Shape::Word { idle: &["false"], later: &["true"] }),
     ("effort", Shape::Word { idle: &["none"], later: &["low", "medium", "high", "xhigh", "max"] }),
-    ("isolation", Shape::Word { idle: &["none"], later: &["worktree", "remote"] }),
+    (ISOLATION, Shape::Word { idle: &["none"], later: &["worktree", "remote", "copy", "process", "fleet"] }),
 ];
 
 /// Meaning of a value.
@@ -44,6 +47,12 @@ pub(super) fn check(entry: &Entry, report: &mut FileFindings<'_>) -> Option<()> 
     };
     match asked(&entry.value.value, shape) {
         Asked::Nothing => {}
+        // Its author relies on it: without it the agent would change the files that it was to be kept away from.
+        Asked::Nonsense(fix) if *key == ISOLATION => report.error(entry.line, format!("{said} is not valid"), fix),
+        Asked::Later if *key == ISOLATION => {
+            let fix = "delete the line, if the agent may work on your own files";
+            report.error(entry.line, format!("{said} is not supported in this version"), fix);
+        }
         Asked::Nonsense(fix) => report.strict(entry.line, format!("{said} is not valid"), fix),
         Asked::Later => {
             let fix = if report.is_ours() { "delete the line" } else { "the agent runs without it" };

@@ -48,6 +48,11 @@ pub struct AgentDefinition {
     pub origin: Origin,
 }
 
+pub(crate) const BASH: &str = "Bash";
+
+/// Tools for background commands. `Bash` grants these as well: other programs include them.
+pub(crate) const WITH_BASH: [&str; 2] = ["BashOutput", "KillShell"];
+
 impl AgentDefinition {
     /// The agent as a grant identifies it.
     pub fn as_resource(&self) -> Resource {
@@ -57,6 +62,18 @@ impl AgentDefinition {
     /// All its names, the primary one first.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         std::iter::once(&self.name).chain(&self.aliases).map(String::as_str)
+    }
+
+    /// The tools that its author named, each once. `Bash` brings tools of its own along, which nobody names.
+    pub fn required_tools(&self) -> Vec<&str> {
+        let has_bash = self.named_tools().any(|tool| tool == BASH);
+        let mut required: Vec<&str> = Vec::new();
+        for tool in self.named_tools().filter(|tool| !has_bash || !WITH_BASH.contains(tool)) {
+            if !required.contains(&tool) {
+                required.push(tool);
+            }
+        }
+        required
     }
 
     /// The tools it names, without their patterns.

@@ -6,6 +6,7 @@ use crate::agent_file::read;
 use crate::definition::{AgentDefinition, AgentFile, Dialect, Finding, PromptFile, Scope, Severity, Weight};
 use crate::registry::builtin;
 use crate::registry::name_claim::{self, Broken, Claim, Winner};
+use crate::registry::unused_file::UnusedFile;
 use crate::registry::{agent_rules, prompts};
 
 /// Agents assembled from files.
@@ -14,6 +15,7 @@ pub(super) struct Assembled {
     pub(super) findings: Vec<Finding>,
     pub(super) absent: Vec<Absent>,
     pub(super) displaced: Vec<AgentDefinition>,
+    pub(super) unused: Vec<UnusedFile>,
 }
 
 /// A name claimed by a file that does not count.
@@ -47,6 +49,7 @@ struct Assembly {
     findings: Vec<Finding>,
     absent: Vec<Absent>,
     displaced: Vec<AgentDefinition>,
+    unused: Vec<UnusedFile>,
 }
 
 impl Assembly {
@@ -57,16 +60,19 @@ impl Assembly {
         let Some(name) = reading.name else { return };
         let key = name.to_ascii_lowercase();
         if let Some(finding) = name_claim::of_a_builtin_name(&self.builtin, file, &name) {
+            self.unused.push(UnusedFile::set_aside(name.clone(), file, finding.message.clone()));
             self.set_aside(name, finding);
         } else if let Some(definition) = reading.definition {
             match self.claims.get(&key) {
                 None => self.claim(key, Claim::Won(Winner::new(definition, file))),
                 Some(claim) => {
+                    self.unused.push(UnusedFile::set_aside(name, file, claim.taken_by()));
                     self.findings.extend(claim.against(file, &definition));
                     self.displaced.extend(claim.displaces(file).then_some(definition));
                 }
             }
         } else if let Some(error) = first_error {
+            self.unused.push(UnusedFile::broken(name.clone(), file, &error));
             self.claim(key, Claim::Blocked(Broken::new(error.clone(), file)));
             self.absent.push(Absent { name, finding: error });
         }
@@ -104,8 +110,8 @@ impl Assembly {
         }
         self.findings.extend(agent_rules::about_nobody(&agents));
         self.findings.sort_by(|left, right| (&left.path, left.line).cmp(&(&right.path, right.line)));
-        let (absent, displaced) = (self.absent, self.displaced);
-        Assembled { agents, findings: self.findings, absent, displaced }
+        let (absent, displaced, unused) = (self.absent, self.displaced, self.unused);
+        Assembled { agents, findings: self.findings, absent, displaced, unused }
     }
 
     /// Removes built-in agents whose name a broken file has: its author meant something else to run.

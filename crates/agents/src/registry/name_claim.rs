@@ -50,6 +50,16 @@ impl Claim {
         }
     }
 
+    /// Names the file that has the name, for one that does not get it.
+    pub(super) fn taken_by(&self) -> String {
+        match self {
+            Self::Won(winner) => {
+                format!("{} has its name", winner.definition.origin.path.as_deref().unwrap_or_default())
+            }
+            Self::Blocked(broken) => format!("{} has its name and is broken", broken.error.path),
+        }
+    }
+
     /// True if a later definition of the name loses to a nearer scope.
     pub(super) fn displaces(&self, file: &AgentFile) -> bool {
         match self {

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use sortie_testkit::{Script, ScriptedServer, reply};
 
+use crate::entries::{TaskCall, at_every_entry};
 use crate::world::{Run, World, main_agent_calls};
 
 const DENIED: &str = "denied by the flag --deny: its rule `Task(explore)`";
@@ -155,4 +156,28 @@ fn c_02_an_agent_is_shown_as_a_call_gets_it() {
     let script = main_agent_calls([reply::call("Task", arguments())]).otherwise(reply::text("Done below."));
     let run = Run::of(&world, "envelope", "anthropic", script);
     assert_eq!(sorted(row("explore", "envelope", "tools")), run.sub_agents()[0].tool_names());
+}
+
+#[test]
+fn an_agent_whose_file_asks_for_an_isolation_that_is_missing_is_refused_at_every_entry() {
+    for (folder, value) in [
+        ("workspace/.claude/agents", "worktree"),
+        ("home/.claude/agents", "remote"),
+        ("workspace/.sortie/agents", "[copy, process]"),
+    ] {
+        let world = World::new();
+        let text = format!("---\nname: mover\ndescription: Moves files\nisolation: {value}\n---\nMove.\n");
+        world.write(&format!("{folder}/mover.md"), &text);
+        for contract in ["sortie", "result", "typed"] {
+            let arguments = json!({"description": "Move", "prompt": "CHILD moves", "subagent_type": "mover"});
+            let call = TaskCall { contract, arguments, flags: &[], child: reply::text("Done."), models: None };
+            for answer in at_every_entry(&world, &call) {
+                let is_said = answer.text.contains("mover.md:4: ") && answer.text.contains("`isolation");
+                assert!(answer.is_error && is_said, "{contract}: {answer:#?}");
+                assert_eq!(answer.children.len(), 0, "{contract} {}", answer.entry);
+            }
+        }
+        let ended = world.sortie(["run", "--agent", "mover", "Move them"]).run();
+        assert!(ended.code == 2 && ended.stderr.contains("mover.md:4: "), "{ended:#?}");
+    }
 }

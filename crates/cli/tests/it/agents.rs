@@ -56,6 +56,27 @@ fn agents_are_listed_with_their_origin() {
 }
 
 #[test]
+fn files_that_define_no_agent_are_listed_with_the_reason() {
+    let world = with_agents();
+    let text = |name: &str, more: &str| format!("---\nname: {name}\ndescription: Works\n{more}---\nYou work.\n");
+    world.write("workspace/.sortie/agents/broken.md", &text("broken", "wibble: 3\n"));
+    world.write("workspace/.claude/agents/mover.md", &text("mover", "isolation: worktree\n"));
+    world.write("workspace/.claude/agents/reviewer.md", &text("reviewer", ""));
+    world.write("workspace/.claude/agents/plan.md", &text("plan", ""));
+    std::os::unix::fs::symlink("/etc/hostname", world.path("workspace/.sortie/agents/stolen.md")).unwrap();
+    let ended = world.sortie(["agents", "list"]).run();
+    let unused = ended.transcript();
+    let unused: Vec<&str> = unused.lines().filter(|line| line.contains("  -  ")).collect();
+    expect![[r#"
+        broken                     project   broken     -          .sortie/agents/broken.md:4: unknown key `wibble`
+        mover                      project   broken     -          .claude/agents/mover.md:4: `isolation: worktree` is not supported in this version
+        plan                       project   set aside  -          .claude/agents/plan.md: `plan` is a built-in agent's name, so this project's file is set aside
+        reviewer                   project   set aside  -          .claude/agents/reviewer.md: .sortie/agents/reviewer.md has its name
+        stolen                     -         broken     -          .sortie/agents/stolen.md: it was not read: `.sortie/agents/stolen.md` is outside the workspace <dir>/workspace; only paths inside it can be used
+    "#]].assert_eq(&(unused.join("\n") + "\n"));
+}
+
+#[test]
 fn the_list_is_that_of_the_contract_in_use() {
     let world = with_agents();
     let mine = "---\nname: plan\ndescription: Plans as I do\nmodel: opus\n---\nYou plan.\n";

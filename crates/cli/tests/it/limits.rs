@@ -201,3 +201,43 @@ fn a_silent_model_is_given_up_after_the_runs_idle_timeout() {
         agent-1___________ failed · main (test-model) · 0 calls · 0 tokens · <t>s
     "#]].assert_eq(&ended.transcript());
 }
+
+#[test]
+fn a_limit_that_is_capped_is_told_in_the_outcome() {
+    let world = World::new();
+    let slow = "---\nname: slow\ndescription: Waits\nidleTimeout: 10\n---\nWait.\n";
+    world.write("home/.config/sortie/agents/slow.md", slow);
+    let server = ScriptedServer::start(Script::always(reply::text("Done."))).unwrap();
+    let task = ["task", "--agent", "explore", "--description", "d", "--prompt", "p"];
+    let notices = |args: &[&str]| {
+        let ended = world.sortie(args).on(&server, "anthropic").run();
+        ended.stdout_json()["notices"].clone()
+    };
+    let run = |flags: &[&str]| notices(&[&["run", "x", "--output-format", "json"], flags].concat());
+    let task = |flags: &[&str]| notices(&[&task[..], flags].concat());
+    for (told, expected) in [
+        (run(&["--max-turns", "150"]), "150 turns were asked for; `main` has 100"),
+        (run(&["--max-children", "500"]), "requested 500 sub-agents; capped at 200"),
+        (
+            run(&["--agent", "slow", "--idle-timeout", "60"]),
+            "requested 60 seconds of silence; capped at 10 seconds of silence",
+        ),
+        (task(&["--max-turns", "150"]), "150 turns were asked for; `explore` has 30"),
+        (task(&["--max-children", "500"]), "requested 500 sub-agents; capped at 200 sub-agents"),
+        (task(&["--timeout", "900"]), "requested 900 seconds; capped at 300 seconds"),
+        (
+            task(&["--max-tokens", "80k", "--set", "task_tool.max_tokens=50000"]),
+            "requested 80000 tokens; capped at 50000 tokens",
+        ),
+    ] {
+        let told = told.to_string();
+        assert!(told.contains(expected), "{expected}: {told}");
+    }
+    let ended = world.sortie(["run", "x", "--output-format", "json"]).on(&server, "anthropic").run().stdout_json();
+    let (id, more) = (ended["task_id"].as_str().unwrap(), ["--max-turns", "150", "--max-children", "500"]);
+    let resumed = world.sortie([&["resume", id, "More.", "--output-format", "json"], &more[..]].concat());
+    let told = resumed.on(&server, "anthropic").run().stdout_json()["notices"].to_string();
+    for expected in ["150 turns were asked for", "requested 500 sub-agents; capped at 200 sub-agents"] {
+        assert!(told.contains(expected), "{told}");
+    }
+}

@@ -37,7 +37,11 @@ impl AgentRuns {
         let host = engine.host();
         match host.agents().get_delegable(agent) {
             Ok(known) => Ok(Self { agent: known.name.clone(), host, model: None, limits: Limits::default() }),
-            Err(unknown) => Err(Failure::new(FailureCode::UnknownAgent, unknown.to_string())),
+            Err(unknown) => {
+                let is_broken = !unknown.absent.is_empty();
+                let code = if is_broken { FailureCode::UnusableAgent } else { FailureCode::UnknownAgent };
+                Err(Failure::new(code, unknown.to_string()))
+            }
         }
     }
 

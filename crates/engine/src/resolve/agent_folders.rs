@@ -54,8 +54,15 @@ struct ReadOnce {
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Listing {
     files: Vec<Listed>,
-    /// Paths that could not be read, and why.
-    unread: Vec<(String, String)>,
+    unread: Vec<Unread>,
+}
+
+/// A path that could not be read, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Unread {
+    folder: usize,
+    path: String,
+    why: String,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -75,12 +82,12 @@ impl AgentFolders {
         let mut listing = Listing::default();
         for (index, folder) in self.folders.iter().enumerate() {
             let FolderFiles { files, unread } = files_in(&folder.within, &folder.path);
-            listing.unread.extend(unread.into_iter().map(|(path, why)| (folder.shown(&path), why)));
+            listing.unread.extend(unread.into_iter().map(|(path, why)| Unread { folder: index, path, why }));
             for path in files {
                 match folder.within.stamp(&path) {
                     Ok(stamp) if stamp.kind == FileKind::Directory => {}
                     Ok(stamp) => listing.files.push(Listed { folder: index, path, stamp }),
-                    Err(error) => listing.unread.push((folder.shown(&path), error.to_string())),
+                    Err(error) => listing.unread.push(Unread { folder: index, path, why: error.to_string() }),
                 }
             }
         }
@@ -89,15 +96,15 @@ impl AgentFolders {
 
     fn assemble(&self, listing: &Listing) -> Registry {
         let (mut agents, mut prompts, mut templates) = (Vec::new(), Vec::new(), Vec::new());
-        let mut findings: Vec<Finding> = listing.unread.iter().map(|(path, why)| unread(path, why)).collect();
-        for Listed { folder, path, .. } in &listing.files {
-            let folder = &self.folders[*folder];
+        let mut unread: Vec<Unread> = listing.unread.clone();
+        for Listed { folder: index, path, .. } in &listing.files {
+            let folder = &self.folders[*index];
             let bytes = match read_bounded(&folder.within, path, MAX_FILE_BYTES + 1) {
                 Ok(Some(bytes)) => bytes,
                 // It vanished after it was listed, and the next listing will differ.
                 Ok(None) => continue,
                 Err(why) => {
-                    findings.push(unread(&folder.shown(path), &why));
+                    unread.push(Unread { folder: *index, path: path.clone(), why: why.to_string() });
                     continue;
                 }
             };
@@ -113,7 +120,22 @@ impl AgentFolders {
                 }
             }
         }
-        Registry::assemble(agents, prompts, &self.tools).with_templates(templates).with_findings(findings)
+        let is_of_agents = |unread: &Unread| matches!(self.folders[unread.folder].holds, Holds::Agents(_));
+        let (of_agents, others): (Vec<Unread>, Vec<Unread>) = unread.into_iter().partition(is_of_agents);
+        let findings = |unread: Vec<Unread>| unread.iter().map(|unread| self.finding(unread)).collect::<Vec<_>>();
+        let registry = Registry::assemble(agents, prompts, &self.tools).with_templates(templates);
+        registry.with_unread(findings(of_agents)).with_findings(findings(others))
+    }
+
+    fn finding(&self, unread: &Unread) -> Finding {
+        Finding {
+            severity: Severity::Error,
+            weight: Weight::Ordinary,
+            path: self.folders[unread.folder].shown(&unread.path),
+            line: None,
+            message: format!("it was not read: {}", unread.why),
+            fix: "make it readable, or remove it".to_owned(),
+        }
     }
 }
 
@@ -137,16 +159,5 @@ impl Folder {
             Scope::Project => path.to_owned(),
             Scope::Builtin | Scope::User => self.within.root().join(path).display().to_string(),
         }
-    }
-}
-
-fn unread(path: &str, why: &str) -> Finding {
-    Finding {
-        severity: Severity::Error,
-        weight: Weight::Ordinary,
-        path: path.to_owned(),
-        line: None,
-        message: format!("it was not read: {why}"),
-        fix: "make it readable, or remove it".to_owned(),
     }
 }

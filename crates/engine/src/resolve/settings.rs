@@ -186,6 +186,11 @@ impl EngineSettings {
         Err(Failure::new(FailureCode::PromptTooLong, message).due_to("task_tool.max_prompt_bytes"))
     }
 
+    /// Returns the limits of a whole tree.
+    pub(crate) fn of_tree(&self) -> Limits {
+        Limits { max_children: Some(self.max_children), ..Limits::default() }
+    }
+
     /// Returns the default limits of a task, which its request can tighten.
     pub(crate) fn limits(&self, kind: TaskKind) -> Limits {
         match kind {
@@ -239,6 +244,7 @@ pub(crate) fn lowered(asked: Limits, given: Limits) -> impl Iterator<Item = Stri
         less(asked.max_cost, given.max_cost, |cost| cost.to_string()),
         less(asked.timeout, given.timeout, seconds),
         less(asked.max_children, given.max_children, |children| format!("{children} sub-agents")),
+        less(asked.idle, given.idle, |idle| format!("{} seconds of silence", idle.as_secs_f64())),
     ];
     notices.into_iter().flatten()
 }

@@ -126,9 +126,9 @@ pub(crate) async fn prepare(
         Wish::AsItWas => None,
         Wish::Leg { prompt, limits, by } => {
             let prompt = prompt_for(engine, &loaded, prompt)?;
-            let (limits, fewer_turns) = limits_of_leg(engine, &roster, &loaded, limits, by)?;
+            let (limits, lowered) = limits_of_leg(engine, &roster, &loaded, limits, by)?;
             config.limits = limits;
-            notices.extend(fewer_turns);
+            notices.extend(lowered);
             // Without its model it could only fail.
             let opened = engine.models.open(&config.model);
             opened.map_err(|error| Failure::new(error.kind.code(), error.message))?;

@@ -101,9 +101,8 @@ pub(crate) fn account(
     limits: Limits,
     so_far: Option<&LoadedTask>,
 ) -> Arc<Account> {
-    let whole_tree = Limits { max_children: Some(engine.rules.max_children), ..Limits::default() };
     let above = origin.parent().map(|parent| Arc::clone(&parent.account));
-    let limits = if above.is_some() { limits } else { limits.tighter(whole_tree) };
+    let limits = if above.is_some() { limits } else { limits.tighter(engine.rules.of_tree()) };
     match (so_far, above) {
         (Some(loaded), above) => loaded.account(limits, above),
         (None, Some(above)) => Account::below(&above, limits),

@@ -141,3 +141,15 @@ fn an_unknown_type_is_refused_before_anything_runs() {
         assert_eq!(refused.code, FailureCode::UnknownAgent);
     }
 }
+
+#[tokio::test]
+async fn an_agent_whose_file_asks_for_an_isolation_that_is_missing_cannot_be_run() {
+    let file = "---\nname: mover\ndescription: Moves files\nisolation: worktree\n---\nMove.\n";
+    let world = Plan::script(Script::new()).files(&[(".claude/agents/mover.md", file)]).agent_files().build();
+    let refused = AgentRuns::of(&world.engine, "mover").err().expect("its file is broken");
+    assert_eq!(refused.code, FailureCode::UnusableAgent);
+    assert!(
+        refused.message.contains(".claude/agents/mover.md:4: ") && refused.message.contains("isolation"),
+        "{refused}"
+    );
+}

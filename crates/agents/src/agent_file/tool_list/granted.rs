@@ -3,6 +3,7 @@
 use crate::agent_file::tool_list::{
     LATER, Name, OTHER_NAME_OF_TASK, TASK, did_you_mean, is_plain, names, not_plain, rules,
 };
+use crate::definition::agent_definition::{BASH, WITH_BASH};
 use crate::front_matter::file_findings::FileFindings;
 use crate::front_matter::yaml::{Entry, Value};
 use crate::text::hidden_characters::shown;
@@ -16,9 +17,6 @@ pub(in crate::agent_file) enum Granted {
     /// Everything that these rules cover.
     These(Vec<String>),
 }
-
-/// Tools for background commands. `Bash` grants these as well: other programs include them.
-const WITH_BASH: [&str; 2] = ["BashOutput", "KillShell"];
 
 /// Reads `tools`; `None`, and an error in the report, if its meaning is unclear.
 pub(in crate::agent_file) fn granted(
@@ -46,7 +44,7 @@ pub(in crate::agent_file) fn granted(
             Err(Refusal::NoRule { message }) => report.strict(name.line, message, "fix it, or delete it"),
         }
     }
-    if granted.iter().any(|rule| rule.split('(').next() == Some("Bash")) {
+    if granted.iter().any(|rule| rule.split('(').next() == Some(BASH)) {
         granted.extend(tools.iter().filter(|tool| WITH_BASH.contains(&tool.as_str())).cloned());
     }
     let mut seen = HashSet::new();

@@ -1,10 +1,10 @@
-//! List of the agents of the contract in use, one line each.
+//! List of the agents of the contract in use, one line each, and of the files that define none.
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
 use anstyle::{Ansi256Color, AnsiColor, Style};
-use sortie_agents::{AgentDefinition, Registry};
+use sortie_agents::{AgentDefinition, Registry, Unused, UnusedFile};
 use sortie_contract::{Contract, Defaults};
 use sortie_engine::{EngineSettings, cast};
 
@@ -17,7 +17,8 @@ pub(super) fn run(found: &Registry, contract: &dyn Contract, rules: &EngineSetti
     // Main agents cannot be delegated to anyway; the others are left out if the contract hides them.
     let is_here = |(found, agent): &(&AgentDefinition, &AgentDefinition)| agent.delegable || !found.delegable;
     let here = found.all().iter().zip(agents.all()).filter(is_here);
-    let lines: Vec<Line> = here.map(|(_, agent)| Line::of(agent, &defaults)).collect();
+    let lines = here.map(|(_, agent)| Line::of(agent, &defaults));
+    let lines: Vec<Line> = lines.chain(found.unused().iter().map(Line::of_unused)).collect();
     // A pipe gets whole descriptions; on a screen, each has one line.
     let columns = io::stdout().is_terminal().then(|| {
         let size = rustix::termios::tcgetwinsize(io::stdout()).ok();
@@ -27,10 +28,10 @@ pub(super) fn run(found: &Registry, contract: &dyn Contract, rules: &EngineSetti
     Ok(ExitCode::SUCCESS)
 }
 
-/// Line of one agent.
+/// Line of one agent, or of a file that defines none.
 struct Line {
     style: Style,
-    /// Name with aliases, origin, model, turn limit.
+    /// Name with aliases, origin, model or mark, turn limit.
     cells: [String; 4],
     description: String,
 }
@@ -45,6 +46,25 @@ impl Line {
             style: agent.color.as_deref().map(style).unwrap_or_default(),
             cells: cells.map(|cell| neutral::line(&cell)),
             description: neutral::line(&agent.description),
+        }
+    }
+}
+
+impl Line {
+    /// `broken` or `set aside` stands in place of a model, and the reason in place of a description.
+    fn of_unused(file: &UnusedFile) -> Self {
+        let UnusedFile { name, scope, path, line, why, reason } = file;
+        let mark = match why {
+            Unused::Broken => "broken",
+            Unused::SetAside => "set aside",
+        };
+        let scope = scope.map_or_else(|| "-".to_owned(), |scope| scope.to_string());
+        let place = line.map_or_else(|| path.clone(), |line| format!("{path}:{line}"));
+        let cells = [name.clone(), scope, mark.to_owned(), "-".to_owned()];
+        Self {
+            style: Style::new().dimmed(),
+            cells: cells.map(|cell| neutral::line(&cell)),
+            description: neutral::line(&format!("{place}: {reason}")),
         }
     }
 }

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use sortie_testkit::{Fault, Script, ScriptedServer, reply, when};
 
 use super::{REVIEWER, agent_with, answer, arguments, failed, not_delegated, result, task, with_agents};
+use crate::entries::{TaskCall, at_every_entry};
 use crate::program::wait_for;
 use crate::world::{DONE, QUESTION, Run, World, main_agent_calls};
 
@@ -183,6 +184,39 @@ fn s1_20_an_agent_that_needs_tools_its_parent_may_not_use_is_not_started() {
     assert_eq!(run.sub_agent("SEARCH").len(), 0);
     let given = run.sub_agent("CHILD works")[1].results[0].json();
     assert_eq!(given, not_delegated("Subagent lacks permission for required tools: Grep, Glob"));
+}
+
+#[test]
+fn s1_20_an_agent_lacking_a_tool_that_its_file_names_is_refused_at_every_entry() {
+    let world = with_agents();
+    agent_with(&world, "searcher", "description: Searches\ntools: Read, Grep, Glob");
+    agent_with(&world, "builder", "description: Builds\ntools: Read, Write, Bash, Edit(a/**), Edit(b/**)");
+    let denying = world.write("denying.toml", "[permissions]\ndeny = [\"Bash\", \"Glob\"]\n");
+    let config = ["--config", denying.to_str().unwrap()];
+    for (agent, flags, missing) in [
+        ("searcher", &["--deny", "Grep"][..], Some("Grep")),
+        ("searcher", &["--deny", "Grep(secret*)"], None),
+        ("searcher", &["--permission-mode", "plan"], None),
+        ("searcher", &config, Some("Glob")),
+        ("builder", &["--deny", "Bash(rm:*)"], None),
+        ("builder", &["--deny", "Bash", "--deny", "Write"], Some("Write, Bash")),
+        ("builder", &["--permission-mode", "plan"], Some("Write, Bash, Edit")),
+        ("builder", &config, Some("Bash")),
+    ] {
+        let (arguments, child) = (arguments(agent, "CHILD works"), reply::text("Done."));
+        let call = TaskCall { contract: "result", arguments, flags, child, models: None };
+        for answer in at_every_entry(&world, &call) {
+            let (entry, asked) = (answer.entry, answer.children.len());
+            match missing {
+                Some(missing) => {
+                    let refusal = format!("Subagent lacks permission for required tools: {missing}");
+                    assert_eq!((answer.json(), asked), (not_delegated(&refusal), 0), "{entry} {agent} {flags:?}");
+                    assert!(answer.is_error, "{entry} {agent} {flags:?}");
+                }
+                None => assert_eq!((&answer.json()["success"], asked), (&json!(true), 1), "{entry} {agent} {flags:?}"),
+            }
+        }
+    }
 }
 
 /// Codes and errors of all finished Task calls, one a line, from the event stream.

@@ -8,7 +8,7 @@ use sortie_protocol::{AgentConfig, Failure, FailureCode, Limits};
 
 use crate::conversation::load_task::LoadedTask;
 use crate::resolve::roster::Roster;
-use crate::resolve::settings::{TaskKind, turns};
+use crate::resolve::settings::{TaskKind, lowered, turns};
 use crate::tasks::state::EngineState;
 
 /// Requester of a resumption.
@@ -20,14 +20,14 @@ pub(crate) enum Wisher {
     Call,
 }
 
-/// Returns the limits of the leg, and a notice if it gets fewer turns than requested.
+/// Returns the limits of the leg, and notices about those that are lower than requested.
 pub(crate) fn limits_of_leg(
     engine: &EngineState,
     roster: &Roster,
     loaded: &LoadedTask,
     asked: Limits,
     by: Wisher,
-) -> Result<(Limits, Option<String>), Failure> {
+) -> Result<(Limits, Vec<String>), Failure> {
     let past = &loaded.past;
     let definition = definition_of(roster, &past.job.config)?;
     let kind = if past.job.config.depth == 0 { TaskKind::Main } else { TaskKind::Delegated };
@@ -44,7 +44,12 @@ pub(crate) fn limits_of_leg(
         (Wisher::Person, Some(_)) => beyond_now(loaded, past.first().limits),
         (Wisher::Person, None) => past.limits_left(engine.clock.now()),
     };
-    Ok((or(beyond_now(loaded, from_now_on), unsaid), fewer_turns))
+    let limits = or(beyond_now(loaded, from_now_on), unsaid);
+    let tree = if past.job.parent.is_none() { engine.rules.of_tree() } else { Limits::default() };
+    // The tree counts from its beginning.
+    let left = tree.max_children.map(|max| max.saturating_sub(loaded.below.started));
+    let given = from_now_on.tighter(Limits { max_children: left, ..Limits::default() });
+    Ok((limits, fewer_turns.into_iter().chain(lowered(asked, given)).collect()))
 }
 
 /// Adds usage so far to limits from now on: turns count from the start of the leg, tokens and sub-agents from the start

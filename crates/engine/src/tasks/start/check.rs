@@ -167,7 +167,7 @@ impl<'a> Checks<'a> {
         if requester.kind() == TaskKind::Main || !self.contract.defaults().refuses_missing_tools {
             return Ok(());
         }
-        let named: Vec<String> = definition.named_tools().map(str::to_owned).collect();
+        let named: Vec<String> = definition.required_tools().into_iter().map(str::to_owned).collect();
         let of_user = || Grant { layers: self.layers.to_vec() };
         let grant = requester.parent().map_or_else(of_user, |parent| parent.grant.clone());
         let had = sortie_policy::offerable(&grant, &named);

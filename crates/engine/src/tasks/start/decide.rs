@@ -68,7 +68,8 @@ pub(crate) fn decide(
         frame.configure(definition, ConfigRequest { request: &request, output_schema, model: chosen.choice });
     request.notices.extend(fewer_turns);
     request.notices.extend(undescribed(&roster.agents).filter(|_| kind == TaskKind::Main));
-    request.notices.extend(lowered(request.limits, config.limits));
+    let tree = requester.parent().is_none().then(|| rules.of_tree()).unwrap_or_default();
+    request.notices.extend(lowered(request.limits, config.limits.tighter(tree)));
     let mut context_files = Vec::new();
     if let Some(parent) = copied {
         config = as_parent(AgentConfig { output_schema: asked_schema, ..config }, &parent.job.config);
