@@ -9,7 +9,7 @@ mod tests;
 
 use std::sync::{Arc, OnceLock};
 
-use sortie_agents::Agents;
+use sortie_agents::{AgentDefinition, Agents};
 use sortie_contract::Contract;
 use sortie_journal::Journal;
 use sortie_llm::Models;
@@ -160,9 +160,23 @@ impl Engine {
         self.state.remote_tools.close().await;
     }
 
+    /// Starts one delegated task with this configuration of its agent. The prompt is taken word for word.
+    pub(crate) async fn task_as(&self, agent: &AgentDefinition, request: TaskRequest) -> Result<Running, Failure> {
+        Box::pin(self.start_with(&Origin::Host, AgentChoice::Made(agent), request)).await
+    }
+
     async fn start(&self, origin: &Origin<'_>, request: TaskRequest) -> Result<Running, Failure> {
+        self.start_with(origin, AgentChoice::Named, request).await
+    }
+
+    async fn start_with(
+        &self,
+        origin: &Origin<'_>,
+        choice: AgentChoice<'_>,
+        request: TaskRequest,
+    ) -> Result<Running, Failure> {
         let mode = LaunchMode::of(&request);
-        let task = prepare(&self.state, origin, AgentChoice::Named, request).await?;
+        let task = prepare(&self.state, origin, choice, request).await?;
         Running::start(admit(task, origin, mode).await?).await.map_err(journal_failure)
     }
 }
