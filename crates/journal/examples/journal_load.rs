@@ -317,6 +317,7 @@ fn ended(task: TaskId) -> Entry {
         deadline_ms: None,
         notices: Vec::new(),
         error: None,
+        refused: Vec::new(),
         given_again: None,
     };
     entry(task, Fact::TaskEnded { outcome: Box::new(outcome) })

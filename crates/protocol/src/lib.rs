@@ -39,7 +39,7 @@ pub use mail::{MailMark, QuestionMark, ReportMark, Sender};
 pub use message::{Message, Part, Reasoning, Reply, StopReason, ToolCall};
 pub use money::Money;
 pub use near::{nearest, nearest_few};
-pub use outcome::{Launched, Limit, Status, TaskOutcome, ToolCount, Truncation};
+pub use outcome::{Launched, Limit, RefusedCalls, Status, TaskOutcome, ToolCount, Truncation};
 pub use request::TaskRequest;
 pub use time::Timestamp;
 pub use tool::{Attachment, CallOutput, Fault, Payload, ShellMark, ToolOutput, ToolSpec};

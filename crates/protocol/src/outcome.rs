@@ -27,6 +27,9 @@ pub struct TaskOutcome {
     /// Calls that ran, by tool, in order of first use. Refused and malformed calls do not count.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tool_summary: Vec<ToolCount>,
+    /// Calls that were refused before they ran, by tool, in order of the first refusal.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<RefusedCalls>,
     pub model: ModelChoice,
     /// Usage of the task and its descendants over all legs.
     pub usage: Usage,
@@ -111,6 +114,15 @@ pub struct ToolCount {
     pub count: u64,
 }
 
+/// Refused calls of one tool.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RefusedCalls {
+    pub tool: String,
+    pub count: u64,
+    /// Reason for the first refusal, in one line.
+    pub reason: String,
+}
+
 impl TaskOutcome {
     /// Outcome of a task that failed and of which nothing else is known.
     pub fn failed(task_id: TaskId, agent: String, model: ModelChoice, failure: Failure) -> Self {
@@ -123,6 +135,7 @@ impl TaskOutcome {
             structured: None,
             files_changed: Vec::new(),
             tool_summary: Vec::new(),
+            refused: Vec::new(),
             model,
             usage: Usage::default(),
             truncated: false,

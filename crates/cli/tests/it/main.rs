@@ -45,6 +45,7 @@ mod own_commands;
 mod own_files;
 mod permissions;
 mod project_files;
+mod refused;
 mod resume;
 mod resumed_tasks;
 mod retention;

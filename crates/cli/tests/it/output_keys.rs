@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 use sortie_contract::outcome_object;
 use sortie_protocol::{
-    Failure, FailureCode, Limit, ModelChoice, Money, Status, TaskId, TaskOutcome, ToolCount, Truncation, Usage,
+    Failure, FailureCode, Limit, ModelChoice, Money, RefusedCalls, Status, TaskId, TaskOutcome, ToolCount, Truncation,
+    Usage,
 };
 use sortie_testkit::{Script, ScriptedServer, reply};
 
@@ -43,6 +44,7 @@ fn full() -> TaskOutcome {
         structured: Some(json!(1)),
         files_changed: vec!["a".to_owned()],
         tool_summary: vec![ToolCount { tool: "Read".to_owned(), count: 1 }],
+        refused: vec![RefusedCalls { tool: "Bash".to_owned(), count: 1, reason: "x".to_owned() }],
         model: ModelChoice { route: "main".to_owned(), id: "m".to_owned() },
         usage: Usage { input_tokens: 2, cost: Money::from_nanos(1), priced_tokens: 1, ..Usage::default() },
         truncated: true,
@@ -64,6 +66,7 @@ fn every_key_of_an_outcome_is_documented_and_every_documented_key_exists() {
     assert_eq!(keys(&object["model"]), set(&["route", "id"]));
     assert_eq!(keys(&object["error"]), set(&["code", "message"]));
     assert_eq!(keys(&object["tool_summary"][0]), set(&["tool", "count"]));
+    assert_eq!(keys(&object["refused"][0]), set(&["tool", "count", "reason"]));
 }
 
 /// Checks an outcome and those below it.

@@ -101,6 +101,7 @@ impl Ending {
             structured: weighed.value,
             files_changed: account.files_changed(),
             tool_summary: totals.tool_summary(),
+            refused: totals.refused.clone(),
             model: job.config.model.clone(),
             usage: Usage { duration_ms: worked.as_millis() as u64, ..account.spent() },
             truncated: false,

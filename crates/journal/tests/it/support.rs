@@ -104,6 +104,7 @@ fn outcome(task: TaskId, status: Status) -> TaskOutcome {
         deadline_ms: None,
         notices: Vec::new(),
         error: None,
+        refused: Vec::new(),
         given_again: None,
     }
 }

@@ -129,6 +129,7 @@ fn outcome() -> TaskOutcome {
         deadline_ms: None,
         notices: vec!["unknown key `x` was ignored".to_owned()],
         error: Some(Failure::new(FailureCode::read("a_code"), "a message")),
+        refused: Vec::new(),
         given_again: None,
     }
 }

@@ -88,6 +88,7 @@ pub(crate) fn ended(task: TaskId, text: &str, turns: u64) -> Fact {
         deadline_ms: None,
         notices: Vec::new(),
         error: None,
+        refused: Vec::new(),
         given_again: None,
     };
     Fact::TaskEnded { outcome: Box::new(outcome) }

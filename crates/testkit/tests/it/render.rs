@@ -84,6 +84,7 @@ fn outcome(task: TaskId, status: Status, text: String) -> TaskOutcome {
         deadline_ms: None,
         notices: Vec::new(),
         error: None,
+        refused: Vec::new(),
         given_again: None,
     }
 }

@@ -61,6 +61,7 @@ pub(super) fn outcome(task: char, agent: &str, status: Status, text: &str) -> Ta
         deadline_ms: None,
         notices: Vec::new(),
         error: None,
+        refused: Vec::new(),
         given_again: None,
     }
 }

@@ -118,6 +118,7 @@ mod tests {
             usage: Usage::default(),
             notices: Vec::new(),
             error: None,
+            refused: Vec::new(),
             given_again: None,
         };
         let cut = Cut { original: Some(Size { lines: 3000, bytes: 90_000 }), ..Cut::of(&outcome).unwrap() };

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use sortie_protocol::{CallId, CallOutput, Fact, Job, Message, Reply, StopReason, TaskId, ToolCount, Usage};
+use sortie_protocol::{
+    CallId, CallOutput, Fact, Job, Message, RefusedCalls, Reply, StopReason, TaskId, ToolCall, ToolCount, Usage,
+};
 
 use crate::budget::account::Footprint;
 use crate::budget::usage_trust::{UsageTrust, counted_input};
@@ -20,6 +22,7 @@ pub(crate) struct Totals {
     pub(crate) turns_before: u32,
     /// Calls that ran, by tool.
     calls: BTreeMap<String, ToolUse>,
+    pub(crate) refused: Vec<RefusedCalls>,
     pub(crate) files_changed: BTreeSet<String>,
     /// Newest leg only.
     pub(crate) notices: Vec<String>,
@@ -80,6 +83,7 @@ impl Totals {
             Fact::AnswerReturned { .. } => self.answers_returned += 1,
             Fact::Noticed { text } => self.notice(text.clone()),
             Fact::CallFinished { output, refused: false } if !output.output.did_not_run => self.count(output, open),
+            Fact::CallFinished { output, refused: true } => self.refuse(output, open),
             Fact::ChildStarted { child, .. } => self.have(*child),
             // It stays a child of the task that started it, where its usage is counted.
             Fact::ChildAdopted { child, .. } => drop(self.adopted.insert(*child)),
@@ -164,6 +168,18 @@ impl Totals {
         let used = self.calls.entry(call.tool.clone()).or_insert(ToolUse { count: 0, first: place });
         (used.count, used.first) = (used.count + 1, used.first.min(place));
         self.files_changed.extend(output.output.files_changed.iter().cloned());
+    }
+
+    /// Counts a refused call of the open turn.
+    fn refuse(&mut self, output: &CallOutput, open: Option<&OpenTurn>) {
+        let Some(ToolCall { tool, .. }) = open.and_then(|open| open.call(&output.call)) else { return };
+        if let Some(refused) = self.refused.iter_mut().find(|refused| refused.tool == *tool) {
+            refused.count += 1;
+            return;
+        }
+        let said = output.output.for_people.as_str();
+        let reason = said.strip_prefix(&format!("{tool} was not run: ")).unwrap_or(said).to_owned();
+        self.refused.push(RefusedCalls { tool: tool.clone(), count: 1, reason });
     }
 
     fn have(&mut self, child: TaskId) {

@@ -67,6 +67,7 @@ fn outcome(text: &str) -> TaskOutcome {
         deadline_ms: None,
         notices: Vec::new(),
         error: None,
+        refused: Vec::new(),
         given_again: None,
     }
 }

@@ -167,6 +167,7 @@ fn outcome(job: &Job, text: &str) -> TaskOutcome {
         deadline_ms: None,
         notices: Vec::new(),
         error: None,
+        refused: Vec::new(),
         given_again: None,
     }
 }
