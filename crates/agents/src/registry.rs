@@ -55,7 +55,7 @@ impl Registry {
             absent: Vec::new(),
             displaced: Vec::new(),
             unused: Vec::new(),
-            templates: Arc::default(),
+            templates: Arc::new(Templates::with_builtin(Vec::new()).0),
         }
     }
 
@@ -85,10 +85,10 @@ impl Registry {
         self
     }
 
-    /// Replaces the templates with those of these files.
+    /// Replaces the templates with the built-in ones and those of these files.
     #[must_use]
     pub fn with_templates(mut self, files: Vec<TemplateFile>) -> Self {
-        let (templates, mut findings) = Templates::assemble(files);
+        let (templates, mut findings) = Templates::with_builtin(files);
         findings.extend(templates.all().iter().filter_map(|template| self.about_server_of(template)));
         self.templates = Arc::new(templates);
         self.with_findings(findings)

@@ -4,6 +4,7 @@
 
 mod argument_values;
 mod body;
+mod builtin;
 mod call;
 mod error;
 mod read_template;
@@ -32,9 +33,9 @@ pub struct Templates {
 impl Templates {
     /// Collects the templates of the given files, and findings about them.
     ///
-    /// A trusted project's template wins over a user's. One of an untrusted project can be used, but does not replace a
-    /// user's. A broken file keeps its name: then the name has no template, and the error says why. The order of the
-    /// files does not matter.
+    /// A trusted project's template wins over a user's, and that over a built-in one. One of an untrusted project can
+    /// be used, but replaces neither. A broken file keeps its name: then the name has no template, and the error says
+    /// why. The order of the files does not matter.
     pub fn assemble(mut files: Vec<TemplateFile>) -> (Self, Vec<Finding>) {
         files.sort_by(|left, right| (standing(left), &left.path).cmp(&(standing(right), &right.path)));
         let (mut templates, mut findings, mut claims) = (Self::default(), Vec::new(), Vec::<Claim<'_>>::new());
@@ -54,6 +55,11 @@ impl Templates {
         }
         templates.templates.sort_by(|left, right| left.name.cmp(&right.name));
         (templates, findings)
+    }
+
+    /// The built-in templates, and those of the given files, as [`Self::assemble`] does.
+    pub(crate) fn with_builtin(files: Vec<TemplateFile>) -> (Self, Vec<Finding>) {
+        Self::assemble(files.into_iter().chain(builtin::files()).collect())
     }
 
     /// All templates, ordered by name.
@@ -122,8 +128,9 @@ fn failure(error: &TemplateError) -> Failure {
 fn standing(file: &TemplateFile) -> u8 {
     match (file.scope, file.trusted) {
         (Scope::Project, true) => 0,
-        (Scope::Builtin | Scope::User, _) => 1,
-        (Scope::Project, false) => 2,
+        (Scope::User, _) => 1,
+        (Scope::Builtin, _) => 2,
+        (Scope::Project, false) => 3,
     }
 }
 
@@ -141,7 +148,8 @@ impl Claim<'_> {
             let message = format!("`{name}` is already defined in {}", self.file.path);
             (Severity::Error, Weight::Ordinary, message, "rename one of the two, or delete it")
         } else if file.scope == Scope::Project {
-            let message = format!("`{name}` is a template of yours, so this project's file is set aside");
+            let whose = if self.file.scope == Scope::Builtin { "a built-in template" } else { "a template of yours" };
+            let message = format!("`{name}` is {whose}, so this project's file is set aside");
             let fix = "review the file, then run `sortie trust`; or give it a name of its own";
             (Severity::Warning, Weight::SetAside, message, fix)
         } else {

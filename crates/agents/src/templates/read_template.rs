@@ -5,7 +5,7 @@
 use crate::agent_file::file_stem;
 use crate::agent_file::name::is_ours;
 use crate::agent_file::values::{model, text};
-use crate::definition::{AgentFile, Dialect, Finding, Origin, TemplateFile};
+use crate::definition::{AgentFile, Dialect, Finding, Origin, Scope, TemplateFile};
 use crate::front_matter::document::{self, Document, NoDocument};
 use crate::front_matter::file_findings::FileFindings;
 use crate::front_matter::yaml::{self, Entry, Failure, Node, Value};
@@ -56,7 +56,8 @@ pub(crate) fn read_template(file: &TemplateFile) -> TemplateReading {
         }
         Ok(document) => {
             report.set_last_line(document.line_count);
-            let origin = Origin { scope: file.scope, path: Some(file.path.clone()) };
+            let path = Some(file.path.clone()).filter(|_| file.scope != Scope::Builtin);
+            let origin = Origin { scope: file.scope, path };
             define(&document, &name, origin, &mut report)
         }
     };

@@ -10,18 +10,20 @@ const MAX_LINE_CHARS: usize = 200;
 /// All lines together: they are part of every request.
 const MAX_LINES_BYTES: usize = 3_000;
 
-/// Instructions, then one bounded line for each template, then the number left out; empty if there are none.
+/// Instructions, then one bounded line for each template from a file, then the number left out; empty if there are
+/// none. The built-in ones are meant for people: they can be called, but would cost every request their lines.
 pub fn template_lines(templates: &Templates) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut left = MAX_LINES_BYTES;
-    for template in templates.all() {
+    let own: Vec<&Template> = templates.all().iter().filter(|template| template.origin.path.is_some()).collect();
+    for template in &own {
         let line = line(template);
         let Some(rest) = left.checked_sub(line.len()) else { break };
         left = rest;
         lines.push(line);
     }
-    let more = templates.all().len() - lines.len();
-    if !templates.is_empty() {
+    let more = own.len() - lines.len();
+    if !own.is_empty() {
         lines.insert(0, HEADING.to_owned());
     }
     lines.extend((more > 0).then(|| format!("- and {more} more")));

@@ -6,7 +6,7 @@ use sortie_agents::{Given, Registry, Scope, Template, TemplateFile, Templates, t
 use sortie_protocol::{FailureCode, TaskRequest};
 
 const MOST: usize = 1 << 20;
-const PLACE: &str = ".sortie/templates/test-file.md";
+const PLACE: &str = ".sortie/templates/try-file.md";
 
 fn file(path: &str, scope: Scope, text: &str) -> TemplateFile {
     TemplateFile { path: path.to_owned(), scope, trusted: false, bytes: text.as_bytes().to_vec() }
@@ -22,7 +22,7 @@ fn template(keys: &str, text: &str) -> Template {
     let file = file(PLACE, Scope::Project, &format!("---\ndescription: Write tests\n{keys}---\n{text}\n"));
     let (templates, findings) = Templates::assemble(vec![file]);
     assert_eq!(findings, []);
-    templates.get("test-file").expect("it is sound").clone()
+    templates.get("try-file").expect("it is sound").clone()
 }
 
 /// The findings about a file.
@@ -49,10 +49,10 @@ fn a_template_is_named_after_its_file() {
         "agent: explore\nmodel: light\narguments:\n  - path\n  - name: style\n    default: plain\n",
         "\nTest {{path}} in a {{style}} style.\n\n{{input}}\n",
     );
-    assert_eq!((&*template.name, &*template.description), ("test-file", "Write tests"));
+    assert_eq!((&*template.name, &*template.description), ("try-file", "Write tests"));
     assert_eq!((template.agent.as_deref(), template.model.as_deref()), (Some("explore"), Some("light")));
     assert_eq!(template.usage(), "path=… [style=…] [words]");
-    assert_eq!(template.origin.to_string(), "project: .sortie/templates/test-file.md");
+    assert_eq!(template.origin.to_string(), "project: .sortie/templates/try-file.md");
 }
 
 #[test]
@@ -89,12 +89,12 @@ fn a_call_that_does_not_fit_is_answered_with_the_usage() {
         [&["pth=a"], &["path=a", "style=b", "colour=red"], &[], &["path=a"], &["path=a", "path=b"], &["PATH=a"]];
     let said: String = tries.iter().map(|words| expanded(&template, words) + "\n").collect();
     expect![[r#"
-        error: the template `test-file` has no argument `pth`; did you mean `path`?
-        error: the template `test-file` has no argument `colour`; it takes path=… style=… [depth=…] [words]
-        error: the template `test-file` needs `path=…` and `style=…`; it takes path=… style=… [depth=…] [words]
-        error: the template `test-file` needs `style=…`; it takes path=… style=… [depth=…] [words]
+        error: the template `try-file` has no argument `pth`; did you mean `path`?
+        error: the template `try-file` has no argument `colour`; it takes path=… style=… [depth=…] [words]
+        error: the template `try-file` needs `path=…` and `style=…`; it takes path=… style=… [depth=…] [words]
+        error: the template `try-file` needs `style=…`; it takes path=… style=… [depth=…] [words]
         error: `path` is given twice; give it once
-        error: the template `test-file` has no argument `PATH`; did you mean `path`?
+        error: the template `try-file` has no argument `PATH`; did you mean `path`?
     "#]]
     .assert_eq(&said);
 }
@@ -210,10 +210,10 @@ fn a_name_belongs_to_one_file_and_a_broken_file_keeps_it() {
 #[test]
 fn the_error_for_an_unknown_template_lists_likely_ones() {
     let (templates, _) = Templates::assemble(
-        ["add-docs", "review", "test-file"].map(|name| plain(&format!("t/{name}.md"), Scope::Project)).to_vec(),
+        ["add-docs", "review", "try-file"].map(|name| plain(&format!("t/{name}.md"), Scope::Project)).to_vec(),
     );
     let said = |name: &str| templates.get(name).expect_err("unknown").to_string();
-    assert_eq!(said("testfile"), "unknown template `testfile`; there are test-file, add-docs, review");
+    assert_eq!(said("tryfile"), "unknown template `tryfile`; there are try-file, add-docs, review");
     assert_eq!(
         Templates::default().get("x").expect_err("unknown").to_string(),
         "unknown template `x`; there are none: a template is a file in .sortie/templates"
@@ -236,11 +236,11 @@ fn shelf() -> Templates {
 
 #[test]
 fn a_prompt_that_calls_a_template_becomes_its_text() {
-    let applied = shelf().applied(request("/test-file path='my file.rs' be quick"), MOST);
+    let applied = shelf().applied(request("/try-file path='my file.rs' be quick"), MOST);
     let applied = applied.expect("it fits");
     assert_eq!(applied.prompt, "Test my file.rs.\n\nbe quick");
     assert_eq!((&*applied.agent, applied.model.as_deref()), ("explore", Some("light")));
-    assert_eq!(applied.notices, ["the prompt is the template `test-file` (project: .sortie/templates/test-file.md)"]);
+    assert_eq!(applied.notices, ["the prompt is the template `try-file` (project: .sortie/templates/try-file.md)"]);
 }
 
 #[test]
@@ -248,7 +248,7 @@ fn a_request_overrides_its_template() {
     // The default agent can be named like any other.
     for agent in ["plan", "general-purpose"] {
         let (agent_is_usual, model) = (false, Some("main".to_owned()));
-        let own = TaskRequest { agent: agent.to_owned(), agent_is_usual, model, ..request("/test-file path=a") };
+        let own = TaskRequest { agent: agent.to_owned(), agent_is_usual, model, ..request("/try-file path=a") };
         let applied = shelf().applied(own, MOST).expect("it fits");
         assert_eq!((&*applied.agent, applied.model.as_deref()), (agent, Some("main")));
     }
@@ -256,10 +256,10 @@ fn a_request_overrides_its_template() {
 
 #[test]
 fn a_name_close_to_a_templates_gets_a_notice() {
-    let mistaken = request("/tst-file path=a");
+    let mistaken = request("/tr-file path=a");
     let applied = shelf().applied(mistaken.clone(), MOST).expect("it is a prompt like any other");
     assert_eq!((applied.prompt, applied.agent), (mistaken.prompt, mistaken.agent));
-    expect!["there is no template `tst-file`, so the prompt stays as it is; did you mean `/test-file`?"]
+    expect!["there is no template `tr-file`, so the prompt stays as it is; did you mean `/try-file`?"]
         .assert_eq(&applied.notices.join("\n"));
 }
 
@@ -268,36 +268,36 @@ fn a_template_with_an_unknown_agent_is_reported() {
     let of = |agent: &str| {
         let text = format!("---\ndescription: d\nagent: {agent}\n---\nDo it.\n");
         let registry = Registry::builtin().with_templates(vec![file(PLACE, Scope::Project, &text)]);
-        assert_eq!(registry.templates().all().len(), 1);
+        assert!(registry.templates().get("try-file").is_ok());
         registry.findings().iter().map(|finding| format!("{finding}\n")).collect::<Vec<_>>().concat()
     };
     expect![[r#"
-        .sortie/templates/test-file.md: warning: `agent`: there is no agent `nobody`, so the template works only for callers that name another one; `sortie agents list` shows the existing ones
-        .sortie/templates/test-file.md: warning: `agent`: there is no agent `explor`, so the template works only for callers that name another one; did you mean `explore`?
+        .sortie/templates/try-file.md: warning: `agent`: there is no agent `nobody`, so the template works only for callers that name another one; `sortie agents list` shows the existing ones
+        .sortie/templates/try-file.md: warning: `agent`: there is no agent `explor`, so the template works only for callers that name another one; did you mean `explore`?
     "#]].assert_eq(&["nobody", "explor", "Explore", "main", "general"].map(of).concat());
 }
 
 #[test]
 fn a_prompt_that_calls_no_template_stays_as_it_is() {
-    for prompt in ["/usr/bin is full", "/tmp is full", "say /test-file path=a", " test-file", "/", ""] {
+    for prompt in ["/usr/bin is full", "/tmp is full", "say /try-file path=a", " try-file", "/", ""] {
         assert_eq!(shelf().applied(request(prompt), MOST), Ok(request(prompt)), "{prompt}");
     }
 }
 
 #[test]
 fn a_call_that_does_not_fit_is_refused_with_a_code() {
-    let said: String = ["/test-file", "/test-file path='a", "/test-file pth=a", "/broken", "/test-file path=a path=b"]
+    let said: String = ["/try-file", "/try-file path='a", "/try-file pth=a", "/broken", "/try-file path=a path=b"]
         .map(|prompt| shelf().applied(request(prompt), MOST).expect_err(prompt))
         .map(|failure| format!("{}: {}\n", failure.code, failure.message))
         .concat();
     expect![[r#"
-        template_arguments: the template `test-file` needs `path=…`; it takes path=… [words]
+        template_arguments: the template `try-file` needs `path=…`; it takes path=… [words]
         template_arguments: the quote in the value of `path` is not closed; end it with the same quote
-        template_arguments: the template `test-file` has no argument `pth`; did you mean `path`?
-        unknown_template: unknown template `broken` (its file does not count: t/broken.md:1: error: the file does not begin with front matter; begin it with a line `---`, a line `description: …`, and another `---`); there are test-file
+        template_arguments: the template `try-file` has no argument `pth`; did you mean `path`?
+        unknown_template: unknown template `broken` (its file does not count: t/broken.md:1: error: the file does not begin with front matter; begin it with a line `---`, a line `description: …`, and another `---`); there are explain, fix-failing-test, review, summarise-changes, test-file, try-file, write-docs
         template_arguments: `path` is given twice; give it once
     "#]].assert_eq(&said);
-    let long = shelf().applied(request("/test-file path=aaaaaaaaaa"), 5).expect_err("too long");
+    let long = shelf().applied(request("/try-file path=aaaaaaaaaa"), 5).expect_err("too long");
     assert_eq!(long.code, FailureCode::PromptTooLong);
 }
 
@@ -309,7 +309,7 @@ fn agents_get_templates_in_bounded_lines() {
     let (templates, _) = Templates::assemble(vec![file(PLACE, Scope::Project, text)]);
     expect![[r#"
         Templates: a prompt `/NAME key=value … words` (quote values with spaces) becomes their text.
-        - /test-file path= [style=]: Write tests"#]]
+        - /try-file path= [style=]: Write tests"#]]
     .assert_eq(&template_lines(&templates).join("\n"));
     let many = (0..200).map(|n| {
         let text = format!("---\ndescription: {}\n---\nDo.\n", "long ".repeat(100));
@@ -345,7 +345,7 @@ proptest! {
 
     #[test]
     fn a_quoted_value_reaches_the_text_as_it_was(path in word(), input in "[a-z][a-z '\"]{0,10}[a-z]") {
-        let call = format!("/test-file path={} {input}", quoted(&path));
+        let call = format!("/try-file path={} {input}", quoted(&path));
         let applied = shelf().applied(request(&call), MOST);
         prop_assert_eq!(applied.map(|request| request.prompt), Ok(format!("Test {path}.\n\n{input}")));
     }

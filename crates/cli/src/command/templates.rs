@@ -38,11 +38,14 @@ A template is a Markdown file with front matter, in .sortie/templates of the
 project or in $XDG_CONFIG_HOME/sortie/templates. It is named after its file:
 
   ---
-  description: Write tests for one file
+  description: Translate one file
   agent: general-purpose
-  arguments: [path, {name: style, default: plain}]
+  arguments: [path, {name: to, default: German}]
   ---
-  Write {{style}} tests for {{path}}. {{input}}
+  Translate {{path}} to {{to}}. {{input}}
+
+Six are built in. A file of yours, or of a project that you trust, replaces the
+built-in one of its name.
 
 Examples:
   sortie templates
@@ -73,10 +76,6 @@ fn complain(findings: &[Finding], settings: &Settings) {
 }
 
 fn list(templates: &Templates) -> String {
-    if templates.is_empty() {
-        return "There are none. A template is a Markdown file in .sortie/templates; `sortie templates --help` shows one.\n"
-            .to_owned();
-    }
     let row = |template: &Template| {
         let Template { name, description, origin, .. } = template;
         [name.clone(), template.usage(), origin.scope.to_string(), description.clone()]

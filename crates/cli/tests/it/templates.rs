@@ -17,7 +17,7 @@ Write {{style}} tests for {{path}}.
 
 fn world() -> World {
     let world = World::new();
-    world.write("workspace/.sortie/templates/test-file.md", TEST_FILE);
+    world.write("workspace/.sortie/templates/try-file.md", TEST_FILE);
     world
 }
 
@@ -35,20 +35,20 @@ fn asked(world: &World, args: &[&str], stdin: &str) -> (String, Ended) {
 fn a_run_sends_the_text_of_a_template() {
     let world = world();
     for (args, stdin, prompt) in [
-        (&["run", "--template", "test-file", "path=src/a.rs"][..], "unread", "Write plain tests for src/a.rs.\n\n"),
+        (&["run", "--template", "try-file", "path=src/a.rs"][..], "unread", "Write plain tests for src/a.rs.\n\n"),
         (
-            &["run", "--template", "test-file", "path=a b.rs", "style={{path}}", "only", "x=5"],
+            &["run", "--template", "try-file", "path=a b.rs", "style={{path}}", "only", "x=5"],
             "",
             "Write {{path}} tests for a b.rs.\n\nonly x=5",
         ),
-        (&["run", "--template", "test-file", "path=a.rs", "-"], "x=5\n", "Write plain tests for a.rs.\n\nx=5\n"),
-        (&["run", "/test-file path='a b.rs' don't stop"], "", "Write plain tests for a b.rs.\n\ndon't stop"),
-        (&["run", "-"], "/test-file path=a.rs\n", "Write plain tests for a.rs.\n\n"),
+        (&["run", "--template", "try-file", "path=a.rs", "-"], "x=5\n", "Write plain tests for a.rs.\n\nx=5\n"),
+        (&["run", "/try-file path='a b.rs' don't stop"], "", "Write plain tests for a b.rs.\n\ndon't stop"),
+        (&["run", "-"], "/try-file path=a.rs\n", "Write plain tests for a.rs.\n\n"),
         (&["run", "/usr/bin is full"], "", "/usr/bin is full"),
     ] {
         let (asked, ended) = asked(&world, args, stdin);
         assert_eq!((&*asked, ended.code), (prompt, 0), "{args:?}: {ended:#?}");
-        let says_so = ended.stderr.contains("the prompt is the template `test-file`");
+        let says_so = ended.stderr.contains("the prompt is the template `try-file`");
         assert_eq!(says_so, !prompt.starts_with('/'), "{}", ended.stderr);
     }
 }
@@ -103,19 +103,19 @@ fn a_sub_agent_gets_the_text_of_a_template() {
     let world = world();
     world.write("workspace/.sortie/agents/tester.md", "---\nname: tester\ndescription: d\n---\nTEST.\n");
     world.write("workspace/.sortie/templates/t.md", "---\ndescription: d\nagent: tester\n---\nDo it.\n");
-    let (told, asked, description) = delegated(&world, "explore", "/test-file path=src/a.rs more words", &[]);
+    let (told, asked, description) = delegated(&world, "explore", "/try-file path=src/a.rs more words", &[]);
     assert_eq!(asked.as_deref(), Some("Write plain tests for src/a.rs.\n\nmore words"));
     assert!(
-        told.contains(" explore completed") && told.contains("notice: the prompt is the template `test-file`"),
+        told.contains(" explore completed") && told.contains("notice: the prompt is the template `try-file`"),
         "{told}"
     );
-    assert!(description.contains("- /test-file path= [style=]: Write tests for one file"), "{description}");
+    assert!(description.contains("- /try-file path= [style=]: Write tests for one file"), "{description}");
     let (told, asked, _) = called(&world, &json!({"description": "d", "prompt": "/t"}), &[]);
     assert!(asked.as_deref() == Some("Do it.") && told.contains(" tester completed"), "{told}");
     let (told, asked, _) = delegated(&world, "general-purpose", "/t", &[]);
     assert!(asked.as_deref() == Some("Do it.") && told.contains(" general-purpose completed"), "{told}");
-    let (told, asked, _) = delegated(&world, "explore", "/test-file pth=x", &[]);
-    expect!["No sub-agent was started (template_arguments): the template `test-file` has no argument `pth`; did you mean `path`?"]
+    let (told, asked, _) = delegated(&world, "explore", "/try-file pth=x", &[]);
+    expect!["No sub-agent was started (template_arguments): the template `try-file` has no argument `pth`; did you mean `path`?"]
         .assert_eq(&told);
     assert_eq!(asked, None);
     let (_, asked, _) = delegated(&world, "explore", "/usr/bin is full", &[]);
@@ -154,15 +154,15 @@ fn a_resumed_task_gets_the_text_of_a_template() {
     assert_eq!(world.sortie(["run", "QUESTION"]).on(&server, "anthropic").run().code, 0);
     let id = world.tasks(1)[0]["task_id"].as_str().unwrap().to_owned();
     let resumed = |prompt: &str| world.sortie(["resume", &*id, prompt]).on(&server, "anthropic").run();
-    let ended = resumed("/test-file path=kk");
-    assert!(ended.code == 0 && ended.stderr.contains("the prompt is the template `test-file`"), "{ended:#?}");
+    let ended = resumed("/try-file path=kk");
+    assert!(ended.code == 0 && ended.stderr.contains("the prompt is the template `try-file`"), "{ended:#?}");
     let asked = server.requests().pop().unwrap().body["messages"].to_string();
-    assert!(asked.contains("Write plain tests for kk.") && !asked.contains("/test-file"), "{asked}");
+    assert!(asked.contains("Write plain tests for kk.") && !asked.contains("/try-file"), "{asked}");
 
     let calls = server.traffic().calls;
-    let unfit = resumed("/test-file pth=kk");
+    let unfit = resumed("/try-file pth=kk");
     assert_eq!(unfit.code, 2);
-    assert!(unfit.stderr.contains("the template `test-file` has no argument `pth`"), "{}", unfit.stderr);
+    assert!(unfit.stderr.contains("the template `try-file` has no argument `pth`"), "{}", unfit.stderr);
     let status = resumed(&format!("/task-status {id}"));
     assert!(status.code == 0 && status.stdout.starts_with(&format!("{id} main completed")), "{status:#?}");
     assert_eq!(server.traffic().calls, calls, "no model is asked for either");
@@ -170,10 +170,10 @@ fn a_resumed_task_gets_the_text_of_a_template() {
 
 #[test]
 fn a_near_miss_of_a_templates_name_gets_a_suggestion() {
-    let (asked, ended) = asked(&world(), &["run", "/tst-file path=a.rs"], "");
-    assert_eq!(asked, "/tst-file path=a.rs");
-    assert!(ended.stderr.contains("there is no template `tst-file`"), "{}", ended.stderr);
-    assert!(ended.stderr.contains("did you mean `/test-file`?"), "{}", ended.stderr);
+    let (asked, ended) = asked(&world(), &["run", "/tr-file path=a.rs"], "");
+    assert_eq!(asked, "/tr-file path=a.rs");
+    assert!(ended.stderr.contains("there is no template `tr-file`"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("did you mean `/try-file`?"), "{}", ended.stderr);
 }
 
 #[test]
@@ -194,15 +194,15 @@ fn unfit_arguments_are_wrong_usage_and_unknown_templates_are_not_found() {
     let world = world();
     world.write("workspace/.sortie/templates/broken.md", "---\ndescription: d\n---\n{{what}}\n");
     let tries: [&[&str]; 9] = [
-        &["run", "--template", "tests-file"],
+        &["run", "--template", "trys-file"],
         &["run", "--template", "broken"],
-        &["run", "--template", "test-file"],
-        &["run", "--template", "test-file", "path=a", "colour=red"],
-        &["run", "--template", "test-file", "path=a", "words", "-"],
-        &["run", "/test-file pth=a"],
+        &["run", "--template", "try-file"],
+        &["run", "--template", "try-file", "path=a", "colour=red"],
+        &["run", "--template", "try-file", "path=a", "words", "-"],
+        &["run", "/try-file pth=a"],
         &["run", "/broken"],
         &["run", "two", "words"],
-        &["templates", "show", "testfile"],
+        &["templates", "show", "tryfile"],
     ];
     let said = tries.map(|args| {
         let ended = world.sortie(args).run();
@@ -211,21 +211,21 @@ fn unfit_arguments_are_wrong_usage_and_unknown_templates_are_not_found() {
         format!("exit {}: {}\n", ended.code, told.join("\n"))
     });
     expect![[r#"
-        exit 2: error: unknown template `tests-file`; there are test-file
-        exit 2: error: unknown template `broken` (its file does not count: .sortie/templates/broken.md:4: error: `{{what}}` is not an argument; name it in `arguments`, or write `\{{what}}` where braces are meant); there are test-file
-        exit 2: error: the template `test-file` needs `path=…`; it takes path=… [style=…] [words]
-        hint: sortie templates show test-file
-        exit 2: error: the template `test-file` has no argument `colour`; it takes path=… [style=…] [words]
-        hint: sortie templates show test-file
+        exit 2: error: unknown template `trys-file`; there are try-file, explain, fix-failing-test, review, summarise-changes, test-file, write-docs
+        exit 2: error: unknown template `broken` (its file does not count: .sortie/templates/broken.md:4: error: `{{what}}` is not an argument; name it in `arguments`, or write `\{{what}}` where braces are meant); there are explain, fix-failing-test, review, summarise-changes, test-file, try-file, write-docs
+        exit 2: error: the template `try-file` needs `path=…`; it takes path=… [style=…] [words]
+        hint: sortie templates show try-file
+        exit 2: error: the template `try-file` has no argument `colour`; it takes path=… [style=…] [words]
+        hint: sortie templates show try-file
         exit 2: error: `-` reads the whole text from stdin; leave out other words
-        exit 2: error: the template `test-file` has no argument `pth`; did you mean `path`?
-        exit 2: error: unknown template `broken` (its file does not count: .sortie/templates/broken.md:4: error: `{{what}}` is not an argument; name it in `arguments`, or write `\{{what}}` where braces are meant); there are test-file
+        exit 2: error: the template `try-file` has no argument `pth`; did you mean `path`?
+        exit 2: error: unknown template `broken` (its file does not count: .sortie/templates/broken.md:4: error: `{{what}}` is not an argument; name it in `arguments`, or write `\{{what}}` where braces are meant); there are explain, fix-failing-test, review, summarise-changes, test-file, try-file, write-docs
         exit 2: error: unexpected extra arguments
         hint: quote the prompt
-        exit 1: error: unknown template `testfile`; there are test-file
+        exit 1: error: unknown template `tryfile`; there are try-file, explain, fix-failing-test, review, summarise-changes, test-file, write-docs
     "#]].assert_eq(&said.concat());
     assert!(world.kept_nothing());
-    let small = world.sortie(["run", "--set", "task_tool.max_prompt_bytes=28", "--template", "test-file", "path=a.rs"]);
+    let small = world.sortie(["run", "--set", "task_tool.max_prompt_bytes=28", "--template", "try-file", "path=a.rs"]);
     let small = small.run();
     assert_eq!(small.code, 2);
     assert!(
@@ -245,7 +245,7 @@ fn no_template_replaces_a_built_in_command() {
     let listed = world.sortie(["templates"]).run();
     let said =
         "task-status.md is not used: line 1: `/task-status` is built in, and no template can take its place; rename";
-    assert!(listed.stderr.contains(said) && listed.stdout.starts_with("There are none."), "{listed:#?}");
+    assert!(listed.stderr.contains(said) && !listed.stdout.contains("task-status"), "{listed:#?}");
 }
 
 #[test]
@@ -254,22 +254,27 @@ fn templates_are_listed_and_shown_and_bad_files_are_reported() {
     world.write("home/.config/sortie/templates/review.md", "---\ndescription: Review\nmodel: light\n---\nMine.\n");
     world.write("workspace/.sortie/templates/review.md", "---\ndescription: Theirs\n---\nTheirs.\n");
     world.write("workspace/.sortie/templates/Bad.md", "no front matter\n");
-    let shown = ["", "list", "show test-file", "show review"]
+    let shown = ["", "list", "show try-file", "show review"]
         .map(|args| world.sortie(["templates"].into_iter().chain(args.split_whitespace())).run().transcript());
     assert_eq!(shown[0], shown[1]);
     expect![[r#"
         exit 0
         --- stdout
-        review     [words]                   user     Review
-        test-file  path=… [style=…] [words]  project  Write tests for one file
+        explain            what=… [words]              built in  Explain a file, a function or a concept of this project
+        fix-failing-test   test=… [command=…] [words]  built in  Find out why a test fails, and fix the cause
+        review             [words]                     user      Review
+        summarise-changes  [since=…] [for=…] [words]   built in  Summarise changes for people who use or review them
+        test-file          path=… [style=…] [words]    built in  Write tests for one file, and run them
+        try-file           path=… [style=…] [words]    project   Write tests for one file
+        write-docs         what=… [file=…] [words]     built in  Write or update the documentation of a part of this project
         --- stderr
         warning: .sortie/templates/Bad.md is not used: line 1: `Bad` cannot be a template's name; rename the file: lower-case letters, digits and hyphens, a letter first, at most 64 of them
         warning: .sortie/templates/Bad.md is not used: line 1: the file does not begin with front matter; begin it with a line `---`, a line `description: …`, and another `---`
         warning: .sortie/templates/review.md: `review` is a template of yours, so this project's file is set aside; review the file, then run `sortie trust`; or give it a name of its own
         exit 0
         --- stdout
-        name         test-file
-        origin       project: .sortie/templates/test-file.md
+        name         try-file
+        origin       project: .sortie/templates/try-file.md
         description  Write tests for one file
         agent        the agent that is asked
         model        its agent's
@@ -309,11 +314,77 @@ fn trust_lets_a_projects_template_replace_the_users() {
     let world = World::new();
     world.write("home/.config/sortie/templates/review.md", "---\ndescription: Mine\n---\nMine.\n");
     world.write("workspace/.sortie/templates/review.md", "---\ndescription: Theirs\n---\nTheirs.\n");
-    let description = || world.sortie(["templates", "list"]).run().stdout;
-    assert_eq!(description(), "review  [words]  user  Mine\n");
+    let listed = || {
+        let listed = world.sortie(["templates", "list"]).run().stdout;
+        let of_review = listed.lines().find(|line| line.starts_with("review ")).unwrap();
+        of_review.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(listed(), "review [words] user Mine");
     let trusted = world.sortie(["trust", "--yes"]).run();
     assert!(trusted.stdout.contains("is the template `review`, which also works untrusted"), "{}", trusted.stdout);
-    assert_eq!(description(), "review  [words]  project  Theirs\n");
+    assert_eq!(listed(), "review [words] project Theirs");
     world.write("workspace/.sortie/templates/review.md", "---\ndescription: Changed\n---\nTheirs.\n");
-    assert_eq!(description(), "review  [words]  user  Mine\n");
+    assert_eq!(listed(), "review [words] user Mine");
+}
+
+const BUILT_IN: [(&str, &[&str]); 6] = [
+    ("explain", &["what=src/auth.rs"]),
+    ("fix-failing-test", &["test=login_fails"]),
+    ("review", &[]),
+    ("summarise-changes", &["for=users"]),
+    ("test-file", &["path=src/auth.rs"]),
+    ("write-docs", &["what=login"]),
+];
+
+#[test]
+fn templates_that_ship_with_the_program_are_listed_shown_and_run() {
+    let world = World::new();
+    let listed = world.sortie(["templates", "list"]).run();
+    let names: Vec<&str> = listed.stdout.lines().map(|line| line.split_whitespace().next().unwrap()).collect();
+    assert_eq!((names, &*listed.stderr), (BUILT_IN.map(|(name, _)| name).to_vec(), ""));
+    assert!(listed.stdout.lines().all(|line| line.contains("  built in  ")), "{}", listed.stdout);
+    for (name, arguments) in BUILT_IN {
+        let shown = world.sortie(["templates", "show", name]).run();
+        assert!(shown.code == 0 && shown.stdout.contains("origin       built in\n"), "{shown:#?}");
+        let (by_flag, ended) =
+            asked(&world, &[&["run", "--template", name], arguments, &["and be quick"]].concat(), "");
+        assert_eq!(ended.code, 0, "{ended:#?}");
+        assert!(ended.stderr.contains(&format!("the prompt is the template `{name}` (built in)")), "{ended:#?}");
+        let (by_slash, _) = asked(&world, &["run", &format!("/{name} {} and be quick", arguments.join(" "))], "");
+        assert_eq!(by_flag, by_slash);
+        for given in arguments {
+            assert!(by_flag.contains(given.split_once('=').unwrap().1), "{by_flag}");
+        }
+        assert!(by_flag.ends_with("\n\nand be quick") && !by_flag.contains("{{"), "{by_flag}");
+        let (told, asked, description) =
+            delegated(&world, "general-purpose", &format!("/{name} {}", arguments.join(" ")), &[]);
+        assert!(asked.is_some_and(|asked| by_flag.starts_with(asked.trim_end())), "{told}");
+        assert!(!description.contains(name), "agents are not told about them: {description}");
+    }
+}
+
+#[test]
+fn examples_of_templates_in_the_help_and_the_docs_run_without_a_model() {
+    let world = World::new();
+    world.write("workspace/src/a.rs", "pub fn a() {}\n");
+    for (args, stdin) in [
+        (&["run", "--template", "test-file", "path=src/a.rs", "only the public functions"][..], ""),
+        (&["run", "/test-file path=src/a.rs only the public functions"], ""),
+        (&["run", "--template", "review", "-"], "diff --git a/src/a.rs b/src/a.rs\n+pub fn a() {}\n"),
+    ] {
+        let ended = world.sortie(args).stdin(stdin).run();
+        assert_eq!(ended.code, 0, "{ended:#?}");
+    }
+}
+
+#[test]
+fn a_file_of_an_untrusted_project_does_not_replace_a_built_in_template() {
+    let world = World::new();
+    world.write("workspace/.sortie/templates/review.md", "---\ndescription: Theirs\n---\nTheirs.\n");
+    let shown = world.sortie(["templates", "show", "review"]).run();
+    assert!(!shown.stdout.contains("Theirs."), "{shown:#?}");
+    let said = "`review` is a built-in template, so this project's file is set aside";
+    assert!(shown.stderr.contains(said), "{shown:#?}");
+    let (asked, ended) = asked(&world, &["run", "--trust", "/review"], "");
+    assert_eq!(asked, "Theirs.", "{ended:#?}");
 }

@@ -26,7 +26,7 @@ fn world(call: &str, arguments: Value) -> World {
         .on(when::prompt_contains("MAIN").turn(0), reply::calls([reply::call("Task", first)]))
         .on(when::prompt_contains("MAIN").turn(1), reply::calls([reply::call(call, arguments)]))
         .otherwise(reply::text("Done."));
-    Plan::script(script).agent_files().files(&[(".sortie/templates/test-file.md", TEMPLATE)]).build()
+    Plan::script(script).agent_files().files(&[(".sortie/templates/try-file.md", TEMPLATE)]).build()
 }
 
 /// The main agent's last output.
@@ -48,13 +48,13 @@ fn asked(world: &World, brief: &str) -> String {
 }
 
 const NOTICES: &str = "\
-the prompt is the template `test-file` (project: .sortie/templates/test-file.md)
+the prompt is the template `try-file` (project: .sortie/templates/try-file.md)
 requested `plan`; the task keeps its agent `explore`
 requested `light`; the task keeps its model `scripted`";
 
 #[tokio::test(start_paused = true)]
 async fn a_task_resumed_by_a_call_gets_the_expanded_template() {
-    let call = json!({"description": "More", "prompt": "/test-file path=zz", "resume": CHILD});
+    let call = json!({"description": "More", "prompt": "/try-file path=zz", "resume": CHILD});
     let world = world("Task", call);
     assert_eq!(world.run(ask("MAIN")).await.status, Status::Completed);
     assert_eq!(asked(&world, "FIRST"), "Test zz.");
@@ -65,7 +65,7 @@ async fn a_task_resumed_by_a_call_gets_the_expanded_template() {
 
 #[tokio::test(start_paused = true)]
 async fn an_ended_task_gets_a_message_as_an_expanded_template() {
-    let world = world("SendMessage", json!({"to": CHILD, "message": "/test-file path=zz"}));
+    let world = world("SendMessage", json!({"to": CHILD, "message": "/try-file path=zz"}));
     assert_eq!(world.run(ask("MAIN")).await.status, Status::Completed);
     assert_eq!(asked(&world, "FIRST"), "Test zz.");
     let told = read(&world);
@@ -76,23 +76,26 @@ async fn an_ended_task_gets_a_message_as_an_expanded_template() {
 async fn a_task_resumed_without_a_parent_gets_the_expanded_template() {
     let world = world("LS", json!({"path": "."}));
     let main = world.run(ask("MAIN")).await;
-    let prompt = Some("/test-file path=kk".to_owned());
+    let prompt = Some("/try-file path=kk".to_owned());
     let running = world.engine.resume(main.task_id, Resumption { prompt, ..Resumption::default() }).await;
     let resumed = running.expect("it resumes").outcome().await.expect("the journal works");
     assert_eq!(asked(&world, "MAIN"), "Test kk.");
     assert_eq!(resumed.notices.join("\n"), NOTICES.replace("`explore`", "`main`"));
     let resume = Some(CHILD.to_owned());
-    let running = world.engine.task(TaskRequest { resume, ..ask("/test-file path=zz") }).await;
+    let running = world.engine.task(TaskRequest { resume, ..ask("/try-file path=zz") }).await;
     running.expect("it resumes").outcome().await.expect("the journal works");
     assert_eq!(asked(&world, "FIRST"), "Test zz.");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_template_call_that_does_not_fit_starts_no_leg() {
-    let world = world("Task", json!({"description": "More", "prompt": "/test-file", "resume": CHILD}));
+    let world = world("Task", json!({"description": "More", "prompt": "/try-file", "resume": CHILD}));
     world.run(ask("MAIN")).await;
     assert_eq!(world.seen_by("FIRST").len(), 1);
-    expect!["No sub-agent was started (template_arguments): the template `test-file` needs `path=…`; it takes path=… [words]"].assert_eq(&read(&world));
+    expect![
+        "No sub-agent was started (template_arguments): the template `try-file` needs `path=…`; it takes path=… [words]"
+    ]
+    .assert_eq(&read(&world));
 }
 
 #[tokio::test(start_paused = true)]
@@ -108,7 +111,7 @@ async fn a_resuming_call_without_an_agent_requests_no_other_agent() {
 async fn a_templates_agent_serves_if_the_call_names_none() {
     for (named, serves) in [(None, "plan"), (Some("general-purpose"), "general-purpose"), (Some("explore"), "explore")]
     {
-        let mut call = json!({"description": "More", "prompt": "/test-file path=zz"});
+        let mut call = json!({"description": "More", "prompt": "/try-file path=zz"});
         if let Some(named) = named {
             call["subagent_type"] = json!(named);
         }

@@ -11,19 +11,37 @@ use crate::world::{DONE, QUESTION, Run, WIRES, World, main_agent_calls};
 fn s2_82_a_task_that_names_a_template_gets_its_text() {
     let world = World::new();
     let text = "---\ndescription: Write tests for one file\narguments: [path]\n---\nWrite tests for {{path}}.\n";
-    world.write("workspace/.sortie/templates/test-file.md", text);
+    world.write("workspace/.sortie/templates/try-file.md", text);
     for wire in WIRES {
-        let script = main_agent_calls([task("/test-file path=src/a.rs")]).otherwise(reply::text("Written."));
+        let script = main_agent_calls([task("/try-file path=src/a.rs")]).otherwise(reply::text("Written."));
         let run = Run::of(&world, CONTRACT, wire, script);
         assert_eq!(run.result().json()["summary"], "Written.");
         let child = run.sub_agents().remove(0);
         assert!(
-            child.prompt.contains("Write tests for src/a.rs.") && !child.prompt.contains("/test-file"),
+            child.prompt.contains("Write tests for src/a.rs.") && !child.prompt.contains("/try-file"),
             "{}",
             child.prompt
         );
         let description = run.main_agent().remove(0).tool("task").description.clone();
-        assert!(description.contains("/test-file path=: Write tests for one file"), "{description}");
+        assert!(description.contains("/try-file path=: Write tests for one file"), "{description}");
+    }
+}
+
+#[test]
+fn s2_82_templates_for_common_tasks_are_predefined() {
+    let world = World::new();
+    for (call, words) in [
+        ("/test-file path=src/a.rs", "Write tests for `src/a.rs`"),
+        ("/review", "Review the uncommitted changes"),
+        ("/explain what=login", "Explain login to a developer"),
+        ("/fix-failing-test test=login_fails", "The test `login_fails` fails."),
+        ("/summarise-changes", "Summarise the changes since the last tag"),
+        ("/write-docs what=login", "Document login in"),
+    ] {
+        let script = main_agent_calls([task(call)]).otherwise(reply::text("Done."));
+        let run = Run::of(&world, CONTRACT, "anthropic", script);
+        assert_eq!(run.result().json()["summary"], "Done.");
+        assert!(run.sub_agents()[0].prompt.contains(words), "{call}: {}", run.sub_agents()[0].prompt);
     }
 }
 
