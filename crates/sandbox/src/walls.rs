@@ -108,7 +108,7 @@ pub enum Tier {
     /// Landlock does not cover mode and times: the keeper changes them for the command, in writable places alone. Next
     /// to a protected or hidden path, and in every directory above it, nothing can be created, removed or renamed. With
     /// something protected at the top of the workspace, this applies to its top level. The names in a hidden directory
-    /// can be listed, and so can the machine's sockets.
+    /// can be listed.
     Landlock,
     /// No walls: only the environment is scrubbed, and processes left running are ended. Never chosen automatically,
     /// only on request.

@@ -5,7 +5,6 @@ use std::io;
 
 use rustix::process::{getgid, getuid};
 use rustix::thread::UnshareFlags;
-use sortie_mutant::is_out;
 
 use crate::system;
 use crate::walls::Network;
@@ -14,8 +13,7 @@ use crate::walls::report::{During, KeeperFailure};
 /// Makes all children of this process start in new namespaces. This process itself keeps its view of files.
 pub(super) fn enter(network: Network) -> Result<(), KeeperFailure> {
     let mut flags = UnshareFlags::NEWPID | UnshareFlags::NEWIPC;
-    // Without a network too: `/proc/net` would show the machine's connections.
-    if network != Network::All && !(network == Network::None && is_out("own-network")) {
+    if matches!(network, Network::Proxy { .. }) {
         flags |= UnshareFlags::NEWNET;
     }
     match system::unshare(flags) {

@@ -74,7 +74,6 @@ pub(super) const MUTANTS: &[Mutant] = &[
     escape("wall-names", "shell::protected::s42_no_command_changes_settings_agent_files_or_editor_tasks"),
     sandbox("brokered-attributes", "process::attributes::mode_and_times_of_files_outside_stay_whatever_names_them"),
     sandbox("watched-walls", "process::meanwhile::a_hidden_directory_stays_hidden_whatever_comes_to_stand_there"),
-    sandbox("own-network", "process::network::the_sockets_of_this_machine_are_not_shown"),
     sandbox("allowed-calls", "process::kernel::calls_on_no_list_do_not_exist"),
     sandbox("lasting-objects", "process::kernel::no_queue_segment_or_semaphore_outlives_a_command"),
     escape("device-nodes", "special::s13_no_command_changes_the_devices_of_this_machine"),
