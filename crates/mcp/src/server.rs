@@ -135,7 +135,9 @@ impl ServerHandler for Server {
             .enable_tasks()
             .build();
         let own = Implementation::new("sortie", self.office.version.clone()).with_title("Sortie");
-        ServerConfig::new(capabilities).with_server_info(own).with_instructions(INSTRUCTIONS)
+        let config = ServerConfig::new(capabilities).with_server_info(own);
+        let offers_tools = self.office.engine_host.check_switched_on().is_ok();
+        if offers_tools { config.with_instructions(INSTRUCTIONS) } else { config }
     }
 
     async fn list_tools(

@@ -47,6 +47,10 @@ pub(crate) fn run(args: &SchemaArgs, settings: &Settings) -> Result<ExitCode, Co
     let contract = settings.contract();
     let found = wiring::agents(settings)?.current();
     let rules = settings.rules();
+    rules.check_switched_on().map_err(|off| {
+        let why = settings.with_origin("task_tool.enabled", format!("there is no Task tool: {}", off.message));
+        CommandError::config(why)
+    })?;
     let agents = cast(&found, contract.as_ref(), &rules);
     let ToolSpec { name, description, schema } = task_tool(&contract, &agents, &rules).spec();
     print_json(&match args.format {

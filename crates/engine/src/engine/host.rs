@@ -127,17 +127,27 @@ impl Host {
         Arc::clone(&self.engine.state.rosters.current().agents)
     }
 
-    /// Returns the delegation tool, and its companions if the contract has them.
+    /// Returns the delegation tool, and its companions if the contract has them; nothing if delegation is switched off.
     pub fn tools(&self) -> Vec<ToolSpec> {
         let state = &self.engine.state;
+        if !state.rules.delegation {
+            return Vec::new();
+        }
         let roster = state.rosters.current();
         let names = [state.contract.tool_name()].into_iter().chain(self.companions().iter().copied());
         names.filter_map(|name| roster.tools.spec(name)).cloned().collect()
     }
 
+    /// Fails if delegation is switched off.
+    pub fn check_switched_on(&self) -> Result<(), Failure> {
+        self.engine.state.rules.check_switched_on()
+    }
+
     /// Returns the companions of a contract with background work; without it a host waits for every task.
     fn companions(&self) -> &'static [&'static str] {
-        if self.engine.state.contract.defaults().companions.allow_background() { &COMPANIONS } else { &[] }
+        let state = &self.engine.state;
+        let has_any = state.rules.delegation && state.contract.defaults().companions.allow_background();
+        if has_any { &COMPANIONS } else { &[] }
     }
 
     /// Calls a companion tool; `None` if there is none of this name.

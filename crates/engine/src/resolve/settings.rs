@@ -140,7 +140,7 @@ impl EngineSettings {
     }
 
     /// Fails if delegation is switched off.
-    pub(crate) fn check_switched_on(&self) -> Result<(), Failure> {
+    pub fn check_switched_on(&self) -> Result<(), Failure> {
         let why = "delegation is switched off (`task_tool.enabled` is false)";
         if self.delegation {
             Ok(())

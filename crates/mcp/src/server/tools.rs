@@ -31,6 +31,9 @@ pub(super) async fn call_companion(
     if let Some(output) = office.engine_host.call(name, arguments, cancel).await {
         return Ok(companion_result(output));
     }
+    if let Err(off) = office.engine_host.check_switched_on() {
+        return Err(ErrorData::invalid_params(format!("there is no tool `{name}`: {}", off.message), None));
+    }
     let names: Vec<String> = office.engine_host.tools().into_iter().map(|spec| spec.name).collect();
     let message = format!("there is no tool `{name}`; the tools are {}", names.join(", "));
     Err(ErrorData::invalid_params(message, None))

@@ -6,6 +6,7 @@ use serde_json::json;
 use sortie_testkit::{Script, ScriptedServer, reply};
 
 use super::{CONTRACT, task};
+use crate::session::Session;
 use crate::world::{Run, World, main_agent_calls};
 
 const SWITCHED_OFF: &str = "delegation is switched off (`task_tool.enabled` is false)";
@@ -45,6 +46,45 @@ fn s2_64_a_tool_that_is_not_enabled_is_not_there_and_a_forced_call_is_refused() 
         assert_eq!(run.result().is_error, enabled == "false");
         assert_eq!(run.result().text == SWITCHED_OFF, enabled == "false", "{:?}", run.result());
     }
+}
+
+#[test]
+fn s2_64_a_tool_that_is_not_enabled_is_in_no_list_of_an_mcp_host_and_has_no_schema() {
+    let request = json!({"description": "d", "prompt": "p", "subagent_type": "explore"});
+    for (contract, tool) in [
+        ("envelope", "Task"),
+        ("result", "Task"),
+        ("delegate", "task"),
+        ("typed", "Task"),
+        ("child", "task"),
+        ("child-recipe", "task"),
+        ("sortie", "Task"),
+    ] {
+        let (world, off) = (world_of(contract), ["--set", "task_tool.enabled=false"]);
+        let server = ScriptedServer::start(Script::always(reply::text("Done below."))).unwrap();
+        let args = [&["mcp", "--contract", contract], &off[..]].concat();
+        let mut session = Session::open(world.sortie(args).on(&server, "anthropic"), &json!({}));
+        assert_eq!(session.ask("tools/list", json!({}))["result"]["tools"], json!([]), "{contract}");
+        let arguments = if contract == "delegate" { json!({"task": "p"}) } else { request.clone() };
+        let answer = session.ask("tools/call", json!({"name": tool, "arguments": arguments}));
+        assert_eq!(answer["result"]["isError"], true, "{contract}: {answer}");
+        assert!(answer["result"].to_string().contains(SWITCHED_OFF), "{contract}: {answer}");
+        let answer = session.ask("tools/call", json!({"name": "TaskList", "arguments": {}}));
+        let said = answer["error"]["message"].as_str().unwrap_or_else(|| panic!("{contract}: {answer}"));
+        assert_eq!(said, format!("there is no tool `TaskList`: {SWITCHED_OFF}"));
+        assert_eq!((session.close().0, server.requests().len()), (0, 0), "{contract}");
+
+        for format in ["json", "anthropic", "openai"] {
+            let args = [&["schema", "--contract", contract, "--format", format], &off[..]].concat();
+            let ended = world.sortie(args).run();
+            assert_eq!((ended.code, ended.stdout.as_str()), (2, ""), "{contract}");
+            assert!(ended.stderr.contains(&format!("there is no Task tool: {SWITCHED_OFF}")), "{}", ended.stderr);
+        }
+    }
+    let world = World::new();
+    world.config("[task_tool]\nenabled = false\n");
+    let said = world.sortie(["schema"]).run().stderr;
+    assert!(said.contains("config.toml") && said.contains("`--set task_tool.enabled=…` overrides it"), "{said}");
 }
 
 #[test]
