@@ -165,14 +165,14 @@ fn p_12_a_model_that_goes_silent_or_sends_no_content_is_a_timeout() {
 
 #[test]
 fn p_13_a_missing_route_is_replaced_by_the_other_with_a_partial_result() {
-    for (wire, given) in WIRES.into_iter().zip([json!({"model": "light"}), json!({})]) {
+    for wire in WIRES {
         let mut arguments = arguments("explore");
-        arguments.as_object_mut().unwrap().extend(given.as_object().unwrap().clone());
+        arguments["model"] = json!("light");
         let script = delegating(arguments).otherwise(reply::text("FINAL"));
         let run = Run::of(&World::new(), "envelope", wire, script);
         let result = answer(&run);
         assert_eq!(result["status"], "partial");
-        assert_eq!(result["data"]["fallback"], json!({"from": "light", "to": "main"}));
+        assert_eq!(result["data"]["fallback"], "main");
         assert_eq!(result["data"]["model_used"], "main");
         assert_eq!((&result["data"]["status"], &result["data"]["result"]), (&json!("completed"), &json!("FINAL")));
         let text = result["text"].as_str().unwrap();
@@ -182,10 +182,23 @@ fn p_13_a_missing_route_is_replaced_by_the_other_with_a_partial_result() {
 }
 
 #[test]
-fn s0_30_s0_35_p_13_without_routes_the_result_names_one_of_the_two_and_no_fallback() {
+fn s0_30_p_13_a_type_whose_own_route_is_missing_is_served_by_the_other_without_a_fallback() {
+    for agent in ["explore", "summary"] {
+        let run = Run::of(&World::new(), "envelope", "anthropic", {
+            delegating(arguments(agent)).otherwise(reply::text("FINAL"))
+        });
+        let result = answer(&run);
+        assert_eq!((&result["status"], &result["data"]["model_used"]), (&json!("success"), &json!("main")));
+        assert_eq!(result["data"].get("fallback"), None);
+        assert_eq!(result["text"], format!("Subagent ({agent}, main) completed.\n\nFINAL"));
+    }
+}
+
+#[test]
+fn s0_30_s0_35_p_13_without_routes_the_result_names_the_built_in_model() {
     let world = World::new();
-    for (subagent_type, model, route) in
-        [("explore", None, "light"), ("general", None, "main"), ("general", Some("light"), "light")]
+    for (subagent_type, model, status) in
+        [("explore", None, "success"), ("general", None, "success"), ("general", Some("light"), "partial")]
     {
         let mut arguments = arguments(subagent_type);
         arguments["prompt"] = json!("Where are authentication errors made?");
@@ -194,8 +207,10 @@ fn s0_30_s0_35_p_13_without_routes_the_result_names_one_of_the_two_and_no_fallba
         }
         let ended = world.sortie(["task", "--contract", "envelope", "--json", &arguments.to_string()]).run();
         let result = conforming(ended.stdout_json());
-        assert_eq!(result["status"], "success", "{result:#}");
-        assert_eq!((&result["data"]["model_used"], &result["stats"]["model"]), (&json!(route), &json!(route)));
+        assert_eq!(result["status"], status, "{result:#}");
+        let offline = json!("offline");
+        assert_eq!((&result["data"]["model_used"], &result["stats"]["model"]), (&offline, &offline));
+        assert_eq!(result["data"].get("fallback"), model.map(|_| &offline), "{result:#}");
         assert!(result["data"]["result"].as_str().unwrap().contains("src/auth.rs"), "it read its tools: {result:#}");
     }
 }

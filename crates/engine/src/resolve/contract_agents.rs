@@ -85,8 +85,15 @@ fn as_type(agent: &AgentDefinition, by_contract: &TypeDefaults) -> AgentDefiniti
     }
 }
 
-/// Applies the contract beyond the definition: tools denied to all sub-agents, and the task in the system prompt.
+/// Applies the contract beyond the definition: its own name for the agent in refusals, tools denied to all sub-agents,
+/// and the task in the system prompt.
 pub(crate) fn conduct(config: &mut AgentConfig, defaults: &Defaults, request: &TaskRequest, tools: &[String]) {
+    if let Some(known) = defaults.type_of(&config.agent) {
+        let (own, by_contract) = (format!("agent {}", config.agent), format!("agent {}", known.name));
+        for layer in config.grant.layers.iter_mut().filter(|layer| layer.owner == own) {
+            layer.owner.clone_from(&by_contract);
+        }
+    }
     if defaults.only_tools.is_some() || !defaults.denied_tools.is_empty() {
         let is_among = |names: &[&str], tool: &str| names.iter().any(|name| name.eq_ignore_ascii_case(tool));
         let admitted = |tool: &&String| {

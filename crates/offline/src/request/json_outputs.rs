@@ -36,8 +36,10 @@ fn path(item: &Value) -> String {
 }
 
 fn entry(item: &Value) -> String {
-    let mark = if item["type"] == "directory" { "/" } else { "" };
-    path(&item["name"]) + mark
+    let place = path(&item["path"]);
+    let name = place.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+    let mark = if item["type"] == "dir" { "/" } else { "" };
+    format!("{name}{mark}")
 }
 
 /// Formats a match under its file's name, with the lines around it, or a file's number of matches.
@@ -69,7 +71,7 @@ mod tests {
         for (data, expected) in [
             (json!({"content": "1\tfn a() {}"}), "1\tfn a() {}"),
             (json!({"paths": ["a.rs", "src/b.rs"]}), "a.rs\nsrc/b.rs"),
-            (json!({"entries": [{"name": "a", "type": "file"}, {"name": "src", "type": "directory"}]}), "a\nsrc/"),
+            (json!({"entries": [{"path": "b/a", "type": "file"}, {"path": "b/src/", "type": "dir"}]}), "a\nsrc/"),
             (json!({"matches": [{"file": "a.rs", "line": 3, "text": "x", "count": 7}]}), "a.rs:7"),
             (
                 json!({"matches": [

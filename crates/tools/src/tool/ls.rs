@@ -1,5 +1,7 @@
 //! `LS`: lists the names in one directory.
 
+use std::path::PathBuf;
+
 use serde::Deserialize;
 use serde_json::{Value, json};
 use sortie_protocol::{Resource, ToolOutput};
@@ -73,17 +75,30 @@ fn list(mut answer: Answer, workspace: &Workspace, input: &LsInput, stop: &Stop)
         answer.resolved(&resolved.relative);
         match resolved.kind {
             FileKind::File => Ok(None),
-            _ => Directory::new(workspace, &resolved.relative).list(workspace, stop).map(Some),
+            _ => {
+                let listing = Directory::new(workspace, &resolved.relative).list(workspace, stop)?;
+                Ok(Some(Listed { path, directory: resolved.relative, listing }))
+            }
         }
     });
     match listing {
-        Ok(Some(listing)) => render(answer, path, listing, (!input.ignore.is_empty()).then_some(&unwanted)),
+        Ok(Some(listed)) => render(answer, listed, (!input.ignore.is_empty()).then_some(&unwanted)),
         Ok(None) => answer.failed(&ToolError::arguments(format!("`{path}` is a file, not a directory; use Read"))),
         Err(error) => answer.failed(&error.into()),
     }
 }
 
-fn render(mut answer: Answer, path: &str, listing: DirectoryListing, unwanted: Option<&Globs>) -> ToolOutput {
+/// A directory and its entries.
+struct Listed<'a> {
+    /// As given.
+    path: &'a str,
+    /// Its place in the workspace.
+    directory: PathBuf,
+    listing: DirectoryListing,
+}
+
+fn render(mut answer: Answer, listed: Listed<'_>, unwanted: Option<&Globs>) -> ToolOutput {
+    let Listed { path, directory, listing } = listed;
     let DirectoryListing { entries, ignored, n_hidden, n_unfinished, n_unusable_rules, cut, .. } = listing;
     let (n_listed, n_ignored) = (entries.len(), ignored.len());
     let entries: Vec<Entry> =
@@ -92,8 +107,8 @@ fn render(mut answer: Answer, path: &str, listing: DirectoryListing, unwanted: O
     let mut n_shown = 0;
     for entry in entries.iter().take(MAX_NAMES) {
         let name = answer.name(&entry.name);
-        let item = || json!({"name": name, "type": entry.kind.to_string()});
-        if !answer.item(&marked(&name, entry.kind), item) {
+        let place = || directory.join(&name).to_string_lossy().replace(char::is_control, "\u{fffd}");
+        if !answer.item(&marked(&name, entry.kind), || item(&place(), entry.kind)) {
             break;
         }
         n_shown += 1;
@@ -129,6 +144,15 @@ fn render(mut answer: Answer, path: &str, listing: DirectoryListing, unwanted: O
         answer.note(format!("{files} not used (unreadable or too large)"));
     }
     answer.done(format!("{path}: {}", counted(entries.len(), "entry", "entries")))
+}
+
+/// The entry as an object: its path ends in `/` for a directory. Whatever is neither a directory nor a link is a file.
+fn item(place: &str, kind: FileKind) -> Value {
+    match kind {
+        FileKind::Directory => json!({"path": format!("{place}/"), "type": "dir"}),
+        FileKind::Symlink => json!({"path": place, "type": "link"}),
+        _ => json!({"path": place, "type": "file"}),
+    }
 }
 
 /// The name, with a suffix for entries that are not files.

@@ -20,9 +20,9 @@ async fn p_14_each_tool_has_its_own_name_for_its_payload() {
     let project = Project::new(&[("src/a.rs", "one\ntwo\n"), ("src/b.rs", "two\n")]);
     assert_eq!(
         data(&project, "LS", json!({"path": "src"})).await,
-        json!({"entries": [{"name": "a.rs", "type": "file"}, {"name": "b.rs", "type": "file"}]})
+        json!({"entries": [{"path": "src/a.rs", "type": "file"}, {"path": "src/b.rs", "type": "file"}]})
     );
-    assert_eq!(data(&project, "LS", json!({})).await, json!({"entries": [{"name": "src", "type": "directory"}]}));
+    assert_eq!(data(&project, "LS", json!({})).await, json!({"entries": [{"path": "src/", "type": "dir"}]}));
     assert_eq!(data(&project, "Glob", json!({"pattern": "*.rs"})).await, json!({"paths": ["src/a.rs", "src/b.rs"]}));
     assert_eq!(data(&project, "Read", json!({"file_path": "src/a.rs"})).await, json!({"content": "1\tone\n2\ttwo"}));
     let todos = json!([{"content": "look", "status": "in_progress"}]);

@@ -32,7 +32,7 @@ fn each_tool() -> Vec<(&'static str, Value, Value)> {
     let first = json!({"file": "src/auth.rs", "line": 1, "text": "pub fn login() -> Result<(), AuthError> {"});
     let second = json!({"file": "src/auth.rs", "line": 2, "text": "    Err(AuthError)"});
     let todos = json!([{"content": "look", "status": "in_progress"}]);
-    let entries = json!([{"name": "auth.rs", "type": "file"}, {"name": "main.rs", "type": "file"}]);
+    let entries = json!([{"path": "src/auth.rs", "type": "file"}, {"path": "src/main.rs", "type": "file"}]);
     vec![
         ("LS", json!({"path": "src"}), json!({"entries": entries})),
         ("Glob", json!({"pattern": "*.rs"}), json!({"paths": ["src/auth.rs", "src/main.rs"]})),
@@ -56,6 +56,21 @@ fn p_14_every_tool_answers_in_the_protocol_with_its_payload_under_its_name() {
             assert_eq!(result["context"]["cwd"], ".", "P-07: {tool}");
         }
     }
+}
+
+#[test]
+fn p_14_entries_are_files_directories_and_links_by_their_paths_in_the_project() {
+    let world = World::new();
+    world.write("workspace/src/deep/inner/x.rs", "");
+    symlink("../main.rs", world.path("workspace/src/deep/link")).unwrap();
+    let list = |path: &str| reply::call("LS", json!({"path": path}));
+    let results = observed(&world, "anthropic", [list("src/deep"), list(".")]);
+    let expected = json!([{"path": "src/deep/inner/", "type": "dir"}, {"path": "src/deep/link", "type": "link"}]);
+    assert_eq!(results[0]["data"]["entries"], expected);
+    assert_eq!(
+        results[1]["data"]["entries"],
+        json!([{"path": ".git/", "type": "dir"}, {"path": "src/", "type": "dir"}])
+    );
 }
 
 #[test]

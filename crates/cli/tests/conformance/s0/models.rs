@@ -177,11 +177,11 @@ fn s0_46_a_call_may_be_forbidden_to_choose() {
 }
 
 #[test]
-fn s0_30_s0_32_the_model_used_is_main_or_light_also_where_a_file_names_a_route_of_its_own() {
+fn s0_30_s0_32_the_model_used_is_the_route_that_served_also_where_a_file_names_one_of_its_own() {
     let (world, other) = (World::new(), ScriptedServer::start(Script::always(reply::text("FINAL"))).unwrap());
     let route = format!("model = \"oo\"\nbase_url = \"{}\"\nwire = \"openai-chat\"\napi_key = \"k\"", other.base_url());
     world.config(&format!("[routes.other]\n{route}\n"));
-    for (agent, expected) in [("explore", "light"), ("plan", "main")] {
+    for agent in ["explore", "plan"] {
         let text = format!("---\nname: {agent}\ndescription: Mine\nmodel: other\n---\nMINE\n");
         world.write(&format!("home/.config/sortie/agents/{agent}.md"), &text);
         let json = arguments(agent).to_string();
@@ -189,7 +189,7 @@ fn s0_30_s0_32_the_model_used_is_main_or_light_also_where_a_file_names_a_route_o
         let answer = ended.stdout_json();
         assert_eq!(
             (&answer["status"], &answer["data"]["model_used"]),
-            (&json!("success"), &json!(expected)),
+            (&json!("success"), &json!("other")),
             "{answer:#}"
         );
         assert_eq!(other.requests().last().unwrap().body["model"], "oo");

@@ -56,6 +56,19 @@ fn s0_56_each_of_the_five_tools_works() {
 }
 
 #[test]
+fn s0_54_a_refusal_names_the_type_as_the_contract_does() {
+    let call = reply::call("Bash", json!({"command": "true"}));
+    let script =
+        delegating(arguments("general")).on(when::turn(0), reply::calls([call])).otherwise(reply::text("FINAL"));
+    let run = run_with(&World::new(), "anthropic", script, &["--permission-mode", "bypass"]);
+    let told = &run.sub_agents()[1].results[0].text;
+    assert!(told.contains("by agent general") && !told.contains("general-purpose"), "{told}");
+    for other in ["MultiEdit", "WebFetch", "BashOutput", "Task "] {
+        assert!(!told.contains(other), "{other}: {told}");
+    }
+}
+
+#[test]
 fn s0_54_s0_55_s0_70_forbidden_tools_are_refused_one_by_one_however_they_are_spelt_and_nothing_changes() {
     let target = json!({"file_path": "src/main.rs", "content": "gone", "old_string": "mod", "new_string": "x",
         "command": "rm -rf .", "edits": [], "description": "d", "prompt": "GRANDCHILD", "subagent_type": "general"});

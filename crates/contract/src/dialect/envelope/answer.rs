@@ -29,7 +29,7 @@ fn reported<'a>(call: &Call<'a>, outcome: &TaskOutcome) -> Object<'a> {
     let stats = json!({
         "time_ms": outcome.usage.duration_ms.max(1),
         "tool_calls": own_calls(outcome),
-        "model": fallback::served(call, outcome),
+        "model": outcome.model.route,
     });
     match error(outcome) {
         Some(error) => failed(call, outcome, error, stats),
@@ -68,17 +68,17 @@ fn delivered<'a>(call: &Call<'a>, outcome: &TaskOutcome, stats: Value) -> Object
     }
     data.extend([
         ("tool_summary".to_owned(), json!(outcome.tool_summary)),
-        ("model_used".to_owned(), json!(fallback::served(call, outcome))),
+        ("model_used".to_owned(), json!(outcome.model.route)),
         ("subagent_type".to_owned(), json!(type_name(outcome))),
     ]);
     if let Some(fallback) = &fallback {
-        data.insert("fallback".to_owned(), json!({"from": fallback.from, "to": fallback.to}));
+        data.insert("fallback".to_owned(), json!(fallback.to));
     }
     let whole = ending == Ending::Completed && fallback.is_none() && cut.is_none();
     Object {
         status: if whole { "success" } else { "partial" },
         data,
-        text: text(call, outcome, ending, fallback.as_ref()),
+        text: text(outcome, ending, fallback.as_ref()),
         error: None,
         stats,
         context: Context::new(call.cwd, call.arguments),
@@ -87,8 +87,8 @@ fn delivered<'a>(call: &Call<'a>, outcome: &TaskOutcome, stats: Value) -> Object
 
 /// Writes the head line, the reasons why the result is partial with advice for each, a note if it is cached, and the
 /// result if it is complete.
-fn text(call: &Call<'_>, outcome: &TaskOutcome, ending: Ending<'_>, fallback: Option<&Fallback>) -> String {
-    let subject = subject(call, outcome);
+fn text(outcome: &TaskOutcome, ending: Ending<'_>, fallback: Option<&Fallback<'_>>) -> String {
+    let subject = subject(outcome);
     let mut text = match ending.shortfall() {
         None => format!("{subject} completed."),
         Some(why) => {
@@ -111,7 +111,7 @@ fn text(call: &Call<'_>, outcome: &TaskOutcome, ending: Ending<'_>, fallback: Op
 }
 
 fn failed<'a>(call: &Call<'a>, outcome: &TaskOutcome, error: Error, stats: Value) -> Object<'a> {
-    let subject = subject(call, outcome);
+    let subject = subject(outcome);
     let mut text = format!("{subject} failed: {}. {}", sentence(&error.message), next_step(error.code));
     if !outcome.text.trim().is_empty() {
         text += &format!("\n\nIts text so far:\n\n{}", outcome.text);
@@ -127,8 +127,8 @@ fn error_object<'a>(call: &Call<'a>, error: Error, text: String, stats: Value) -
     Object { status: "error", data: Map::new(), text, error: Some(error), stats, context }
 }
 
-fn subject(call: &Call<'_>, outcome: &TaskOutcome) -> String {
-    format!("Subagent ({}, {})", type_name(outcome), fallback::served(call, outcome))
+fn subject(outcome: &TaskOutcome) -> String {
+    format!("Subagent ({}, {})", type_name(outcome), outcome.model.route)
 }
 
 fn type_name(outcome: &TaskOutcome) -> &str {
