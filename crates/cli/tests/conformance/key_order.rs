@@ -83,7 +83,7 @@ fn cases() -> [Case; 7] {
             schema: "type properties{description{type description} prompt{type description} \
                      subagent_type{type enum default} model{type description} \
                      run_in_background{type description} resume{type description} limits{type description} \
-                     output_schema{type description}} required",
+                     output_schema{type description} fork{description} context_files{type items{type}}} required",
             completed: "task_id agent status text tool_summary[{tool count}] model{route id} \
                         usage{input_tokens output_tokens cache_read_tokens cache_write_tokens total_tokens \
                         turns tool_calls duration_ms}",
