@@ -73,13 +73,11 @@ fn list(mut answer: Answer, workspace: &Workspace, input: &LsInput, stop: &Stop)
     let path = input.path.as_deref().unwrap_or(".");
     let listing = workspace.resolve(path).and_then(|resolved| {
         answer.resolved(&resolved.relative);
-        match resolved.kind {
-            FileKind::File => Ok(None),
-            _ => {
-                let listing = Directory::new(workspace, &resolved.relative).list(workspace, stop)?;
-                Ok(Some(Listed { path, directory: resolved.relative, listing }))
-            }
+        if resolved.kind == FileKind::File {
+            return Ok(None);
         }
+        let listing = Directory::new(workspace, &resolved.relative).list(workspace, stop)?;
+        Ok(Some(Listed { path, directory: resolved.relative, listing }))
     });
     match listing {
         Ok(Some(listed)) => render(answer, listed, (!input.ignore.is_empty()).then_some(&unwanted)),
