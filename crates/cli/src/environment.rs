@@ -9,6 +9,7 @@ pub(crate) mod env_file;
 pub(crate) mod local_server;
 pub(crate) mod origin;
 mod places;
+mod secret_places;
 mod sources;
 
 use std::collections::BTreeMap;
@@ -147,6 +148,12 @@ impl Environment {
     pub(crate) fn editor(&self) -> OsString {
         let named = |name| self.path(name).map(PathBuf::into_os_string);
         named("VISUAL").or_else(|| named("EDITOR")).unwrap_or_else(|| "vi".into())
+    }
+
+    /// Command line of the user's pager; without one, `less` or a plain copy.
+    pub(crate) fn pager(&self) -> OsString {
+        let usual = "if command -v less >/dev/null; then LESS=-S exec less; else exec cat; fi";
+        self.path("PAGER").map_or_else(|| usual.into(), PathBuf::into_os_string)
     }
 
     /// Variables of the process itself, for programs that it starts; none from files.

@@ -285,6 +285,11 @@ impl Settings {
         self.layers.servers().map(|(server, _)| server.clone()).collect()
     }
 
+    /// Places with the user's keys and passwords, besides the usual ones below the home directory.
+    pub(crate) fn secret_places(&self) -> Vec<PathBuf> {
+        self.environment.secret_places()
+    }
+
     /// Lookup of `${NAME}` in a server's definition.
     pub(crate) fn server_variables(&self) -> Lookup {
         let variables: BTreeMap<String, String> = self.environment.texts();

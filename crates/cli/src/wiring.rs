@@ -246,6 +246,7 @@ pub(crate) fn permissions(settings: &Settings, approver: Arc<dyn Approver>) -> P
         home: settings.environment.home(),
         own: settings.places.own(),
         private: settings.places.private(),
+        secrets: settings.secret_places(),
         answer_within: settings.answer_within(),
     }
 }

@@ -149,6 +149,14 @@ fn fault_or_garbage(reason: impl fmt::Display, data: &str) -> ModelError {
     fault.map_or_else(|| garbage(reason, data), ProviderFault::into_error_in_stream)
 }
 
+/// Most calls in one reply. A model that makes more has gone wrong, and each would cost time and memory.
+pub(crate) const MAX_CALLS: usize = 1024;
+
+pub(crate) fn too_many_calls() -> ModelError {
+    let message = format!("the reply makes more than {MAX_CALLS} calls; none of them was run");
+    ModelError::new(ErrorKind::TooLarge, message)
+}
+
 fn cut() -> ModelError {
     ModelError::new(ErrorKind::Cut, "the stream broke off before its end")
 }

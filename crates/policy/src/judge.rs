@@ -33,7 +33,7 @@ use crate::text::printable_path;
 pub struct Judge {
     layers: Vec<Layer>,
     places: Places,
-    /// Places of secrets in the workspace and the added directories. None, unless one of them is a home or holds one.
+    /// The secret places that file tools could reach, and those that hold the workspace.
     secrets: Vec<PathBuf>,
 }
 
@@ -41,9 +41,12 @@ impl Judge {
     /// Reads all rules of a grant. An unreadable rule is an error: a task with such a grant must not run.
     pub fn new(grant: &Grant, places: Places) -> Result<Self, RuleError> {
         let layers = grant.layers.iter().map(|layer| Layer::new(layer, places.home.as_deref()));
+        let near = |place: &PathBuf| {
+            let mut reachable = places.root.iter().chain(&places.added);
+            reachable.any(|top| protected::is_within(place, top) || protected::is_within(top, place))
+        };
         let layers = layers.collect::<Result<_, _>>()?;
-        let mut secrets = protected::secret_places(&places);
-        secrets.retain(|place| places.hold(place));
+        let secrets = protected::secret_places(&places).into_iter().filter(near).collect();
         Ok(Self { layers, places, secrets })
     }
 
@@ -66,7 +69,6 @@ impl Judge {
         }
         if let Resource::Path(path) = resource
             && let Some(place) = self.hides(path)
-            && !is_out("secret-places")
         {
             return Decision::Deny(Ground::ours(Why::Secret { place }));
         }
@@ -143,10 +145,10 @@ impl Judge {
 
     /// Returns the place of secrets that the path is in, which no agent may read or change.
     fn hides(&self, path: &Path) -> Option<String> {
-        if self.secrets.is_empty() {
+        if self.secrets.is_empty() || is_out("secret-reads") {
             return None;
         }
-        let absolute = self.places.absolute(path)?;
+        let absolute = self.places.absolute(path).unwrap_or_else(|| path.to_owned());
         let place = self.secrets.iter().find(|place| protected::is_within(&absolute, place))?;
         Some(printable_path(&self.places.named(place)))
     }

@@ -23,7 +23,8 @@ pub use judge::{
     offerable, remedies,
 };
 pub use protected::{
-    Protected, WallNames, protected, protected_from_commands, protected_names, secret_places, wall_names,
+    Protected, WallNames, moved_secret_places, protected, protected_from_commands, protected_names, secret_places,
+    secret_places_below, wall_names,
 };
 pub use redact::{Redacted, Redactor, redaction_marks, without_credentials};
 pub use rule::{Places, Rule, RuleError, RuleFault, UnknownTool};

@@ -12,7 +12,7 @@ use std::fmt;
 use std::path::{Component, Path};
 
 use self::names::{BEGINNINGS, ENDINGS, INNER, NAMES};
-pub use self::secret_places::secret_places;
+pub use self::secret_places::{moved_secret_places, secret_places, secret_places_below};
 pub use self::walls::{WallNames, protected_from_commands, wall_names};
 use crate::text::fold;
 

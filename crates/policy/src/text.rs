@@ -6,6 +6,8 @@ pub mod neutral;
 
 use std::path::Path;
 
+use sortie_protocol::file_name::spelled;
+
 pub(crate) use sortie_shell_reader::printable;
 
 pub(crate) use self::bigrams::{Bigrams, EDGE};
@@ -13,5 +15,5 @@ pub(crate) use self::fold::{Spelling, fold};
 
 /// Formats a path for messages: short, and without control characters.
 pub(crate) fn printable_path(path: &Path) -> String {
-    printable(&path.to_string_lossy())
+    printable(&spelled(path))
 }

@@ -11,6 +11,7 @@ mod command;
 mod compaction;
 mod event;
 mod failure;
+pub mod file_name;
 mod fork;
 mod grant;
 mod id;

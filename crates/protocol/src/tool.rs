@@ -92,6 +92,8 @@ pub enum Fault {
     Conflict,
     /// This task may not make this call.
     NotAllowed,
+    /// One reply makes more calls than may run.
+    TooMany,
     /// Time ran out before there was anything to show.
     TimedOut,
     /// A bug in the tool.

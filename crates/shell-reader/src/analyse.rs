@@ -5,11 +5,13 @@ mod simple_command;
 
 use std::path::Path;
 
+use sortie_mutant::is_out;
+
 pub use self::location::after_cd;
 use self::location::{After, Location};
 use crate::findings::{Analysis, MAX_BYTES, MAX_PARTS, Part, Target, WhyNot, Word};
 use crate::parse::{Assignment, Command, Item, List, Parsed, Pipeline, Redirect, Shape, Spelled, Then, parse};
-use crate::program::{self, Variable};
+use crate::program::{self, Obeyed, Variable};
 
 /// Variables that only affect what programs display.
 const HARMLESS_VARIABLES: [&str; 6] = ["CI", "LANG", "LC_ALL", "NO_COLOR", "RUST_BACKTRACE", "RUST_LOG"];
@@ -198,14 +200,27 @@ impl Walk {
     fn assignments(&mut self, assignments: &[Assignment], location: &Location) {
         for Assignment { name, value } in assignments {
             self.words(std::slice::from_ref(value), location);
-            self.variable(&Variable { name: name.clone(), is_plain: matches!(value.word, Word::Plain(_)) });
+            let is_plain = matches!(value.word, Word::Plain(_));
+            let value = value.word.text().map(str::to_owned);
+            self.variable(&Variable { name: name.clone(), value, is_plain }, location);
         }
     }
 
-    /// Records a variable that the line sets. Programs may obey it, unless it is known to affect only their display.
-    fn variable(&mut self, Variable { name, is_plain }: &Variable) {
+    /// Records a variable that the line sets, and the command in it. Programs may obey it, unless it is known to
+    /// affect only their display.
+    fn variable(&mut self, Variable { name, value, is_plain }: &Variable, location: &Location) {
         if !is_plain || !HARMLESS_VARIABLES.contains(&name.as_str()) {
             self.not_understood(WhyNot::Variable(name.clone()));
+        }
+        if is_out("obeyed-variables") {
+            return;
+        }
+        match (program::obeyed(name), value.as_deref()) {
+            (Obeyed::Nothing, _) | (_, Some("")) => {}
+            (Obeyed::Command, Some(command)) => self.script_in(&format!("{command} \"$@\""), location, None),
+            (Obeyed::Command, None) | (Obeyed::Anything, _) => {
+                self.found.parts.push(Part::anything());
+            }
         }
     }
 

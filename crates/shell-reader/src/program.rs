@@ -2,11 +2,13 @@
 
 mod builtin;
 mod named_files;
+mod obeyed;
 mod runs;
 mod shell;
 mod wrapper;
 
 pub(crate) use self::builtin::{Effect, effect, moves};
 pub(crate) use self::named_files::{NamedFiles, named_files};
+pub(crate) use self::obeyed::{Obeyed, obeyed};
 pub(crate) use self::runs::{Runs, Variable};
 pub(crate) use self::wrapper::runs;

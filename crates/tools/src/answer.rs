@@ -7,6 +7,7 @@ pub(crate) mod phrases;
 pub(crate) mod tool_error;
 pub(crate) mod truncate;
 
+use sortie_protocol::file_name::spelled;
 use std::ffi::OsStr;
 use std::path::Path;
 
@@ -31,7 +32,7 @@ pub(crate) const MAX_ITEM_LINES: usize = 2000;
 pub(crate) struct Answer {
     body: String,
     notes: Vec<String>,
-    n_altered_names: usize,
+    n_spelled_names: usize,
     is_timed_out: bool,
     /// Present only if the call wants an object.
     payload: Option<Payload>,
@@ -81,7 +82,7 @@ impl Answer {
     /// Sets the path that the arguments resolved to, relative to the root.
     pub(crate) fn resolved(&mut self, path: &Path) {
         if let Some(payload) = &mut self.payload {
-            let path = path.to_string_lossy().into_owned();
+            let path = spelled(path);
             payload.path = Some(if path.is_empty() { ".".to_owned() } else { path });
         }
     }
@@ -132,12 +133,11 @@ impl Answer {
         self.put(name, || items.into());
     }
 
-    /// Formats a name or path for display. Replaces characters that cannot be shown in one line of text, and notes
-    /// that.
+    /// Spells a name or path so that it can be given back, and notes if that differs from the name itself.
     pub(crate) fn name(&mut self, name: impl AsRef<OsStr>) -> String {
         let name = name.as_ref();
-        let shown = name.to_string_lossy().replace(char::is_control, "\u{fffd}");
-        self.n_altered_names += usize::from(name != shown.as_str());
+        let shown = spelled(name);
+        self.n_spelled_names += usize::from(name != shown.as_str());
         shown
     }
 
@@ -184,9 +184,10 @@ impl Answer {
     }
 
     fn note_altered_names(&mut self) {
-        if self.n_altered_names > 0 {
-            let names = counted(self.n_altered_names, "name", "names");
-            self.notes.push(format!("{names} with control characters or not UTF-8, shown with \u{fffd}"));
+        if self.n_spelled_names > 0 {
+            let names = counted(self.n_spelled_names, "name", "names");
+            self.notes
+                .push(format!("{names} with hidden characters or not UTF-8, spelled with \\x; give them back so"));
         }
     }
 

@@ -57,6 +57,10 @@ Exit codes:
 
 const MAIN: &str = "main";
 
+/// Notice about a denied file.
+const COMMITTED: &str = "Walls hide the file itself; what git has committed of it, commands can read with `git show`. Deny \
+                         Bash as well, or keep the file out of git";
+
 pub(crate) fn run(args: &ExplainArgs, settings: &Settings) -> Result<ExitCode, CommandError> {
     let agents = wiring::agents(settings)?.current();
     settings.rules_about_nobody(&agents).iter().for_each(|warning| error::warn(warning));
@@ -89,6 +93,11 @@ pub(crate) fn run(args: &ExplainArgs, settings: &Settings) -> Result<ExitCode, C
         }
         _ => decision,
     };
+    let mut call = call;
+    let has_git = settings.places.workspace.join(".git").exists();
+    if has_git && is_about_a_denied_file(&call, &decision) && judge(&config)?.admits_some("Bash") {
+        call.notice.get_or_insert(COMMITTED.to_owned());
+    }
     let start = match &args.agent {
         Some(_) => Some(started(&authority, &main, &judge(&main)?, &config.agent)).filter(|start| !start.is_allowed()),
         None => None,
@@ -120,7 +129,15 @@ fn places(settings: &Settings) -> Result<Places, CommandError> {
         added: settings.added_directories()?,
         home: settings.environment.home(),
         own: settings.places.own(),
+        private: settings.places.private(),
+        secrets: settings.secret_places(),
     })
+}
+
+/// True if a rule denies reading a file.
+fn is_about_a_denied_file(call: &Call, decision: &Decision) -> bool {
+    let is_file = matches!(call.resource, Ok(Resource::Path(_)));
+    is_file && call.tool == "Read" && matches!(decision, Decision::Deny(Ground { why: Why::Denied, .. }))
 }
 
 /// Decision about a call that no rule could allow.

@@ -32,6 +32,8 @@ pub(crate) struct Places {
     env_file: Option<PathBuf>,
     /// Directory of the user's agents and prompts, whether it exists or not.
     pub(crate) user: Option<PathBuf>,
+    /// Usual places of state and settings, where earlier runs may have left them.
+    usual: Vec<PathBuf>,
     /// Directory of another program with the user's agents, whether it exists or not.
     pub(crate) foreign: Option<PathBuf>,
 }
@@ -92,6 +94,7 @@ impl Places {
                 None => user.as_ref().map(|dir| dir.join("config.toml")),
             },
             env_file: sources.env_file.as_deref().map(absolute).transpose()?,
+            usual: usual(environment),
             user,
             foreign: environment.absolute_path("HOME").map(|home| home.join(".claude")),
         })
@@ -187,6 +190,14 @@ pub(crate) fn home(environment: &Environment) -> Result<PathBuf, CommandError> {
         CommandError::config("there is no place to keep the journal: HOME is not set")
             .hint("set SORTIE_HOME to a directory that you can write to")
     })
+}
+
+/// Places of state and of settings with keys in them if no variable named others.
+fn usual(environment: &Environment) -> Vec<PathBuf> {
+    let state = user_directory(environment, "XDG_STATE_HOME", ".local/state").map(|dir| dir.join("sortie"));
+    let settings = user_directory(environment, "XDG_CONFIG_HOME", ".config").map(|dir| dir.join("sortie/config.toml"));
+    let below = |home: &PathBuf| [".local/state/sortie", ".config/sortie/config.toml"].map(|place| home.join(place));
+    state.into_iter().chain(settings).chain(environment.homes().iter().flat_map(below)).collect()
 }
 
 fn user_directory(environment: &Environment, variable: &str, below_home: &str) -> Option<PathBuf> {

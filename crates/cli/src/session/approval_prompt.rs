@@ -5,8 +5,10 @@
 
 mod answer;
 mod inquiry;
+mod pager;
 mod question;
 
+use std::ffi::OsString;
 use std::io::{self, IsTerminal as _};
 use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
@@ -59,14 +61,21 @@ pub(crate) struct TerminalApprover {
     config: Option<PathBuf>,
     /// Mark in every question if commands have no walls.
     shell_mark: &'static str,
+    /// Command line that shows long texts.
+    pager: OsString,
 }
 
 impl TerminalApprover {
     /// Finds the person, if questions can be seen and answered.
-    pub(crate) fn find(area: ProgressArea, config: Option<&Path>, confinement: Confinement) -> Option<Self> {
+    pub(crate) fn find(
+        area: ProgressArea,
+        config: Option<&Path>,
+        confinement: Confinement,
+        pager: OsString,
+    ) -> Option<Self> {
         let can_talk = io::stdin().is_terminal() && io::stderr().is_terminal();
         let shell_mark = shell_mark(confinement);
-        can_talk.then(|| Self { area, config: config.map(Path::to_owned), shell_mark })
+        can_talk.then(|| Self { area, config: config.map(Path::to_owned), shell_mark, pager })
     }
 
     fn prompt<'a>(&'a self, question: &'a Question) -> Prompt<'a> {
@@ -89,6 +98,10 @@ impl TerminalApprover {
                 (Some(Answer::Tree), ..) if !question.rules.is_empty() => Approval::Tree,
                 (Some(Answer::Always), Some(rule), Some(config)) => keep(config, rule),
                 (Some(Answer::No { reason }), ..) => Approval::No { reason },
+                (Some(Answer::Show), ..) if prompt.is_cut() => {
+                    pager::show(&self.pager, prompt.whole()).await;
+                    continue;
+                }
                 // Not understood, or not offered.
                 _ => continue,
             });

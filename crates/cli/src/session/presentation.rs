@@ -55,7 +55,12 @@ impl Presentation {
     ) -> Self {
         let area = progress.area();
         let is_for_people = format == OutputFormat::Text && !matches!(progress, StderrProgress::Events(_));
-        let person = TerminalApprover::find(area.clone(), settings.places.config.as_deref(), confinement);
+        let person = TerminalApprover::find(
+            area.clone(),
+            settings.places.config.as_deref(),
+            confinement,
+            settings.environment.pager(),
+        );
         let approver: Arc<dyn Approver> = match person.filter(|_| is_for_people) {
             Some(person) => Arc::new(person),
             None => Arc::new(NoApprover),

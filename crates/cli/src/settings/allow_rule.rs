@@ -8,6 +8,7 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
 use rustix::fs::{FlockOperation, flock};
+use rustix::io::retry_on_intr;
 
 use crate::error::CommandError;
 
@@ -24,7 +25,7 @@ pub(crate) fn allow_for_good(config: &Path, rule: &str) -> Result<(), CommandErr
         Err(error) => return Err(unwritten(error)),
     };
     let directory = File::open(path.parent().unwrap_or(Path::new("/"))).map_err(unwritten)?;
-    flock(&directory, FlockOperation::LockExclusive).map_err(|errno| unwritten(errno.into()))?;
+    retry_on_intr(|| flock(&directory, FlockOperation::LockExclusive)).map_err(|errno| unwritten(errno.into()))?;
     let text = match fs::read_to_string(&path) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),

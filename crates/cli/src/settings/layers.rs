@@ -11,7 +11,7 @@ use sortie_mutant::is_out;
 
 use super::config_file::{FileLayer, FileValue};
 use super::hook::HookEntry;
-use super::key::meaning::{self, Entry, Meaning};
+use super::key::meaning::{self, Entry, Meaning, apparent_items};
 use super::key::variable::{self, Form};
 use super::key::{
     ALIAS, Always, CONTRACT, HOOKS, INHERIT_CONTEXT_FILES, KEYS, Key, MAX_CONCURRENT, MAX_DEPTH, MAX_TOKENS, SERVER,
@@ -169,10 +169,13 @@ impl Layers {
             .hint(format!("{shared}name a variable in `routes.{route}.api_key_env`")));
         }
         let values = match entry.key.kind {
-            // A directory's name may contain commas.
-            Kind::Directories if *flag != SET_FLAG => entry.parse_one(value).map(|value| vec![value]),
+            // One flag is one item: a comma may be part of a name.
+            kind if kind.is_list() && *flag != SET_FLAG => entry.parse_one(value).map(|value| vec![value]),
             _ => entry.parse(value),
         };
+        if matches!(entry.key.kind, Kind::Rules) && *flag != SET_FLAG && apparent_items(value).nth(1).is_some() {
+            self.warnings.push(format!("{flag}: `{value}` is one rule; for several, give {flag} several times"));
+        }
         let values = values.map_err(|what| CommandError::usage(format!("{flag}: {what}")))?;
         self.put_all(&entry, values, &Origin::Flag(flag));
         Ok(())

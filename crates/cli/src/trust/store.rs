@@ -9,6 +9,7 @@ use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as 
 use std::path::Path;
 
 use rustix::fs::{FlockOperation, OFlags, flock};
+use rustix::io::retry_on_intr;
 use serde_json::{Map, Value, json};
 use sortie_protocol::Timestamp;
 
@@ -95,7 +96,7 @@ fn change(home: &Path, change: impl FnOnce(&mut Store) -> bool) -> Result<bool, 
     };
     DirBuilder::new().recursive(true).mode(0o700).create(home).map_err(unwritten)?;
     let directory = File::open(home).map_err(unwritten)?;
-    flock(&directory, FlockOperation::LockExclusive).map_err(|errno| unwritten(errno.into()))?;
+    retry_on_intr(|| flock(&directory, FlockOperation::LockExclusive)).map_err(|errno| unwritten(errno.into()))?;
     let mut store = Store::read(home)?;
     if !change(&mut store) {
         return Ok(false);

@@ -5,10 +5,11 @@ use std::io::Write as _;
 
 use rustix::fs::{Mode, OFlags, mkdirat, openat};
 use serde_json::json;
-use sortie_testkit::{reply, when};
+use sortie_protocol::StopReason;
+use sortie_testkit::{Script, reply, when};
 
-use crate::calls::{call, main_agent, read, task};
-use crate::world::as_each_user;
+use crate::calls::{call, main_agent, read, task, write};
+use crate::world::{PROMPT, as_each_user};
 
 /// Starts the program with this much address space: its threads and itself fit, a large file does not.
 const WITHIN_A_GIBIBYTE: &[&str] = &["/bin/sh", "-c", "ulimit -v 1048576; exec \"$@\"", "sh"];
@@ -79,5 +80,34 @@ fn s85_a_flood_of_output_is_cut_and_marked() {
         let outcome = after.of_type("task_ended").find(|event| event["outcome"]["agent"] == "explore").unwrap();
         assert_eq!(outcome["outcome"]["truncated"], true);
         assert!(answers[0].text.contains("offset") && answers[1].text.contains('['), "{answers:#.300?}");
+    });
+}
+
+#[test]
+fn s85_no_call_of_a_reply_that_was_cut_is_made() {
+    as_each_user(|world| {
+        // A server may complete the JSON that it cut, so these calls parse.
+        let half = [write("half.txt"), read("src/main.rs")];
+        let script = Script::new()
+            .on(when::prompt_contains(PROMPT).turn(0), reply::calls(half).stop(StopReason::Length))
+            .on(when::prompt_contains(PROMPT), reply::text("done"));
+        let after = world.run(&["--permission-mode", "accept-edits"], script);
+        let answers = after.assert_completed().answers();
+        assert_eq!(answers.len(), 2);
+        for answer in &answers {
+            assert!(answer.failed && answer.text.contains("your output limit cut this reply"), "{answer:?}");
+        }
+        assert!(!world.path("workspace/half.txt").exists());
+        assert_eq!(after.of_type("call_started").count(), 0);
+    });
+}
+
+#[test]
+fn s85_a_flood_of_calls_is_refused_while_it_arrives() {
+    as_each_user(|world| {
+        let after = world.run(&["--timeout", "60s"], main_agent((0..20_000).map(|_| read("src/main.rs"))));
+        assert_eq!(after.of_type("call_started").count(), 0);
+        let ended = after.of_type("task_ended").next().unwrap();
+        assert_eq!(ended["outcome"]["error"]["code"], "model_reply_too_large", "{ended}");
     });
 }

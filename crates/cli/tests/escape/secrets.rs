@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt as _;
 use serde_json::json;
 
 use crate::aftermath::{Aftermath, assert_all_failed, holds};
-use crate::calls::{call, delegated, main_agent, read};
+use crate::calls::{call, delegated, every_look, main_agent, read};
 use crate::world::{World, as_each_user};
 
 /// Made of parts, so that this file contains nothing like a key.
@@ -32,6 +32,34 @@ fn assert_nowhere(world: &World, after: &Aftermath, key: &str) {
         let leaked = holds(&fs::read(&file).unwrap(), key);
         assert!(!leaked, "{key} is in {}", file.display());
     }
+}
+
+#[test]
+fn s83_no_file_tool_reads_the_keys_of_a_home_that_is_the_workspace() {
+    as_each_user(|world| {
+        // The last one is where a run without SORTIE_HOME keeps its state.
+        let kept = [".ssh/id_ed25519", ".netrc", ".aws/credentials", ".local/state/sortie/reports/agent-a.txt"];
+        for place in kept {
+            world.canary(&format!("home/{place}"));
+        }
+        world.link(".ssh", "home/link");
+        world.write("home/notes.txt", "PLAIN\n");
+        let home = world.name("home");
+        for (flags, above) in [(["--cwd", &home], "."), (["--add-dir", &home], home.as_str())] {
+            let path = |name: &str| format!("{above}/{name}");
+            let looks =
+                kept.iter().chain(&["link/id_ed25519", ".ssh", ".aws"]).flat_map(|name| every_look(&path(name)));
+            let flags = [&["--permission-mode", "bypass"], &flags[..]].concat();
+            let after = world.run(&flags, main_agent(looks));
+            assert_all_failed(&after.assert_completed().answers(), "which no agent may read");
+            let searches = [
+                call("Grep", json!({"pattern": ".", "path": above, "output_mode": "content"})),
+                read(&path("notes.txt")),
+            ];
+            let after = world.run(&flags, main_agent(searches));
+            assert!(after.assert_completed().answers().iter().all(|answer| answer.text.contains("PLAIN")));
+        }
+    });
 }
 
 #[test]

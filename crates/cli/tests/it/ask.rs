@@ -117,6 +117,23 @@ fn yes_runs_the_call_once_and_the_next_one_is_asked_again() {
 }
 
 #[test]
+fn a_long_command_is_seen_whole_before_it_is_answered() {
+    let command = format!("echo {} > kept.txt; echo THE END OF IT", "x".repeat(3000));
+    let script = Script::new().on(when::turn(0), reply::calls([reply::call("Bash", json!({"command": command}))]));
+    let (world, server) = (World::new(), ScriptedServer::start(script.otherwise(reply::text("done"))).unwrap());
+    let invocation = world.sortie(["run", "GO"]).on(&server, "anthropic").env("PAGER", "sed 's/^/| /'");
+    let mut session = Session::start(invocation);
+    let question = session.sees("[s]how all of it  [n]o (and why) ");
+    assert!(question.contains(" more characters\n"), "{question}");
+    session.types("s\n");
+    let whole = session.sees("[n]o (and why) ");
+    assert!(whole.contains("| $ echo xxx") && whole.contains("echo THE END OF IT\n"), "{whole}");
+    session.types("n\n");
+    assert_eq!(session.ends(), (0, "done\n".to_owned()));
+    assert!(!world.path("workspace/kept.txt").exists());
+}
+
+#[test]
 fn text_typed_before_the_question_is_not_an_answer_to_it() {
     let (world, server) = (World::new(), writing(&["notes.md"]));
     let mut session = Session::start(world.sortie(["run", "WRITE"]).on(&server, "anthropic"));

@@ -99,13 +99,54 @@ fn only_forbidding_lists_of_an_untrusted_project_count() {
 }
 
 #[test]
-fn a_list_in_a_variable_has_commas_or_lines_and_commas_in_parentheses_are_part_of_a_rule() {
+fn a_list_in_a_variable_is_an_array_or_its_only_item() {
     let world = World::new();
-    let value = "Edit(a,b/**), WebFetch(domain:example.com)\nWrite,,\n";
-    let ended = world.sortie(["config", "show"]).env("SORTIE_PERMISSIONS__DENY", value).run();
-    assert_eq!(ended.code, 0, "{ended:#?}");
+    let rules = |value: &str| {
+        let ended = world.sortie(["config", "show"]).env("SORTIE_PERMISSIONS__DENY", value).run();
+        assert_eq!(ended.code, 0, "{ended:#?}");
+        listed(&ended.stdout, "permissions.deny").into_iter().map(|(rule, _)| rule).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        rules(r#"["Edit(a,b/**)", 'Write(x), Bash(y)', "Write"]"#),
+        ["Edit(a,b/**)", "Write(x), Bash(y)", "Write"]
+    );
+    assert_eq!(rules("[\n  \"Write\",\n]"), ["Write"]);
+    assert_eq!(rules("Edit(a,b/**)"), ["Edit(a,b/**)"]);
+    assert_eq!(rules("[]"), ["(not set)"]);
+}
+
+#[test]
+fn a_variable_that_may_hold_several_rules_is_refused_with_the_array_to_write() {
+    let world = World::new();
+    let said = |value: &str| {
+        let ended = world.sortie(["config", "show"]).env("SORTIE_PERMISSIONS__DENY", value).run();
+        assert_eq!(ended.code, 2, "{ended:#?}");
+        ended.stderr
+    };
+    expect![[r#"
+        error: the variable SORTIE_PERMISSIONS__DENY: `permissions.deny`: this may be one item or several; write an array, perhaps ["Edit(a)", "Write(b)"]
+    "#]]
+    .assert_eq(&said("Edit(a), Write(b)"));
+    assert!(said(r#"["Write", 1]"#).contains("an item is not a string"));
+    assert!(said(r#"["Write""#).contains("`permissions.deny` must be a list of rules"));
+}
+
+#[test]
+fn one_flag_is_one_rule_so_a_name_cannot_bring_another() {
+    let world = World::new();
+    for (flag, key) in [("--allow", "permissions.allow"), ("--ask", "permissions.ask"), ("--deny", "permissions.deny")]
+    {
+        let ended = world.sortie(["config", "show", flag, "Edit(a), Bash(b)", flag, "Write"]).run();
+        let rules: Vec<String> = listed(&ended.stdout, key).into_iter().map(|(rule, _)| rule).collect();
+        assert_eq!(rules, ["Edit(a), Bash(b)", "Write"], "{flag}");
+        let warning =
+            format!("warning: {flag}: `Edit(a), Bash(b)` is one rule; for several, give {flag} several times");
+        assert!(ended.stderr.contains(&warning), "{}", ended.stderr);
+    }
+    // `--set` speaks the language of the file.
+    let ended = world.sortie(["config", "show", "--set", r#"permissions.deny=["Edit(a)", "Write"]"#]).run();
     let rules: Vec<String> = listed(&ended.stdout, "permissions.deny").into_iter().map(|(rule, _)| rule).collect();
-    assert_eq!(rules, ["Edit(a,b/**)", "WebFetch(domain:example.com)", "Write"]);
+    assert_eq!(rules, ["Edit(a)", "Write"]);
 }
 
 #[test]

@@ -110,7 +110,7 @@ fn password_files_at_home_are_read_and_changed_by_no_tool_and_no_command() {
     let told = server.requests().last().unwrap().body["messages"][2].to_string();
     assert!(!told.contains("canary"), "{told}");
     for secret in SECRETS {
-        let refusal = format!("denied: people keep keys or passwords in `{secret}`, which no agent may read or change");
+        let refusal = format!("denied: people or Sortie keep secrets in `{secret}`, which no agent may read or change");
         assert!(told.contains(&refusal), "{secret}: {told}");
     }
     assert_eq!(told.matches("password hints").count(), 3, "read, found and printed: {told}");
@@ -122,9 +122,9 @@ fn password_files_at_home_are_read_and_changed_by_no_tool_and_no_command() {
         --- stdout
         Read(.netrc) by main: denied
 
-          Sortie  denies: people keep keys or passwords in `.netrc`, which no agent may read or change    ← decides
+          Sortie  denies: people or Sortie keep secrets in `.netrc`, which no agent may read or change    ← decides
 
-        It is denied: people keep keys or passwords in `.netrc`, which no agent may read or change.
+        It is denied: people or Sortie keep secrets in `.netrc`, which no agent may read or change.
     "#]]
     .assert_eq(&explained.transcript());
 }

@@ -34,13 +34,11 @@ const KEYS: &str = ".ssh";
 pub(crate) struct TaskConfinement {
     judge: Arc<Judge>,
     places: Places,
-    /// Paths that nobody but the user reads, wherever they are.
-    private: Vec<PathBuf>,
 }
 
 impl TaskConfinement {
-    pub(crate) fn new(judge: Arc<Judge>, places: Places, private: Vec<PathBuf>) -> Self {
-        Self { judge, places, private }
+    pub(crate) fn new(judge: Arc<Judge>, places: Places) -> Self {
+        Self { judge, places }
     }
 
     fn confinement(&self) -> Confinement<'_> {
@@ -58,22 +56,20 @@ impl TaskConfinement {
         protected.extend(git::kept(workspace, repositories, self.places.home.as_deref()));
         protected.extend(self.kept(workspace, Access::Write)?);
         protected.extend(self.places.own.iter().filter(|path| exists(workspace, path)).cloned());
-        protected.extend(self.private.iter().cloned());
+        protected.extend(self.places.private.iter().cloned());
         // If the workspace is a home: keys placed there would let somebody in from outside.
         protected.extend(self.places.home.iter().map(|home| home.join(KEYS)));
         Ok(protected)
     }
 
     fn hidden(&self, workspace: &Workspace) -> Result<Vec<PathBuf>, String> {
-        let holds_work = |path: &PathBuf| {
-            let mut works = [workspace.root()].into_iter().chain(workspace.added());
-            works.any(|work| work.starts_with(path))
-        };
+        let mut works = [workspace.root()].into_iter().chain(workspace.added());
+        if let Some(work) = works.find(|work| self.places.private.iter().any(|path| work.starts_with(path))) {
+            let work = work.display();
+            return Err(format!("{work} is inside Sortie's own state, which no agent may read; work elsewhere"));
+        }
         let mut hidden = secret_places(&self.places);
-        hidden.extend(self.private.iter().cloned());
-        // The project's own files may be read.
-        hidden.extend(self.places.own.iter().filter(|path| !path.starts_with(workspace.root())).cloned());
-        hidden.retain(|path| !holds_work(path) && !is_out("secret-places"));
+        hidden.retain(|_| !is_out("secret-places"));
         if !is_out("denied-reads") {
             hidden.extend(self.kept(workspace, Access::Read)?);
         }

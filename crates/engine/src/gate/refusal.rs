@@ -1,4 +1,4 @@
-//! Refusals before any permission check: no such tool, not offered, too many calls, arguments cut off.
+//! Refusals before any permission check: too many calls, no such tool, not offered, a reply that was cut.
 //!
 //! Refusals by the grant or by a person are in `permission_check.rs`.
 
@@ -9,7 +9,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::gate::{Gate, PendingCall};
 
-/// More calls in one reply mean a model gone wrong; the rest is refused.
+/// Most calls of one reply that run. The rest is refused; a reply with far more is refused as a whole, by the caller of
+/// the model.
 const MAX_CALLS_PER_TURN: usize = 256;
 
 /// Returns the output that refuses a call; `None` if it may run.
@@ -21,6 +22,10 @@ pub(crate) fn refusal(
 ) -> Option<ToolOutput> {
     let tool = &call.tool;
     let refused = |text: String| Some(ToolOutput::failure(text).because(Fault::NotAllowed));
+    if call.index >= MAX_CALLS_PER_TURN {
+        let text = format!("{tool} was not run: at most {MAX_CALLS_PER_TURN} calls can be made in one turn.");
+        return Some(ToolOutput::failure(text).because(Fault::TooMany));
+    }
     let Some(known) = gate.tool(call) else {
         let meant = gate.tools.suggest(tool).filter(|name| gate.offered.iter().any(|offered| offered == name));
         let hint = meant.map(|name| format!(" Did you mean {name}?")).unwrap_or_default();
@@ -33,14 +38,13 @@ pub(crate) fn refusal(
     if !gate.offered.contains(tool) {
         return refused(format!("{tool} {}. {}", not_offered(gate, call, known.as_ref(), stop), possessions(gate)));
     }
-    if call.index >= MAX_CALLS_PER_TURN {
-        return refused(format!("{tool} was not run: at most {MAX_CALLS_PER_TURN} calls can be made in one turn."));
-    }
-    // A reply cut by its output limit may end within the arguments, which must then never be executed.
-    let whole = || serde_json::from_str::<&serde_json::value::RawValue>(&call.arguments).is_ok();
-    if ended == StopReason::Length && !whole() {
-        let text =
-            format!("{tool} was not run: its arguments were cut off by your output limit. Call it again, shorter.");
+    // Half of the arguments may be valid JSON, and servers repair JSON that they cut. Not every wire marks the end of
+    // a call, so earlier calls of such a reply are not known to be whole either.
+    if ended == StopReason::Length && !sortie_mutant::is_out("cut-calls") {
+        let text = format!(
+            "{tool} was not run: your output limit cut this reply, so none of its calls was run. Make the calls again, \
+             shorter or fewer at a time."
+        );
         return Some(ToolOutput::failure(text).because(Fault::Arguments));
     }
     None

@@ -32,7 +32,9 @@ impl Gate {
             // Counted when the log was read.
             return Ok(PassedCall::default());
         }
-        let refusal = refusal(self, call, StopReason::Calls, stop);
+        // A call that has started is settled, not judged again.
+        let ended = if open.started.contains_key(&call.id) { StopReason::Calls } else { open.reply.stop };
+        let refusal = refusal(self, call, ended, stop);
         let tool = self.tool(call);
         let delegates = tool.is_some_and(|tool| tool.delegates());
         match (open.started.get(&call.id), tool) {

@@ -27,8 +27,11 @@ pub struct Permissions {
     pub home: Option<PathBuf>,
     /// Sortie's own directories, with settings and state: no agent may change anything in them.
     pub own: Vec<PathBuf>,
-    /// Those directories and files that hold keys or conversations: no command reads them, wherever they lie.
+    /// Those directories and files that hold keys or conversations: no agent reads them, wherever they lie.
     pub private: Vec<PathBuf>,
+    /// Places with the user's keys and passwords, in addition to the usual ones below `home`: no agent reads them
+    /// either.
+    pub secrets: Vec<PathBuf>,
     /// Time that a background task waits for an approval; then its call is refused.
     pub answer_within: Duration,
 }
@@ -43,6 +46,7 @@ impl Permissions {
             home: None,
             own: Vec::new(),
             private: Vec::new(),
+            secrets: Vec::new(),
             answer_within: Duration::from_mins(5),
         }
     }
@@ -64,6 +68,8 @@ impl Permissions {
             added: workspace.added().map(Path::to_owned).collect(),
             home: self.home.clone(),
             own: self.own.clone(),
+            private: self.private.clone(),
+            secrets: self.secrets.clone(),
         }
     }
 }

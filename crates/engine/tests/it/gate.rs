@@ -115,12 +115,14 @@ async fn a_tool_that_panics_fails_its_call_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn arguments_cut_off_by_the_output_limit_are_never_executed() {
+async fn no_call_of_a_reply_that_was_cut_is_executed_even_if_its_arguments_parse() {
+    let half_that_parses = json!({"file_path": "new.txt", "content": "half of it"});
     let script = Script::new()
         .on(
             when::turn(0),
             reply::calls([
                 reply::call("Read", json!({"file_path": "a.txt"})),
+                reply::call("Write", half_that_parses),
                 reply::raw_call("Read", "{\"file_path\": \"a.t"),
             ])
             .stop(StopReason::Length),
@@ -128,8 +130,9 @@ async fn arguments_cut_off_by_the_output_limit_are_never_executed() {
         .on(when::turn(1), reply::text("Done."));
     let plan = Plan::script(script).files(&[("a.txt", "text")]);
     expect![[r#"
-        1	text
-        FAILED Read was not run: its arguments were cut off by your output limit. Call it again, shorter.
+        FAILED Read was not run: your output limit cut this reply, so none of its calls was run. Make the calls again, shorter or fewer at a time.
+        FAILED Write was not run: your output limit cut this reply, so none of its calls was run. Make the calls again, shorter or fewer at a time.
+        FAILED Read was not run: your output limit cut this reply, so none of its calls was run. Make the calls again, shorter or fewer at a time.
     "#]]
     .assert_eq(&outputs_of(plan).await);
 }

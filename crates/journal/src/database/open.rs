@@ -23,6 +23,9 @@ pub(crate) struct Opened {
 pub(crate) fn for_writing(path: &Path, patience: Duration) -> Result<Opened, JournalError> {
     refuse_link(path)?;
     let unsynced = create(path)?;
+    if unsynced.is_none() {
+        owner_only::tighten(path);
+    }
     let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, patience)?;
     let format = inspect(path, &connection)?;
     let failed = |error| Doing::Opening.failed(path, error);
@@ -216,8 +219,9 @@ fn unopened(path: &Path, error: &io::Error) -> JournalError {
 
 #[cfg(unix)]
 mod owner_only {
-    use std::fs::{DirBuilder, OpenOptions};
-    use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+    use std::fs::{self, DirBuilder, OpenOptions, Permissions};
+    use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+    use std::path::Path;
 
     pub(crate) fn file(options: &mut OpenOptions) {
         options.mode(0o600);
@@ -226,14 +230,30 @@ mod owner_only {
     pub(crate) fn directory(builder: &mut DirBuilder) {
         builder.mode(0o700);
     }
+
+    /// Closes an existing journal, and SQLite's files beside it, to others. A copy or an older program may have left
+    /// them open. Somebody else's files cannot be changed, and are read as they are.
+    pub(crate) fn tighten(path: &Path) {
+        for suffix in ["", "-wal", "-shm"] {
+            let mut file = path.as_os_str().to_owned();
+            file.push(suffix);
+            let open_to_others = |found: &fs::Metadata| found.is_file() && found.mode() & 0o077 != 0;
+            if let Some(found) = fs::symlink_metadata(&file).ok().filter(open_to_others) {
+                fs::set_permissions(&file, Permissions::from_mode(found.mode() & 0o700)).unwrap_or_default();
+            }
+        }
+    }
 }
 
 #[cfg(not(unix))]
 mod owner_only {
     use std::fs::{DirBuilder, OpenOptions};
+    use std::path::Path;
 
     // On Windows a user's own directories are closed to others by default.
     pub(crate) fn file(_options: &mut OpenOptions) {}
 
     pub(crate) fn directory(_builder: &mut DirBuilder) {}
+
+    pub(crate) fn tighten(_path: &Path) {}
 }

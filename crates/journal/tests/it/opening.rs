@@ -36,6 +36,20 @@ async fn the_directory_and_all_files_are_private_to_their_owner() {
     }
 }
 
+#[tokio::test]
+async fn a_journal_that_was_open_to_others_is_closed_to_them() {
+    let place = Place::new();
+    let first = place.open();
+    append(&first, [started(task('a'))]).await.unwrap();
+    let beside = |suffix: &str| place.path().with_file_name(format!("journal.db{suffix}"));
+    let files = ["", "-wal", "-shm"].map(beside);
+    for file in &files {
+        close_to(file, 0o666);
+    }
+    let _second = place.open();
+    assert_eq!(files.map(|file| mode(&file)), [0o600; 3]);
+}
+
 #[test]
 fn reading_a_missing_journal_finds_it_empty_and_creates_nothing() {
     let place = Place::new();

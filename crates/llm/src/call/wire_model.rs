@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use reqwest::header::{ACCEPT, CONTENT_TYPE};
-use sortie_protocol::Reply;
+use sortie_protocol::{Reply, StopReason};
 use tokio::time::{Instant, sleep};
 
 use super::rate_limit::{Permit, RateLimiter, RateLimiters, TooLong};
@@ -206,6 +206,9 @@ impl WireModel {
                 if reply.model.is_empty() {
                     request.model.clone_into(&mut reply.model);
                 }
+                if ended_at_cap(&reply, expected.max_output) {
+                    reply.stop = StopReason::Length;
+                }
                 usage_check::correct(&mut reply, *expected);
                 permit.settle(reply.usage.total_tokens());
                 Ok(reply)
@@ -227,6 +230,12 @@ struct Sending {
     kind: WireKind,
     encoded: EncodedRequest,
     expected: Expected,
+}
+
+/// True if a reply with calls is exactly as long as its cap. Some servers report calls as the ending whenever there are
+/// any, and complete what the cap cut.
+fn ended_at_cap(reply: &Reply, cap: Option<u64>) -> bool {
+    reply.stop == StopReason::Calls && cap == Some(reply.usage.output_tokens)
 }
 
 /// Prefixes an error message with the address.

@@ -9,7 +9,7 @@ use tokio::time::{Instant, timeout_at};
 use super::http_clients::deepest_cause;
 use super::idle_timeout::IdleTimeout;
 use super::sse::SseParser;
-use crate::wire::{Decoder, Observe, Progress};
+use crate::wire::{Decoder, MAX_CALLS, Observe, Progress, too_many_calls};
 use crate::{ErrorKind, ModelError, ModelEvent};
 
 /// Size limit of a reply's body: several times the largest output of any model, framing included.
@@ -29,7 +29,7 @@ pub(crate) async fn read_reply(
     observe: Observe<'_>,
 ) -> Result<Reply, ModelError> {
     let mut parser = SseParser::new();
-    let mut weight = 0;
+    let (mut weight, mut calls) = (0, 0);
     let mut used = decoder.usage();
     loop {
         let piece = match idle.wait(response.chunk()).await {
@@ -45,7 +45,14 @@ pub(crate) async fn read_reply(
         }
         let events = parser.feed(&piece).map_err(|error| ModelError::new(ErrorKind::Garbage, error.to_string()))?;
         for data in events {
-            let progress = decoder.feed(&data, observe)?;
+            let mut counted = |event: ModelEvent<'_>| {
+                calls += usize::from(matches!(event, ModelEvent::CallBegan { .. }));
+                observe(event);
+            };
+            let progress = decoder.feed(&data, &mut counted)?;
+            if calls > MAX_CALLS {
+                return Err(too_many_calls());
+            }
             idle.note(progress, Instant::now());
             if decoder.usage() != used {
                 used = decoder.usage();

@@ -18,6 +18,8 @@ macro_rules! wire_suite {
                 reasoning_is_replayed_byte_for_byte,
                 an_empty_answer_is_an_answer,
                 truncated_arguments_are_kept_with_their_reason,
+                a_cut_reply_is_marked_though_its_calls_parse,
+                a_reply_of_thousands_of_calls_is_refused_while_it_arrives,
                 usage_and_the_answering_model_are_reported,
                 unreported_usage_is_estimated_from_sizes,
                 usage_that_looks_too_high_counts_and_is_marked,

@@ -115,7 +115,7 @@ impl fmt::Display for Ground {
             Why::WouldAsk { asked } => write!(f, "denied by {owner}, which never asks: {asked}"),
             Why::Protected { what } => write!(f, "denied: it belongs to {what}, which no agent may change"),
             Why::Secret { place } => {
-                write!(f, "denied: people keep keys or passwords in `{place}`, which no agent may read or change")
+                write!(f, "denied: people or Sortie keep secrets in `{place}`, which no agent may read or change")
             }
             Why::Obscure { what } if rule.is_empty() => {
                 write!(f, "needs approval; no rule of {owner} allows it, since {what}")

@@ -3,6 +3,7 @@
 //! The list names places; the caller finds out which exist. It leaves out settings that builds need, although some
 //! people keep a password there, and anything inside a project: use rules for those.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use crate::rule::Places;
@@ -136,13 +137,69 @@ const ON_THE_MACHINE: &[&str] = &[
     "/var/run/secrets",
 ];
 
-/// Returns the places that commands never read, although they can read everything else; tools for files neither read
-/// nor change them in a workspace that holds them. Absolute; a place need not exist.
+/// Directories that a variable can move, each with its usual place below a home directory.
+const MOVED: &[(&str, &str)] = &[
+    ("XDG_CONFIG_HOME", ".config"),
+    ("XDG_DATA_HOME", ".local/share"),
+    ("AWS_SHARED_CREDENTIALS_FILE", ".aws"),
+    ("AWS_CONFIG_FILE", ".aws"),
+    ("AZURE_CONFIG_DIR", ".azure"),
+    ("BOTO_CONFIG", ".boto"),
+    ("CARGO_HOME", ".cargo"),
+    ("CLAUDE_CONFIG_DIR", ".claude"),
+    ("CLOUDSDK_CONFIG", ".config/gcloud"),
+    ("CODEX_HOME", ".codex"),
+    ("COMPOSER_HOME", ".config/composer"),
+    ("DOCKER_CONFIG", ".docker"),
+    ("GH_CONFIG_DIR", ".config/gh"),
+    ("GNUPGHOME", ".gnupg"),
+    ("HISTFILE", ".bash_history"),
+    ("KUBECONFIG", ".kube"),
+    ("MYSQL_HISTFILE", ".mysql_history"),
+    ("NETRC", ".netrc"),
+    ("NPM_CONFIG_USERCONFIG", ".npmrc"),
+    ("PASSWORD_STORE_DIR", ".password-store"),
+    ("PGPASSFILE", ".pgpass"),
+    ("PSQL_HISTORY", ".psql_history"),
+    ("RCLONE_CONFIG", ".config/rclone"),
+];
+
+/// Files that a variable names, and that have no usual place.
+const NAMED: &[&str] = &["GOOGLE_APPLICATION_CREDENTIALS", "PIP_NETRC", "SSH_KEY_FILE", "VAULT_TOKEN_FILE"];
+
+/// Returns the secret places below another home directory of the user, as in the list for `home`.
+pub fn secret_places_below(home: &Path) -> impl Iterator<Item = PathBuf> {
+    AT_HOME.iter().map(|name| home.join(name))
+}
+
+/// Returns the secret places that variables have moved. `variable` returns the value of one.
+pub fn moved_secret_places(variable: &dyn Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
+    let paths = |name: &str| {
+        let value = variable(name).unwrap_or_default();
+        std::env::split_paths(&value).filter(|path| path.is_absolute()).collect::<Vec<_>>()
+    };
+    let moved = MOVED.iter().flat_map(|(name, usual)| {
+        let inner = AT_HOME.iter().filter_map(|place| Path::new(place).strip_prefix(usual).ok());
+        // A variable for a file beside others, like `KUBECONFIG`, names that file.
+        let inner: Vec<&Path> = inner.collect();
+        paths(name).into_iter().flat_map(move |path| inner.iter().map(|inner| joined(&path, inner)).collect::<Vec<_>>())
+    });
+    moved.chain(NAMED.iter().flat_map(|name| paths(name))).collect()
+}
+
+/// Joins without a slash at the end.
+fn joined(path: &Path, inner: &Path) -> PathBuf {
+    if inner.as_os_str().is_empty() { path.to_owned() } else { path.join(inner) }
+}
+
+/// Returns the places that neither commands nor file tools read. Absolute; a place need not exist.
 ///
-/// A place that contains the workspace or an added directory is left out: it is meant to be read.
+/// A place that contains the workspace or an added directory is left out: it is meant to be read. Sortie's own state is
+/// never left out. Other files of Sortie in the workspace are the project's, and may be read.
 pub fn secret_places(places: &Places) -> Vec<PathBuf> {
-    let at_home = places.home.iter().flat_map(|home| AT_HOME.iter().map(move |name| home.join(name)));
-    let all = at_home.chain(ON_THE_MACHINE.iter().map(PathBuf::from));
+    let at_home = places.home.iter().flat_map(|home| secret_places_below(home));
+    let own = places.own.iter().filter(|own| places.root.as_ref().is_none_or(|root| !own.starts_with(root)));
+    let all = at_home.chain(ON_THE_MACHINE.iter().map(PathBuf::from)).chain(places.secrets.iter().chain(own).cloned());
     let worked_in = |place: &Path| places.root.iter().chain(&places.added).any(|worked| worked.starts_with(place));
-    all.filter(|place| !worked_in(place)).collect()
+    all.filter(|place| !worked_in(place)).chain(places.private.iter().cloned()).collect()
 }

@@ -4,6 +4,7 @@
 //! reports if the line is understood.
 
 use crate::text::Bigrams;
+use sortie_mutant::is_out;
 use sortie_shell_reader::{Armed, Part, Word, known_words};
 
 /// A pattern for commands.
@@ -69,10 +70,16 @@ impl CommandPattern {
         let Some((first, words)) = part.words.split_first() else { return false };
         let Some(first) = first.text() else { return true };
         let same = |name: &str| name.eq_ignore_ascii_case(program);
-        if !same(first) && !same(first.rsplit('/').next().unwrap_or(first)) {
-            return false;
+        let name = base_name(first);
+        if same(first) || same(name) {
+            return starts_behind_options(words).any(|start| self.could_follow(rest, &words[start..]));
         }
-        starts_behind_options(words).any(|start| self.could_follow(rest, &words[start..]))
+        // `git-push` is `git push`, wherever it is installed.
+        let Some((_, subcommand)) = dashed(name).filter(|(outer, _)| same(outer) && !is_out("helper-programs")) else {
+            return false;
+        };
+        let words: Vec<Word> = [Word::Plain(subcommand.to_owned())].into_iter().chain(words.iter().cloned()).collect();
+        self.could_follow(rest, &words)
     }
 
     fn could_follow(&self, rest: &[String], words: &[Word]) -> bool {
@@ -93,6 +100,16 @@ impl CommandPattern {
         self.words.iter().for_each(|word| bigrams.add_name(word));
         bigrams
     }
+}
+
+/// The name of a program without its directory.
+fn base_name(program: &str) -> &str {
+    program.rsplit('/').next().unwrap_or(program)
+}
+
+/// Splits the name of a program that is another one's subcommand: `git-push`.
+fn dashed(name: &str) -> Option<(&str, &str)> {
+    name.split_once('-').filter(|(outer, subcommand)| !outer.is_empty() && !subcommand.is_empty())
 }
 
 /// Positions where the words of a rule may begin: at once, or after options and their values, as in `git -C x push`.
@@ -119,8 +136,14 @@ pub(crate) fn bigrams_of_command(part: &Part) -> Bigrams {
         let Some(text) = word.text() else { return Bigrams::ALL };
         bigrams.add_name(text);
         if at == 0 {
-            let name = text.rsplit('/').next().unwrap_or(text).to_ascii_lowercase();
+            let name = base_name(text).to_ascii_lowercase();
             bigrams.add_name(&name);
+            if let Some((outer, _)) = dashed(&name) {
+                bigrams.add_name(outer);
+            }
+            if let Some((_, subcommand)) = dashed(base_name(text)) {
+                bigrams.add_name(subcommand);
+            }
             bigrams.add_name(&text.to_ascii_lowercase());
         }
     }

@@ -15,6 +15,11 @@ pub struct Places {
     pub home: Option<PathBuf>,
     /// Sortie's own settings and state: no agent may change anything in them.
     pub own: Vec<PathBuf>,
+    /// Those of them that hold keys or conversations: no agent reads them, wherever the workspace is.
+    pub private: Vec<PathBuf>,
+    /// Places with the user's keys and passwords, in addition to the usual ones below `home`: see
+    /// [`moved_secret_places`](crate::moved_secret_places).
+    pub secrets: Vec<PathBuf>,
 }
 
 impl Places {

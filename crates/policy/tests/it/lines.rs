@@ -238,6 +238,13 @@ fn s21_a_denied_command_is_found_in_every_spelling() {
     for line in ["git -C sub push", "git --no-pager push", "git -c a=b push origin", "git -P -C x push"] {
         assert_eq!(denied(&["Bash(git push:*)"], line), Deny, "{line}");
     }
+    for line in ["/usr/lib/git-core/git-push", "git-push origin", "/usr/libexec/git-core/git-push -f", "GIT-push"] {
+        assert_eq!(denied(&["Bash(git push:*)"], line), Deny, "{line}");
+    }
+    for line in ["git-pull", "/usr/lib/git-core/git-fetch-pack", "git-", "-push", "legit-push"] {
+        assert_eq!(denied(&["Bash(git push:*)"], line), Allow, "{line}");
+    }
+    assert_eq!(denied(&["Bash(cargo publish)"], "cargo-publish"), Deny);
     assert_eq!(denied(&["Bash(git push:*)"], "git $x"), Deny, "it could be");
     assert_eq!(denied(&["Bash(git push:*)"], "git log $x"), Allow, "it cannot be");
 }

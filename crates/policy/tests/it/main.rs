@@ -24,4 +24,5 @@ mod rules;
 mod secrets;
 mod secrets_at_home;
 mod support;
+mod variables;
 mod walls;

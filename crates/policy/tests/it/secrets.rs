@@ -1,10 +1,11 @@
-//! Places that commands never read.
+//! Places that neither commands nor file tools read.
 
 use std::path::{Path, PathBuf};
 
-use sortie_policy::{Places, secret_places};
+use sortie_policy::{Judge, Places, moved_secret_places, secret_places, secret_places_below};
+use sortie_protocol::{Grant, Mode};
 
-use super::support::places;
+use super::support::{Verdict, in_mode, path, places};
 
 fn hidden(places: &Places, path: &str) -> bool {
     secret_places(places).iter().any(|place| Path::new(path).starts_with(place))
@@ -82,4 +83,57 @@ fn a_secret_place_that_holds_the_workspace_can_be_read() {
     let homeless = Places { home: None, ..places() };
     assert!(hidden(&homeless, "/etc/shadow"));
     assert!(!hidden(&homeless, "/people/me/.ssh/id_ed25519"));
+}
+
+#[test]
+fn no_file_tool_reads_a_secret_place_wherever_the_workspace_is() {
+    let at_home = || Places { root: places().home, private: vec!["/people/me/state".into()], ..places() };
+    let read = |places: Places, tool: &str, name: &str| {
+        let judge = Judge::new(&Grant { layers: vec![in_mode(Mode::Bypass)] }, places).unwrap();
+        Verdict::from(&judge.decide(tool, &path(name)))
+    };
+    for tool in ["Read", "Grep", "Glob", "LS", "Edit", "Write", "mcp__x__y"] {
+        for name in [".ssh/id_ed25519", ".netrc", ".aws", "state", "state/mcp-token", ".SSH/id", "/people/me/.ssh/id"] {
+            assert_eq!(read(at_home(), tool, name), Verdict::Deny, "{tool} {name}");
+        }
+        for name in ["notes.txt", "project/state/a", ".sshd", "project/.netrc"] {
+            assert_eq!(read(at_home(), tool, name), Verdict::Allow, "{tool} {name}");
+        }
+    }
+    let added = || Places { added: vec!["/people/me".into()], ..places() };
+    assert_eq!(read(added(), "Read", "/people/me/.ssh/id_ed25519"), Verdict::Deny);
+    assert_eq!(read(added(), "Read", "/people/me/.config/sortie/config.toml"), Verdict::Deny, "Sortie's own settings");
+    // Who works in such a place means to; but never in Sortie's own state.
+    let inside = |root: &str| Places { root: Some(root.into()), ..places() };
+    assert_eq!(read(inside("/people/me/.claude/skills"), "Read", "a.md"), Verdict::Allow);
+    assert_eq!(read(inside("/var/lib/sortie"), "Read", "journal.db"), Verdict::Deny);
+    assert_eq!(read(inside("/var/lib/sortie/reports"), "Read", "a.txt"), Verdict::Deny);
+    let judge = Judge::new(&Grant { layers: vec![in_mode(Mode::Bypass)] }, at_home()).unwrap();
+    expect_test::expect!["denied: people or Sortie keep secrets in `.ssh`, which no agent may read or change"]
+        .assert_eq(&super::support::ground(judge.decide("Read", &path(".ssh/id"))).to_string());
+    assert!(judge.guards_reads() && !Judge::new(&Grant::default(), places()).unwrap().guards_reads());
+}
+
+#[test]
+fn places_that_variables_have_moved_are_secret() {
+    let variable = |name: &str| {
+        let value = match name {
+            "XDG_CONFIG_HOME" => "/x/config",
+            "XDG_DATA_HOME" => "relative",
+            "CARGO_HOME" => "/x/cargo",
+            "KUBECONFIG" => "/x/kube/a:/x/kube/b",
+            "GOOGLE_APPLICATION_CREDENTIALS" => "/x/key.json",
+            _ => return None,
+        };
+        Some(value.into())
+    };
+    let places = Places { secrets: moved_secret_places(&variable), ..places() };
+    for path in ["/x/config/gh/hosts.yml", "/x/cargo/credentials.toml", "/x/kube/a", "/x/kube/b", "/x/key.json"] {
+        assert!(hidden(&places, path), "{path}");
+    }
+    for path in ["/x/config/git/config", "/x/cargo/config.toml", "/x/kube/c", "relative/keyrings"] {
+        assert!(!hidden(&places, path), "{path}");
+    }
+    let other: Vec<PathBuf> = secret_places_below(Path::new("/people/other")).collect();
+    assert!(other.contains(&PathBuf::from("/people/other/.ssh")));
 }

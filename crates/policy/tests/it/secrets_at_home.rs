@@ -67,6 +67,6 @@ fn the_refusal_names_the_place() {
     let judge = lenient(Places { root: Some("/people/me".into()), ..places() });
     let Decision::Deny(ground) = decide(&judge, "Read", ".aws/credentials") else { panic!("it is denied") };
     assert_eq!(ground.why, Why::Secret { place: ".aws".to_owned() });
-    let said = "denied: people keep keys or passwords in `.aws`, which no agent may read or change";
+    let said = "denied: people or Sortie keep secrets in `.aws`, which no agent may read or change";
     assert_eq!(ground.to_string(), said);
 }

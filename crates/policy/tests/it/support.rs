@@ -60,6 +60,8 @@ pub(crate) fn places() -> Places {
         added: vec![PathBuf::from("/srv/data"), PathBuf::from("/srv/src")],
         home: Some(PathBuf::from("/people/me")),
         own: vec![PathBuf::from("/people/me/.config/sortie"), PathBuf::from("/var/lib/sortie")],
+        private: vec![PathBuf::from("/var/lib/sortie")],
+        secrets: Vec::new(),
     }
 }
 

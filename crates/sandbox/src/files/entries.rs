@@ -2,6 +2,7 @@
 //!
 //! An entry that may not be read is replaced by a refusal without its name, so that the caller can count them.
 
+use sortie_protocol::file_name::spelled;
 use std::ffi::{OsStr, OsString};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
@@ -47,7 +48,7 @@ struct Hiding {
 impl Entries {
     pub(crate) fn new(directory: OwnedFd, place: &Place<'_>, guards: &Guards) -> Result<Self, AccessError> {
         let name = place.name();
-        let path = name.to_string_lossy().into_owned();
+        let path = spelled(&*name);
         let directory = Dir::new(directory).map_err(|errno| AccessError::from_errno(&path, errno))?;
         let hiding = (!guards.is_empty()).then(|| Hiding { guards: guards.clone(), name: name.into_owned() });
         Ok(Self { directory, path, hiding })

@@ -1,5 +1,6 @@
 //! Moves a file that must not stay in the workspace to a spill directory.
 
+use sortie_protocol::file_name::spelled;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -18,7 +19,7 @@ const MAX_KEPT: u64 = 16 << 20;
 
 /// Implements [`Workspace::take_away`](crate::Workspace::take_away).
 pub(super) fn move_out(inside: &GuardedRoots, relative: &Path, spill: &SpillDir) -> Result<PathBuf, WriteError> {
-    let path = relative.to_string_lossy();
+    let path = spelled(relative);
     let place = inside.admitted(relative, Access::Write)?;
     let (Some(parent), Some(name)) = (place.beneath.parent(), place.beneath.file_name()) else {
         return Err(WriteError::IsDirectory { path: shown(&path) });

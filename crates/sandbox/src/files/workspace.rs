@@ -1,5 +1,6 @@
 //! The workspace: access to the files in its pinned directories.
 
+use sortie_protocol::file_name::spelled;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -98,7 +99,7 @@ impl Workspace {
     /// Opens a regular file found by a walk: `relative` to the root, or absolute in an added directory, plain names
     /// only. A link is refused, not followed.
     pub fn open_relative(&self, relative: &Path) -> Result<File, AccessError> {
-        let path = relative.to_string_lossy();
+        let path = spelled(relative);
         let place = self.inside.admitted(relative, Access::Read)?;
         let opened = open_regular(&path, &place).map_err(|errno| AccessError::from_errno(&path, errno))?;
         Ok(opened?.file)
@@ -108,7 +109,7 @@ impl Workspace {
     /// only once it is open, which saves a search through many files half of its opens. Anything that has taken the
     /// file's place since the listing is still refused.
     pub fn open_listed(&self, relative: &Path) -> Result<File, AccessError> {
-        let path = relative.to_string_lossy();
+        let path = spelled(relative);
         let place = self.inside.admitted(relative, Access::Read)?;
         let opened = open_unseen(&path, &place).map_err(|errno| AccessError::from_errno(&path, errno))?;
         Ok(opened?.file)
@@ -117,7 +118,7 @@ impl Workspace {
     /// Lists a directory found by [`resolve`](Self::resolve) or by a walk: `relative` to the root, or absolute in an
     /// added directory, plain names only.
     pub fn read_dir(&self, relative: &Path) -> Result<Entries, AccessError> {
-        let path = relative.to_string_lossy();
+        let path = spelled(relative);
         let place = self.inside.admitted(relative, Access::Read)?;
         let directory = safe_open::open(place.root.directory(), &place.beneath, LIST);
         Entries::new(directory.map_err(|errno| AccessError::from_errno(&path, errno))?, &place, &self.inside.guards)

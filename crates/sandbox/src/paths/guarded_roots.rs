@@ -1,5 +1,6 @@
 //! Roots together with the guards that are asked before anything in them is used.
 
+use sortie_protocol::file_name::spelled;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -60,7 +61,7 @@ impl GuardedRoots {
     /// The place of plain names, `relative` to the workspace or absolute in an added directory, if it may be used.
     pub(crate) fn admitted<'a>(&'a self, relative: &'a Path, access: Access) -> Result<Place<'a>, AccessError> {
         let place = self.roots.place(relative)?;
-        self.guards.require(&relative.to_string_lossy(), &place, access)?;
+        self.guards.require(&spelled(relative), &place, access)?;
         Ok(place)
     }
 

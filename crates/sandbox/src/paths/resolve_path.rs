@@ -11,6 +11,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{CWD, readlinkat};
+use sortie_protocol::file_name::unspelled;
 
 use crate::paths::error::AccessError;
 use crate::paths::roots::{Place, Roots};
@@ -26,7 +27,7 @@ pub(crate) fn resolve_path<'a>(roots: &'a Roots, path: &str) -> Result<Place<'a>
     // Remaining components, the next one last.
     let mut ahead = Vec::new();
     let mut reached = roots.workspace().path.clone();
-    push_components(&mut ahead, Path::new(path));
+    push_components(&mut ahead, Path::new(&*unspelled(path)));
     let mut links = 0;
     while let Some(step) = ahead.pop() {
         match step {
@@ -60,6 +61,7 @@ pub(crate) fn resolve_path<'a>(roots: &'a Roots, path: &str) -> Result<Place<'a>
 /// Most paths have no links. Opened without following links, they need not be resolved by hand.
 pub(crate) fn resolve_without_links<'a>(roots: &'a Roots, path: &'a str) -> Option<Place<'a>> {
     check(path).ok()?;
+    let Cow::Borrowed(path) = unspelled(path) else { return None };
     let path = Path::new(path);
     let (root, beneath) = if path.is_absolute() { roots.holding(path)? } else { (roots.workspace(), path) };
     let (mut names, mut n_bytes) = (0, 0);

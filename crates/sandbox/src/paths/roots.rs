@@ -3,6 +3,7 @@
 //! A place in the workspace is named relative to it, one in an added directory by its absolute path. If directories
 //! contain each other, a place belongs to the first that contains it, so that it has one name.
 
+use sortie_protocol::file_name::spelled;
 use std::borrow::Cow;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -10,6 +11,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use rustix::fs::{CWD, Mode, OFlags, openat};
+use rustix::io::retry_on_intr;
 use sortie_mutant::is_out;
 
 use crate::paths::error::{AccessError, WorkspaceError, shown};
@@ -41,7 +43,8 @@ impl Root {
         let fail = |source: io::Error| WorkspaceError::new(path, source);
         let canonical = path.canonicalize().map_err(fail)?;
         let flags = LOOK | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let directory = openat(CWD, &canonical, flags, Mode::empty()).map_err(|errno| fail(errno.into()))?;
+        let directory =
+            retry_on_intr(|| openat(CWD, &canonical, flags, Mode::empty())).map_err(|errno| fail(errno.into()))?;
         Ok(Self { path: canonical, directory, is_workspace })
     }
 
@@ -95,14 +98,14 @@ impl Roots {
     /// The place of a name from [`Place::name`], possibly extended by plain names.
     pub(crate) fn place<'a>(&'a self, name: &'a Path) -> Result<Place<'a>, AccessError> {
         let (root, beneath) = if name.is_absolute() {
-            self.holding(name).ok_or_else(|| self.outside(&name.to_string_lossy()))?
+            self.holding(name).ok_or_else(|| self.outside(&spelled(name)))?
         } else {
             (self.workspace(), name)
         };
         if beneath.components().all(|component| matches!(component, Component::Normal(_))) {
             Ok(Place { root, beneath: Cow::Borrowed(beneath) })
         } else {
-            Err(AccessError::invalid(&name.to_string_lossy(), "only plain names are allowed here"))
+            Err(AccessError::invalid(&spelled(name), "only plain names are allowed here"))
         }
     }
 }

@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags, openat};
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 
 use crate::spill::error::SpillError;
 
@@ -30,7 +30,7 @@ impl PrivateFile {
         path: PathBuf,
     ) -> Result<Option<Self>, SpillError> {
         let flags = how | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let file = match openat(directory, name, flags, Mode::RUSR | Mode::WUSR) {
+        let file = match retry_on_intr(|| openat(directory, name, flags, Mode::RUSR | Mode::WUSR)) {
             Ok(file) => File::from(file),
             Err(Errno::NOENT) => return Ok(None),
             Err(Errno::LOOP) => return Err(unusable(&path, "it is a link")),

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, openat, renameat, statat, unlinkat};
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 use sortie_mutant::is_out;
 
 use crate::spill::error::SpillError;
@@ -42,7 +42,9 @@ impl SpillDir {
         let fail = |source: io::Error| SpillError::Open { directory: directory.to_owned(), source };
         DirBuilder::new().recursive(true).mode(0o700).create(directory).map_err(fail)?;
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let opened = File::from(openat(CWD, directory, flags, Mode::empty()).map_err(|errno| fail(errno.into()))?);
+        let opened = File::from(
+            retry_on_intr(|| openat(CWD, directory, flags, Mode::empty())).map_err(|errno| fail(errno.into()))?,
+        );
         let metadata = opened.metadata().map_err(fail)?;
         if metadata.uid() != rustix::process::geteuid().as_raw() {
             return Err(SpillError::Foreign { directory: directory.to_owned() });
@@ -132,7 +134,7 @@ impl SpillDir {
     fn read(&self, name: &OsStr) -> io::Result<Vec<u8>> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let mut bytes = Vec::new();
-        File::from(openat(&self.directory, name, flags, Mode::empty())?).read_to_end(&mut bytes)?;
+        File::from(retry_on_intr(|| openat(&self.directory, name, flags, Mode::empty()))?).read_to_end(&mut bytes)?;
         Ok(bytes)
     }
 
@@ -212,7 +214,7 @@ impl SpillDir {
         let mut attempt = 1;
         loop {
             let name = random_name(&self.owner, name_hint)?;
-            match openat(&self.directory, &name, flags, Mode::RUSR | Mode::WUSR) {
+            match retry_on_intr(|| openat(&self.directory, &name, flags, Mode::RUSR | Mode::WUSR)) {
                 Ok(file) => return Ok((name, File::from(file))),
                 Err(Errno::EXIST) if attempt < MAX_ATTEMPTS => attempt += 1,
                 Err(errno) => return Err(SpillError::Write { path: self.path.join(&name), source: errno.into() }),

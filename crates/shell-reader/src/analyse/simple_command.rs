@@ -5,7 +5,7 @@ use super::{Walk, analyse_at};
 use crate::armed;
 use crate::findings::{Part, Target, WhyNot, Word};
 use crate::parse::Spelled;
-use crate::program::{self, Effect, NamedFiles, Runs};
+use crate::program::{self, Effect, NamedFiles, Runs, Variable};
 
 /// Maximum nesting of wrappers that is followed.
 const MAX_WRAPPED: usize = 8;
@@ -57,6 +57,12 @@ impl Walk {
         let index = self.found.parts.len();
         let transparent = runs.as_ref().is_some_and(|runs| runs.transparent);
         self.builtin(&name, &words, wrapped);
+        if ["export", "readonly"].contains(&name.as_str()) {
+            let set: Vec<Variable> = words[1..].iter().filter(|word| sets_variable(word)).map(Variable::of).collect();
+            for variable in &set {
+                self.variable(variable, location);
+            }
+        }
         self.files(program::named_files(&name, &words), location);
         self.files(NamedFiles { written: Vec::new(), changed: arms.written }, location);
         self.found.parts.insert(index, Part { words, directory, armed: arms.armed, transparent, runner });
@@ -70,7 +76,7 @@ impl Walk {
             self.could_be_anything(WhyNot::Wrapper(name.to_owned()));
         }
         for variable in &runs.variables {
-            self.variable(variable);
+            self.variable(variable, location);
         }
         for script in runs.scripts {
             self.script(name, &script, location, index);
@@ -85,6 +91,11 @@ impl Walk {
     /// Walks a line that is passed to another shell.
     fn script(&mut self, name: &str, script: &Word, location: &Location, index: usize) {
         let Some(script) = script.text() else { return self.could_be_anything(WhyNot::Wrapper(name.to_owned())) };
+        self.script_in(script, location, Some(index));
+    }
+
+    /// Walks a line that a program with this index, or an unknown one, passes to a shell.
+    pub(super) fn script_in(&mut self, script: &str, location: &Location, runner: Option<usize>) {
         // Each level is quoted within the one above, so the recursion ends with the line.
         let inner = analyse_at(script, location.clone());
         if let Some(why) = inner.why_not {
@@ -92,8 +103,8 @@ impl Walk {
         }
         let first = self.found.parts.len();
         self.found.parts.extend(inner.parts.into_iter().map(|part| {
-            let runner = part.runner.map_or(index, |runner| runner + first);
-            Part { runner: Some(runner), ..part }
+            let runner = part.runner.map(|inner| inner + first).or(runner);
+            Part { runner, ..part }
         }));
         self.found.writes.extend(inner.writes);
         self.found.changes.extend(inner.changes);
@@ -123,6 +134,11 @@ impl Walk {
             self.found.changes.extend(targets);
         }
     }
+}
+
+/// True for `NAME=value`.
+fn sets_variable(word: &Word) -> bool {
+    word.text().is_some_and(|text| text.contains('=') && !text.starts_with('-'))
 }
 
 /// The name of a program without its directory.

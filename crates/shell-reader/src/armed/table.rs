@@ -21,6 +21,7 @@ const SUBCOMMANDS: &[(&str, Arming, &str)] = &[
     ("kubectl oc", Arming::Runs, "debug exec run"),
     ("npm pnpm yarn", Arming::Runs, "dlx exec explore x"),
     ("npm pnpm yarn", Arming::Turns, "config create init set"),
+    ("openssl", Arming::Runs, "engine"),
     ("pip pip3", Arming::Turns, "config"),
     (
         "tmux",

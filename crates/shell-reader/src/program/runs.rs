@@ -20,6 +20,8 @@ pub(crate) struct Runs {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Variable {
     pub(crate) name: String,
+    /// The value, if it is known.
+    pub(crate) value: Option<String>,
     /// True if the whole value is known and spelled as people do.
     pub(crate) is_plain: bool,
 }
@@ -33,8 +35,12 @@ impl Runs {
 
 impl Variable {
     /// The variable that a word `NAME=value` sets.
-    pub(super) fn of(word: &Word) -> Self {
-        let name = word.text().and_then(|text| text.split('=').next()).unwrap_or_default();
-        Self { name: name.to_owned(), is_plain: matches!(word, Word::Plain(_)) }
+    pub(crate) fn of(word: &Word) -> Self {
+        let (name, value) = word.text().and_then(|text| text.split_once('=')).unzip();
+        Self {
+            name: name.unwrap_or_default().to_owned(),
+            value: value.map(str::to_owned),
+            is_plain: matches!(word, Word::Plain(_)),
+        }
     }
 }

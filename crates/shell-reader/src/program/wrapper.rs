@@ -39,29 +39,57 @@ const WRAPPERS: [Wrapper; 13] = [
 ];
 
 /// Programs that run the command after one of their subcommands. Nothing unknown may stand in between.
-const SUBCOMMANDS: [(&str, &str); 13] = [
+const SUBCOMMANDS: [(&str, &str); 20] = [
     ("asdf", "exec"),
     ("bundle", "exec"),
     ("composer", "exec"),
     ("conda", "run"),
     ("hatch", "run"),
+    ("mamba", "run"),
+    ("micromamba", "run"),
     ("mise", "exec"),
     ("pdm", "run"),
     ("pipenv", "run"),
+    ("pipx", "run"),
+    ("pixi", "run"),
     ("pnpm", "exec"),
     ("poetry", "run"),
+    ("rbenv", "exec"),
     ("rye", "run"),
     ("uv", "run"),
+    ("volta", "run"),
+    ("yarn", "dlx"),
     ("yarn", "exec"),
 ];
 
-/// Programs that also run commands, in ways that are not analysed here.
-const UNCLEAR: &str = "abduco at batch bwrap busybox capsh catchsegv cgexec chpst choom chroot chrt crontab \
-    dbus-run-session doas dtach dumb-init eatmydata entr envdir expect faketime fakeroot firejail flock gdb gosu i386 \
-    linux32 linux64 lldb logsave ltrace machinectl newgrp nodemon nsenter numactl parallel perf pkexec prlimit proot \
-    proxychains proxychains4 rlwrap rr run-parts runuser runcon script setarch setpriv sg softlimit ssh-agent \
-    start-stop-daemon strace su su-exec sudoedit systemd-run taskset tini torsocks toybox tsocks unbuffer uname26 \
-    unshare valgrind watch watchexec x86_64 xe xvfb-run";
+/// Programs that run the command in their first operand, or find a program of that name elsewhere.
+const DIRECT: [&str; 9] = ["bunx", "ccache", "chronic", "distcc", "npx", "pnpx", "sccache", "uvx", "with-contenv"];
+
+/// Programs that also run commands, in ways that are not analysed here: of Debian, and of the registries of languages.
+const UNCLEAR: &str = "Eterm abduco alacritty apptainer aterm at autossh aws-vault batch bfs \
+    buildah busybox bwrap byobu caffeinate capsh catchsegv cgexec chamber chpst choom \
+    chroot chrt chrootuid colorgcc concurrently cool-retro-term cpulimit cross-env cross-env-shell \
+    crontab cset daemon daemonize dbus-launch dbus-run-session devcontainer direnv distrobox \
+    distrobox-enter doas doppler dotenv dotenvx dtach dumb-init dvtm eatmydata emacs \
+    emacsclient entr envchain envdir envuidgid execlineb expect faketime fakechroot fakeroot \
+    fakeroot-ng fakeroot-sysv fakeroot-tcp firejail flatpak-spawn flock foot footclient foreman forever fswatch \
+    gamemoderun gdb gdbserver ghostty gnome-session-inhibit gnome-terminal gosu goreman guake guix hivemind \
+    honcho hyperfine i386 i3-msg icecc ifne infisical jexec kitty konsole \
+    kstart kstart5 launchctl lckdo linux32 linux64 lldb logsave lorri ltrace lxterminal machinectl \
+    mate-terminal mispipe mlterm mosh mpiexec mpirun mprof multitail newgidmap newgrp newuidmap \
+    nix nix-shell nodemon nsenter numactl nvim onchange op orterun overmind parallel parallel-ssh pdsh pee perf \
+    pexec pkexec pm2 prlimit prime-run proot proxychains proxychains4 \
+    pseudo pssh ptyxis pueue qemu-aarch64 qemu-arm qemu-i386 qemu-x86_64 qterminal retry rlwrap \
+    roxterm rr run-mailcap run-one run-one-constantly run-one-until-failure run-one-until-success run-parts run-s \
+    run-p runas runcon runit runsv runuser rush rxvt s6-applyuidgid s6-envdir s6-setuidgid \
+    s6-softlimit sakura schedtool schroot screen script sem setarch setlock setpriv setuidgid \
+    sg sops softlimit ssh-agent sshpass st start-stop-daemon strace stterm su su-exec sudoedit swaymsg \
+    systemd-cat systemd-inhibit systemd-nspawn systemd-run systemd-socket-activate taskset tcpserver \
+    teller terminator termit tilix timelimit tini torify torsocks toolbox toybox trickle tsocks tsp udocker uname26 \
+    unbuffer unshare urxvt urxvtc uxterm valgrind verynice vglrun vidir \
+    viddy wait-for-it wait-on watch watchexec watchman-make waypipe wezterm wine with-lock-ex wrapsrv \
+    x-terminal-emulator x86_64 xdg-open xdg-terminal-exec xe xfce4-terminal xinit xpra xterm xvfb-run \
+    zellij zutty";
 
 /// Name prefixes of dynamic loaders, which run the program they are given.
 const LOADERS: [&str; 4] = ["ld-linux", "ld-musl", "ld.so", "ld64.so"];
@@ -77,8 +105,15 @@ pub(crate) fn runs(name: &str, words: &[Word]) -> Option<Runs> {
     if name == "find" || name == "gfind" {
         return found(words);
     }
-    if let Some((_, subcommand)) = SUBCOMMANDS.iter().find(|(own, _)| *own == name) {
-        return behind_subcommand(subcommand, words);
+    if DIRECT.contains(&name) {
+        return direct(words);
+    }
+    if let Some(runs) = SUBCOMMANDS
+        .iter()
+        .filter(|(own, _)| *own == name)
+        .find_map(|(_, subcommand)| behind_subcommand(subcommand, words))
+    {
+        return Some(runs);
     }
     let wrapper = WRAPPERS.iter().find(|wrapper| wrapper.name == name)?;
     if name == "command" && matches!(words.get(1).and_then(Word::text), Some("-v" | "-V")) {
@@ -165,6 +200,17 @@ fn found(words: &[Word]) -> Option<Runs> {
         at += length;
     }
     (!runs.commands.is_empty()).then_some(runs)
+}
+
+/// Returns the command in the first operand. Options before it may have values or run something themselves.
+fn direct(words: &[Word]) -> Option<Runs> {
+    match words.get(1).map(Word::text) {
+        None => None,
+        Some(Some(program)) if !program.starts_with('-') => {
+            Some(Runs { commands: vec![words[1..].to_vec()], ..Runs::default() })
+        }
+        Some(_) => Some(Runs::unclear()),
+    }
 }
 
 /// Returns the command after a subcommand. Options in between may have values or run something themselves.

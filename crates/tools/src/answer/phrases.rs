@@ -1,5 +1,6 @@
 //! Phrases for answers: counts with their nouns, bytes, lists of paths.
 
+use sortie_protocol::file_name::spelled;
 use std::path::PathBuf;
 
 /// `1 file`, `2 files`.
@@ -28,7 +29,7 @@ pub(crate) fn grouped(number: u64) -> String {
 /// Names the first few paths and counts the rest.
 pub(crate) fn named_paths(paths: &[PathBuf]) -> String {
     const MAX_NAMED: usize = 20;
-    let shown = |path: &PathBuf| path.to_string_lossy().replace(char::is_control, "\u{fffd}");
+    let shown = |path: &PathBuf| spelled(path);
     let names: Vec<String> = paths.iter().take(MAX_NAMED).map(shown).collect();
     let more = paths.len().saturating_sub(MAX_NAMED);
     if more == 0 { names.join(", ") } else { format!("{} and {more} more", names.join(", ")) }

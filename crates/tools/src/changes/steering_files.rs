@@ -5,6 +5,7 @@
 //! placeholder that everyone would see. So those names are looked up before and after each command: at the top of each
 //! tree, and in git directories. A user may have made the change meanwhile; that cannot be distinguished.
 
+use sortie_protocol::file_name::spelled;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -122,7 +123,7 @@ impl Steered {
     pub(super) fn words(&self) -> Option<String> {
         const MAX_NAMED: usize = 5;
         let shown = |path: &PathBuf| {
-            let name = path.to_string_lossy().replace(char::is_control, "\u{fffd}");
+            let name = spelled(path);
             format!("`{name}` ({})", what(path).map_or("git's own files", |protected| protected.what()))
         };
         let named: Vec<String> = self.told.iter().take(MAX_NAMED).map(shown).collect();

@@ -1,5 +1,6 @@
 //! Removal of files that a command made in a git directory where they have no ordinary use; people can still get them.
 
+use sortie_protocol::file_name::spelled;
 use std::path::PathBuf;
 
 use sortie_mutant::is_out;
@@ -14,7 +15,7 @@ pub(super) fn take_away(workspace: &Workspace, spill: &SpillDir, useless: &[Path
     let said: Vec<String> = useless
         .iter()
         .map(|path| {
-            let name = path.to_string_lossy().replace(char::is_control, "\u{fffd}");
+            let name = spelled(path);
             match workspace.take_away(path, spill) {
                 Ok(place) => format!("`{name}` was removed (kept as {})", place.display()),
                 Err(error) => format!("`{name}` could not be removed ({}); remove it", explain(&error)),

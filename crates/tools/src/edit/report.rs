@@ -2,6 +2,7 @@
 
 use serde_json::json;
 use sortie_protocol::ToolOutput;
+use sortie_protocol::file_name::spelled;
 
 use super::file_change::{EditKind, FileChange};
 use super::file_text::Ends;
@@ -55,21 +56,21 @@ pub(super) fn done(mut answer: Answer, change: &FileChange) -> ToolOutput {
     if let Some(note) = &change.note {
         answer.note(note);
     }
-    let files_changed = vec![change.path.to_string_lossy().into_owned()];
+    let files_changed = vec![spelled(&change.path)];
     ToolOutput { files_changed, diff: Some(unified(change, &diff)), ..answer.done(for_people) }
 }
 
 /// The diff of a possible change.
 pub(super) fn preview(change: &FileChange) -> String {
     if change.is_void() {
-        return format!("{} would stay unchanged\n", change.path.display());
+        return format!("{} would stay unchanged\n", spelled(&change.path));
     }
     unified(change, &Diff::new(change.before.original(), &change.after.text))
 }
 
 fn unified(change: &FileChange, diff: &Diff<'_>) -> String {
     let sides = if change.is_creation() { Sides::Created } else { Sides::Both };
-    diff.unified(&change.path.to_string_lossy(), sides, diff::MAX_BYTES)
+    diff.unified(&spelled(&change.path), sides, diff::MAX_BYTES)
 }
 
 /// Shows the changed places as Read would show them now.

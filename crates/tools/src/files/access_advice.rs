@@ -1,5 +1,6 @@
 //! Advice for a model whose path could not be opened.
 
+use sortie_protocol::file_name::{spelled, unspelled};
 use std::path::Path;
 
 use sortie_protocol::nearest;
@@ -28,7 +29,7 @@ fn similar(workspace: &Workspace, path: &str) -> Option<String> {
     let parent = Path::new(path).parent()?.to_str().filter(|parent| !parent.is_empty()).unwrap_or(".");
     let relative = workspace.resolve(parent).ok()?.relative;
     let entries = workspace.read_dir(&relative).ok()?;
-    let names: Vec<String> = entries.take(MAX_NAMES).filter_map(|entry| entry.ok()?.name.into_string().ok()).collect();
+    let names: Vec<String> = entries.take(MAX_NAMES).filter_map(|entry| Some(spelled(&entry.ok()?.name))).collect();
     let name = nearest(wanted, names.iter().map(String::as_str))?;
-    Some(relative.join(name).to_string_lossy().into_owned())
+    Some(spelled(&relative.join(unspelled(name))))
 }

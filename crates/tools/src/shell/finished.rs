@@ -1,5 +1,6 @@
 //! `FinishedCommand`: a command that has ended, and the text about it.
 
+use sortie_protocol::file_name::spelled;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -70,7 +71,7 @@ impl FinishedCommand {
 
     /// Returns the changed files by the names used in outputs, up to a bound.
     pub(crate) fn files_changed(&self) -> Vec<String> {
-        self.changed.iter().take(MAX_FILES).map(|path| path.to_string_lossy().into_owned()).collect()
+        self.changed.iter().take(MAX_FILES).map(spelled).collect()
     }
 
     /// Notes the results in the last line.

@@ -1,5 +1,6 @@
 //! `WallsHint`: explains the walls when a command fails because of them; programs only report that an operation failed.
 
+use sortie_protocol::file_name::spelled;
 use std::path::{Path, PathBuf};
 
 use sortie_sandbox::process::{Network, Tier, Walls};
@@ -28,7 +29,7 @@ impl WallsHint {
         if tier == Tier::None {
             return None;
         }
-        let named = |path: &Path| path.strip_prefix(&walls.root).unwrap_or(path).to_string_lossy().into_owned();
+        let named = |path: &Path| spelled(path.strip_prefix(&walls.root).unwrap_or(path));
         let mut parts = vec![match (&walls.writable[..], owner) {
             ([], Some(owner)) => format!("commands of this task cannot write in the workspace ({owner})"),
             ([], None) => "commands of this task cannot write in the workspace".to_owned(),
@@ -67,7 +68,7 @@ impl WallsHint {
 fn listed(mut names: impl Iterator<Item = String>) -> String {
     let shown: Vec<String> = names.by_ref().take(MAX_NAMED).collect();
     let more = if names.next().is_some() { ", …" } else { "" };
-    format!("{}{more}", shown.join(", ").replace(char::is_control, "\u{fffd}"))
+    format!("{}{more}", shown.join(", "))
 }
 
 #[cfg(test)]

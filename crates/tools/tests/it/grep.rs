@@ -240,9 +240,9 @@ async fn a_file_name_cannot_pretend_to_be_several_lines() {
         &project,
         json!({"pattern": "hit"}),
         expect![[r"
-            a�1:fake
-            b�[2J
-            [2 names with control characters or not UTF-8, shown with �]"]],
+            a\x0a1:fake
+            b\x1b[2J
+            [2 names with hidden characters or not UTF-8, spelled with \x; give them back so]"]],
     )
     .await;
 }

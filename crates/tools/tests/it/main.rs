@@ -19,6 +19,7 @@ mod ls;
 mod media;
 mod memory;
 mod multi_edit;
+mod odd_names;
 mod project;
 mod read;
 mod registry;

@@ -66,7 +66,12 @@ pub(super) const MUTANTS: &[Mutant] = &[
     escape("parents-layers", "delegation::s55_an_executor_works_with_what_its_deputy_has"),
     escape("nobody-to-ask", "project::s44_nobody_to_ask_means_no"),
     escape("protected-names", "protected::s40_missing_protected_files_cannot_be_created"),
+    // Calls at the gate.
+    escape("cut-calls", "large::s85_no_call_of_a_reply_that_was_cut_is_made"),
+    escape("secret-reads", "secrets::s83_no_file_tool_reads_the_keys_of_a_home_that_is_the_workspace"),
     // Commands at the gate.
+    escape("obeyed-variables", "shell::lines::s22_a_denied_command_is_found_in_a_variable"),
+    escape("helper-programs", "shell::lines::s21_a_denied_subcommand_is_found_under_its_own_name"),
     escape("every-command", "shell::lines::s17_every_command_of_a_chain_is_judged"),
     escape("armed-words", "shell::lines::s22_a_rule_for_a_program_does_not_allow_its_dangerous_arguments"),
     escape("judged-writes", "shell::lines::s23_writes_of_a_command_are_judged_as_edits"),

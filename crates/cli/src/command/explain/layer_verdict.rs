@@ -129,7 +129,7 @@ impl LayerVerdict {
             (Why::WouldAsk { .. }, _) => "it never asks".to_owned(),
             (Why::Protected { what }, _) => format!("it belongs to {what}, which no agent may change"),
             (Why::Secret { place }, _) => {
-                format!("people keep keys or passwords in `{place}`, which no agent may read or change")
+                format!("people or Sortie keep secrets in `{place}`, which no agent may read or change")
             }
             (Why::Unclear { what } | Why::Obscure { what }, _) => what.clone(),
             (Why::Denied | Why::AskedFor, None) => String::new(),

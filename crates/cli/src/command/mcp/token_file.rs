@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rustix::fs::{FlockOperation, OFlags, flock};
+use rustix::io::retry_on_intr;
 use sortie_mcp::http::{Token, TokenSource};
 
 use crate::error::{self, CommandError};
@@ -60,7 +61,7 @@ impl TokenFile {
     fn make(&self, home: &Path) -> io::Result<()> {
         DirBuilder::new().recursive(true).mode(0o700).create(home)?;
         let directory = File::open(home)?;
-        flock(&directory, FlockOperation::LockExclusive)?;
+        retry_on_intr(|| flock(&directory, FlockOperation::LockExclusive))?;
         if self.path.symlink_metadata().is_ok() {
             return Ok(());
         }

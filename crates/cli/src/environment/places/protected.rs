@@ -23,7 +23,7 @@ impl Places {
         let mut users = Found::default();
         let (models, agents) = (self.models(), self.foreign.as_ref().map(|foreign| foreign.join("agents")));
         let named = [Some(&self.home), self.foreign.as_ref(), self.config.as_ref(), models.as_ref()];
-        named.into_iter().chain([self.env_file.as_ref()]).flatten().for_each(|path| users.add(path));
+        named.into_iter().chain([self.env_file.as_ref()]).flatten().chain(&self.usual).for_each(|path| users.add(path));
         // These folders are read whole; their neighbours may be anything.
         self.user.iter().chain(&agents).for_each(|folder| users.add_all_of(folder));
         // Links that lead out of the project are not followed when its files are read.
@@ -39,11 +39,11 @@ impl Places {
 }
 
 impl Places {
-    /// Paths with keys or past conversations: state, the user's settings, the environment file; as real paths, whether
-    /// they exist or not. Nobody but the user reads them, even inside the workspace.
+    /// Paths with keys or past conversations: state, the user's settings, the environment file, and their usual places;
+    /// as real paths, whether they exist or not. Nobody but the user reads them, even inside the workspace.
     pub(crate) fn private(&self) -> Vec<PathBuf> {
         let all = [Some(&self.home), self.config.as_ref(), self.env_file.as_ref()];
-        all.into_iter().flatten().map(|path| real(path)).collect()
+        all.into_iter().flatten().chain(&self.usual).map(|path| real(path)).collect()
     }
 }
 

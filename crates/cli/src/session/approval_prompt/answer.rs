@@ -6,6 +6,8 @@ pub(super) enum Answer {
     Once,
     Tree,
     Always,
+    /// Everything about the call is to be shown first.
+    Show,
     No {
         /// Reason after the word, for the agent.
         reason: Option<String>,
@@ -23,6 +25,7 @@ pub(super) fn read(line: &str) -> Option<Answer> {
         "y" | "yes" => approves(Answer::Once),
         "t" | "tree" | "task" => approves(Answer::Tree),
         "a" | "always" => approves(Answer::Always),
+        "s" | "show" => approves(Answer::Show),
         "n" | "no" => Some(Answer::No { reason: (!rest.is_empty()).then(|| rest.to_owned()) }),
         _ => None,
     }
@@ -40,6 +43,8 @@ mod tests {
             ("  YES. \n", Some(Answer::Once)),
             ("t\n", Some(Answer::Tree)),
             ("a\n", Some(Answer::Always)),
+            ("s\n", Some(Answer::Show)),
+            ("show it and then yes\n", None),
             ("n\n", no(None)),
             ("no, use src/b.rs instead\n", no(Some("use src/b.rs instead"))),
             ("n: not now\n", no(Some("not now"))),

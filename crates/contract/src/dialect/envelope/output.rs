@@ -132,7 +132,7 @@ fn code(fault: Option<Fault>) -> &'static str {
         Some(Fault::TimedOut) => "TIMEOUT",
         Some(Fault::Conflict) => "CONFLICT",
         Some(Fault::Internal) => "INTERNAL_ERROR",
-        None => "EXECUTION_ERROR",
+        Some(Fault::TooMany) | None => "EXECUTION_ERROR",
     }
 }
 
@@ -147,6 +147,7 @@ fn next_step(fault: Option<Fault>) -> &'static str {
         Some(Fault::NoSuchTool) => "Use the tools that you have.",
         Some(Fault::TimedOut) => "Try again with a narrower request.",
         Some(Fault::Conflict) => "Use Read to see it as it is now, then try again.",
+        Some(Fault::TooMany) => "Make the rest of the calls in your next turns.",
         Some(Fault::Internal) | None => "Check the message, then try again or in another way.",
     }
 }

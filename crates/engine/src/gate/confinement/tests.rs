@@ -37,10 +37,11 @@ impl Place {
             added: Vec::new(),
             home: Some(self.path("home")),
             own: vec![self.path("home/.config/sortie"), self.path("work/.mcp.json")],
+            private: vec![self.path("home/.config/sortie/config.toml"), self.path("work/state")],
+            secrets: Vec::new(),
         };
         let judge = Judge::new(&Grant { layers: layers.to_vec() }, places.clone()).unwrap();
-        let private = vec![self.path("home/.config/sortie/config.toml"), self.path("work/state")];
-        TaskConfinement::new(Arc::new(judge), places, private)
+        TaskConfinement::new(Arc::new(judge), places)
     }
 
     fn writable(&self, layers: &[GrantLayer]) -> Writable {

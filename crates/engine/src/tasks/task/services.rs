@@ -122,7 +122,7 @@ fn permission_check(task: &Task, scope: &TaskScope, places: Places) -> Permissio
 fn shells(task: &Task, judge: &Arc<Judge>, places: &Places) -> Option<Shells> {
     let setup = task.engine.shell_of(&task.job.reach)?;
     let permissions = &task.engine.permissions;
-    let reach = TaskConfinement::new(Arc::clone(judge), places.clone(), permissions.private.clone());
+    let reach = TaskConfinement::new(Arc::clone(judge), places.clone());
     let (changes, redactor) = (Arc::clone(&task.engine.changes), Arc::clone(&permissions.redactor));
     let shells = Shells::new(setup, Arc::new(reach), changes, redactor, task.job.task);
     Some(shells.after(task.record.look(|record| record.shells.earlier())))

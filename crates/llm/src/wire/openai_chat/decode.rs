@@ -9,7 +9,7 @@ use sortie_protocol::{CallId, Part, Reply, StopReason, ToolCall, Usage};
 use super::opaque;
 use crate::wire::assemble::assemble;
 use crate::wire::usage_counts::{count, uncached};
-use crate::wire::{Decoder, Observe, Progress, cut, fault_or_garbage, is_blank};
+use crate::wire::{Decoder, MAX_CALLS, Observe, Progress, cut, fault_or_garbage, is_blank, too_many_calls};
 use crate::{ErrorKind, ModelError, ModelEvent};
 
 const END_MARK: &str = "[DONE]";
@@ -108,6 +108,11 @@ impl Decoder for ChatDecoder {
         }
         let mut progress = Progress::Quiet;
         for choice in chunk.choices.into_iter().flatten().filter(|choice| choice.index.unwrap_or(0) == 0) {
+            let pieces = choice.delta.as_ref().and_then(|delta| delta.tool_calls.as_ref()).map_or(0, Vec::len);
+            // Each piece is compared with all calls so far.
+            if pieces > MAX_CALLS {
+                return Err(too_many_calls());
+            }
             if choice.delta.is_some_and(|delta| self.extend(delta, observe)) {
                 progress = Progress::Content;
             }

@@ -1,12 +1,12 @@
 //! Normal replies, and histories sent back.
 
 use serde_json::{Value, json};
-use sortie_llm::{WireKind, estimate};
+use sortie_llm::{ErrorKind, ModelRequest, WireKind, estimate};
 use sortie_protocol::{Message, Part, StopReason, ToolOutput, Usage};
 use sortie_testkit::{Fault, Script, reply};
 
-use crate::caller::{ONE_TRY, caller};
-use crate::fixture::{everything, outputs};
+use crate::caller::{ONE_TRY, QUICK, call as call_once, caller};
+use crate::fixture::{everything, outputs, request, tools};
 
 pub(super) async fn parallel_calls_arrive_whole_and_in_order(wire: WireKind) {
     let two = [reply::call("Read", json!({ "path": "größe.rs" })), reply::call("Grep", json!({ "pattern": "size" }))];
@@ -92,6 +92,33 @@ pub(super) async fn truncated_arguments_are_kept_with_their_reason(wire: WireKin
             assert!(arguments.starts_with('{'), "{arguments}");
         }
     }
+}
+
+pub(super) async fn a_cut_reply_is_marked_though_its_calls_parse(wire: WireKind) {
+    let call = || reply::call("Write", json!({ "content": "half" }));
+    let said_so = reply::calls([call()]).stop(StopReason::Length);
+    // This server completes the calls, and reports them as the ending.
+    let at_cap = |tokens| reply::calls([call()]).usage(Usage { output_tokens: tokens, ..Usage::default() });
+    for (script, stop) in
+        [(said_so, StopReason::Length), (at_cap(50), StopReason::Length), (at_cap(49), StopReason::Calls)]
+    {
+        let caller = caller(wire, Script::always(script), ONE_TRY);
+        let (tools, messages) = (tools(), [Message::user("Where is it?")]);
+        let request = ModelRequest { max_output: Some(50), ..request(&tools, &messages) };
+        let reply = call_once(caller.model.as_ref(), request).await.1.unwrap();
+        assert_eq!((reply.stop, reply.calls().count()), (stop, 1), "{wire}");
+    }
+}
+
+pub(super) async fn a_reply_of_thousands_of_calls_is_refused_while_it_arrives(wire: WireKind) {
+    let calls = |number: usize| (0..number).map(|_| reply::call("Read", json!({ "path": "a.rs" })));
+    let most = caller(wire, Script::always(reply::calls(calls(1024))), ONE_TRY);
+    assert_eq!(most.ask().await.1.unwrap().calls().count(), 1024);
+    let more = caller(wire, Script::always(reply::calls(calls(1025))), QUICK);
+    let (observed, result) = more.ask().await;
+    let error = result.unwrap_err();
+    assert_eq!((error.kind, observed.retries.len()), (ErrorKind::TooLarge, 0));
+    assert!(error.message.contains("more than 1024 calls; none of them was run"), "{}", error.message);
 }
 
 pub(super) async fn usage_and_the_answering_model_are_reported(wire: WireKind) {

@@ -6,7 +6,7 @@ use std::io::{self, Write as _};
 use std::os::fd::BorrowedFd;
 
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags, linkat, openat, renameat, renameat_with, unlinkat};
-use rustix::io::{Errno, Result};
+use rustix::io::{Errno, Result, retry_on_intr};
 
 use crate::files::error::WriteError;
 use crate::files::write::attempt_error::AttemptError;
@@ -30,7 +30,7 @@ impl<'a> Temporary<'a> {
         loop {
             let random = getrandom::u64().map_err(|source| WriteError::Random { path: shown(path), source })?;
             let name = leftover::name(random);
-            match openat(directory, &name, flags, mode) {
+            match retry_on_intr(|| openat(directory, &name, flags, mode)) {
                 Ok(file) => return Ok(Self { directory, name, file: File::from(file), is_renamed: false }),
                 Err(Errno::EXIST) if attempt < MAX_ATTEMPTS => attempt += 1,
                 Err(errno) => return Err(errno.into()),

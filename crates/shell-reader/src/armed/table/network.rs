@@ -68,6 +68,9 @@ pub(super) const PROFILES: &[Profile] = &[
         writes: "=-out =--out =-keyout =--keyout =-writerand =-CAserial",
         ..profile("openssl")
     },
+    Profile { runs: "-D -w", ..profile("ssh-keygen") },
+    Profile { runs: "-s -S", ..profile("ssh-add") },
+    Profile { runs: "--provider --module", writes: "--outfile", ..profile("certtool p11tool pkcs11-tool") },
     Profile { turns: "--config -H --host", ..profile("docker podman nerdctl") },
     Profile { runs: "--kubeconfig", ..profile("kubectl oc") },
     Profile { runs: "--post-renderer --plugins", ..profile("helm") },

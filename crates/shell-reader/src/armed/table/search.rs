@@ -20,6 +20,8 @@ pub(super) const PROFILES: &[Profile] = &[
         ..profile("sort gsort")
     },
     Profile { writes: "-o --output", ..profile("iconv shuf tree") },
+    Profile { runs: "-shell", writes: "=-o -output", turns: "-catalogs -path", ..profile("xmllint") },
+    Profile { writes: "=-o -output", turns: "-catalogs -path -writesubtree", ..profile("xsltproc") },
     Profile { runs: "--diff-program", ..profile("diff3") },
     Profile { runs: "--diff-program", writes: "-o --output", ..profile("sdiff") },
     Profile { spills: "-i -s --inplace --split-exp", ..profile("yq") },
