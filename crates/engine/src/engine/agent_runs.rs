@@ -72,7 +72,8 @@ impl AgentRuns {
     }
 
     /// Runs with these tools instead of the type's own: names, or permission rules like `Edit(docs/**)`, which cover
-    /// every tool that edits. The user's rules and the contract bind them as any others.
+    /// every tool that edits. The user's rules and the contract bind them as any others. A resumed run keeps only those
+    /// that its type has as well.
     #[must_use]
     pub fn with_tools(self, tools: impl IntoIterator<Item = impl Into<String>>) -> Self {
         Self { tools: Some(tools.into_iter().map(Into::into).collect()), ..self }
@@ -98,7 +99,7 @@ impl AgentRuns {
     }
 
     /// Resumes a run to its end: an interrupted one where it stood, with or without a prompt; an ended one with a
-    /// prompt. It keeps its agent, its model, its tools and its role prompt.
+    /// prompt. It keeps its agent, its model and its role prompt.
     pub async fn resume(&self, task: TaskId, prompt: Option<String>) -> Result<TaskOutcome, SubagentError> {
         let running = if let Some(prompt) = prompt {
             let limits = match self.status(task).await? {
