@@ -4,6 +4,7 @@
 
 mod agents;
 mod ask;
+mod ask_in_envelope;
 mod ask_meanwhile;
 mod background;
 mod background_task;
