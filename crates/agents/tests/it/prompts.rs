@@ -8,8 +8,7 @@ use crate::{file, findings, tools, trusted};
 #[test]
 fn every_sub_agents_prompt_says_what_it_is_and_what_comes_back() {
     for agent in Registry::builtin().delegable() {
-        for idea in ["You are a sub-agent", "tools you have", "only your last message goes back", "at most 500 tokens"]
-        {
+        for idea in ["sub-agent", "tools you have", "only your last message goes back", "at most 500 tokens"] {
             assert!(agent.prompt.contains(idea), "the prompt of {} says {idea:?}", agent.name);
         }
     }

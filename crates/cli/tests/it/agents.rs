@@ -132,7 +132,11 @@ fn an_agent_is_shown_with_its_tools_and_its_role() {
     }
     let explore = world.sortie(["agents", "show", "explore"]).run();
     assert!(explore.stdout.contains("tools        Read, LS, Glob, Grep\n"), "{}", explore.stdout);
-    assert!(explore.stdout.contains("You are a sub-agent that finds things"), "the role prompt: {}", explore.stdout);
+    assert!(
+        explore.stdout.contains("You are a codebase exploration specialist"),
+        "the role prompt: {}",
+        explore.stdout
+    );
 }
 
 #[test]

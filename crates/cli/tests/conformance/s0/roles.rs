@@ -121,7 +121,7 @@ fn s0_61_every_role_names_its_place_its_tools_and_a_brief_report() {
     let world = World::new();
     for (subagent_type, _) in ROLES {
         let system = told(&world, subagent_type).system;
-        assert!(system.starts_with("You are a sub-agent"), "{system}");
+        assert!(system.starts_with("You are a ") && system.contains("sub-agent"), "{system}");
         assert!(system.contains("the tools you have"), "{system}");
         assert!(["only the tools you have", "and no others"].iter().any(|only| system.contains(only)), "{system}");
         assert!(system.contains("You get one brief and know nothing else"), "{system}");
@@ -154,7 +154,7 @@ fn s0_62_a_projects_own_role_file_counts_once_it_is_trusted() {
         run_with(&world, "anthropic", script, flags).sub_agents().remove(0).system
     };
     assert_eq!(system(&["--trust"]), "You are THEIRS.\n\n# Task\nFind it");
-    assert!(system(&[]).starts_with("You are a sub-agent that finds things"));
+    assert!(system(&[]).starts_with("You are a codebase exploration specialist"));
 }
 
 #[test]

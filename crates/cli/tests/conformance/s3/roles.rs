@@ -10,10 +10,10 @@ use crate::world::{Run, World, main_agent_calls};
 #[test]
 fn s3_22_each_types_prompt_names_its_expertise() {
     let types = [
-        ("Explore", "finds things"),
-        ("Plan", "plans work"),
-        ("Bash", "runs commands"),
-        ("general-purpose", "Do what the brief asks"),
+        ("Explore", "You are a codebase exploration specialist"),
+        ("Plan", "You are a software architect designing solutions"),
+        ("Bash", "You are a shell command specialist"),
+        ("general-purpose", "You are a general-purpose coding assistant"),
     ];
     let systems: HashSet<String> = types
         .into_iter()
@@ -22,7 +22,7 @@ fn s3_22_each_types_prompt_names_its_expertise() {
             let run = Run::of(&World::new(), "typed", "anthropic", script);
             assert_eq!(result(&run)["result"], "Done.");
             let system = run.sub_agents()[0].system.clone();
-            assert!(system.starts_with("You are a sub-agent") && system.contains(expertise), "{agent}: {system}");
+            assert!(system.starts_with(expertise), "{agent}: {system}");
             system
         })
         .collect();

@@ -10,9 +10,9 @@ use crate::world::{QUESTION, Run, World, main_agent_calls};
 fn s3_11_a_type_is_shown_with_its_tools_model_turns_and_prompt() {
     let world = World::new();
     for (name, tools, model, turns, prompt) in [
-        ("Explore", "Read, Glob, Grep, LS, WebFetch", "haiku", "10", "finds things"),
-        ("Plan", "Read, Glob, Grep, LS, WebFetch, TodoWrite", "sonnet", "5", "plans work"),
-        ("general-purpose", "everything that its parent has", "sonnet", "20", "You are a sub-agent."),
+        ("Explore", "Read, Glob, Grep, LS, WebFetch", "haiku", "10", "exploration specialist"),
+        ("Plan", "Read, Glob, Grep, LS, WebFetch, TodoWrite", "sonnet", "5", "software architect"),
+        ("general-purpose", "everything that its parent has", "sonnet", "20", "general-purpose coding assistant"),
     ] {
         let shown = world.sortie(["agents", "show", name, "--contract", "typed"]).run().stdout;
         let (table, role) = shown.split_once("\n\n").unwrap();

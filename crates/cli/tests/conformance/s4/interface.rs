@@ -72,8 +72,12 @@ fn s4_02_s4_09_each_type_has_a_system_prompt_for_its_use_that_asks_for_a_compact
         let systems = TYPES.map(|agent| one_call(&world, wire, task_for(agent, "CHILD")).sub_agents().remove(0).system);
         assert!(systems.iter().all(|system| system.contains("at most 500 tokens")), "{systems:#?}");
         assert!(systems[0] != systems[1] && systems[1] != systems[2] && systems[0] != systems[2]);
-        assert!(systems[1].contains("finds things") && systems[1].contains("Search wide first"), "{}", systems[1]);
-        assert!(systems[2].contains("plans work") && systems[2].contains("numbered steps"), "{}", systems[2]);
+        assert!(
+            systems[1].contains("exploration specialist") && systems[1].contains("Search wide first"),
+            "{}",
+            systems[1]
+        );
+        assert!(systems[2].contains("software architect") && systems[2].contains("numbered steps"), "{}", systems[2]);
     }
 }
 
