@@ -217,7 +217,7 @@ fn without_sub_agents_the_main_agent_searches_itself() {
 
 #[test]
 fn a_planner_lists_where_to_look_in_order() {
-    let role = "You are a sub-agent that plans work; you change nothing.";
+    let role = include_str!("../../../../prompts/agents_prompts/subagent_plan_prompt.md");
     let mut task = Task::new(EXPLORER, QUESTION).role(role);
     let plan = task.answer(workspace);
     assert!(plan.starts_with("Goal: Where are authentication errors handled?\n1. "), "{plan}");
