@@ -1,4 +1,4 @@
-//! Whether another route served than the one that the call asked for.
+//! Fallback: another route served than the one that the call asked for.
 
 use sortie_protocol::TaskOutcome;
 
