@@ -35,14 +35,12 @@ impl Usage {
 
     /// Everything that counts against a token limit: input, cached input and output.
     pub fn total_tokens(&self) -> u64 {
-        [self.input_tokens, self.output_tokens, self.cache_read_tokens, self.cache_write_tokens]
-            .into_iter()
-            .fold(0, u64::saturating_add)
+        self.all_input_tokens().saturating_add(self.output_tokens)
     }
 
     /// All input, cached or not.
     pub fn all_input_tokens(&self) -> u64 {
-        self.total_tokens().saturating_sub(self.output_tokens)
+        self.input_tokens.saturating_add(self.cache_read_tokens).saturating_add(self.cache_write_tokens)
     }
 
     /// The known part of the cost; `None` if no token has a known price.

@@ -24,7 +24,9 @@ pub(crate) async fn model_list(clients: &HttpClients, route: &Route, within: Dur
     if list.has_more || list.next_page_token.is_some_and(|token| !token.is_empty()) {
         return None;
     }
-    let ids = list.data.into_iter().chain(list.models).filter_map(|model| model.id.or(model.name));
+    // Some servers give their models under both names.
+    let listed = if list.data.is_empty() { list.models } else { list.data };
+    let ids = listed.into_iter().filter_map(|model| model.id.or(model.name));
     let ids = ids.map(|id| id.strip_prefix(COLLECTION).map(str::to_owned).unwrap_or(id)).filter(|id| is_model_id(id));
     let ids: Vec<String> = ids.collect();
     (!ids.is_empty()).then_some(ids)
