@@ -198,6 +198,9 @@ impl ServerHandler for Server {
         page: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
+        if self.office.engine_host.check_switched_on().is_err() {
+            return only_page(page).map(|()| ListPromptsResult::with_all_items(Vec::new()));
+        }
         prompts::list(self.office.agents.current().templates(), page)
     }
 
@@ -206,6 +209,11 @@ impl ServerHandler for Server {
         request: GetPromptRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
+        // Every prompt asks for a call of the Task tool.
+        if let Err(off) = self.office.engine_host.check_switched_on() {
+            let message = format!("there is no prompt `{}`: {}", request.name, off.message);
+            return Err(ErrorData::invalid_params(message, None));
+        }
         let (agents, tool) = (self.office.agents.current(), self.office.contract.tool_name());
         prompts::get(agents.templates(), &request, tool, self.office.max_prompt_bytes).map(GetPromptResponse::from)
     }

@@ -86,10 +86,18 @@ pub(super) fn beginning(report: &str, most: usize) -> Vec<String> {
 
 /// Error, notices and cost.
 pub(super) fn closing(outcome: &TaskOutcome) -> Vec<String> {
-    let error = outcome.error.as_ref();
-    let error = error.map(|error| format!("{}: {}", neutral::line(error.code.as_str()), neutral::line(&error.message)));
+    error(outcome).into_iter().chain(notes(outcome)).collect()
+}
+
+pub(super) fn error(outcome: &TaskOutcome) -> Option<String> {
+    let error = outcome.error.as_ref()?;
+    Some(format!("{}: {}", neutral::line(error.code.as_str()), neutral::line(&error.message)))
+}
+
+/// Notices and cost.
+pub(super) fn notes(outcome: &TaskOutcome) -> impl Iterator<Item = String> {
     let notices = outcome.notices.iter().map(|notice| format!("note: {}", neutral::line(notice)));
-    error.into_iter().chain(notices).chain([words::usage(&outcome.usage)]).collect()
+    notices.chain([words::usage(&outcome.usage)])
 }
 
 /// `completed`, `partial (turns)`.

@@ -55,23 +55,23 @@ fn a_terminal_shows_a_box_for_each_launch_a_line_for_each_worker_and_a_box_for_e
     check(
         &screen(CALM, &two_explorers(), WIDE),
         &expect![[r#"
-        ┌─ explore · agent-aaaaaaaaaaaa ─────────────────┐
-        │ Task: Find auth error handling                 │
-        │ Model: main (test-model)                       │
-        └────────────────────────────────────────────────┘
-        ┌─ explore · agent-bbbbbbbbbbbb ─────────────────┐
-        │ Task: Find its tests                           │
-        │ Model: main (test-model)                       │
-        └────────────────────────────────────────────────┘
-        ┌─ completed · explore · agent-aaaaaaaaaaaa ─────┐
-        │ # Found                                        │
-        │ src/auth.rs:12                                 │
-        │ src/b.rs                                       │
-        │ … 2 more lines                                 │
-        │ 7 calls · 12.4k tokens · 3.2s                  │
-        └────────────────────────────────────────────────┘
-          explore agent-bbbbbbbbbbbb working… · 2.1s
-    "#]],
+            ┌─ explore · agent-aaaaaaaaaaaa ────────────────┐
+            │ Task: Find auth error handling                │
+            │ Model: main (test-model)                      │
+            └───────────────────────────────────────────────┘
+            ┌─ explore · agent-bbbbbbbbbbbb ────────────────┐
+            │ Task: Find its tests                          │
+            │ Model: main (test-model)                      │
+            └───────────────────────────────────────────────┘
+            ┌─ completed · explore · agent-aaaaaaaaaaaa ────┐
+            │ # Found                                       │
+            │ src/auth.rs:12                                │
+            │ src/b.rs                                      │
+            │ … 2 more lines                                │
+            │ 7 calls · 12.4k tokens · 3.2s                 │
+            └───────────────────────────────────────────────┘
+              explore agent-bbbbbbbbbbbb working… · 2.1s
+        "#]],
     );
 }
 
@@ -249,29 +249,29 @@ fn retries_refusals_notices_and_limits_are_never_silent() {
     check(
         &screen(CALM, &tale, WIDE),
         &expect![[r#"
-        ┌─ explore · agent-aaaaaaaaaaaa ─────────────────┐
-        │ Task: first                                    │
-        │ Model: main (test-model)                       │
-        └────────────────────────────────────────────────┘
-        ┌─ plan · agent-bbbbbbbbbbbb ────────────────────┐
-        │ Task: second                                   │
-        │ Model: main (test-model)                       │
-        └────────────────────────────────────────────────┘
-          explore agent-aaaaaaaaaaaa: retrying in 1.5s: rate limited
-          explore agent-aaaaaaaaaaaa: Write x refused: Write is not allowed: agent
-            explore admits only Read
-          explore agent-aaaaaaaaaaaa: note: the context was shortened
-        ┌─ partial (turns) · explore · agent-aaaaaaaaaaaa ─┐
-        │ so far                                           │
-        │ 7 calls · 12.4k tokens · 3.2s                    │
-        └──────────────────────────────────────────────────┘
-        ┌─ failed · plan · agent-bbbbbbbbbbbb ─────────────────────┐
-        │ model_auth: the key was refused; check ANTHROPIC_API_KEY │
-        │ note: unknown key `x` was ignored                        │
-        │ 7 calls · 12.4k tokens · 3.2s                            │
-        └──────────────────────────────────────────────────────────┘
-          main waiting for a slot · 0.0s
-    "#]],
+            ┌─ explore · agent-aaaaaaaaaaaa ────────────────┐
+            │ Task: first                                   │
+            │ Model: main (test-model)                      │
+            └───────────────────────────────────────────────┘
+            ┌─ plan · agent-bbbbbbbbbbbb ───────────────────┐
+            │ Task: second                                  │
+            │ Model: main (test-model)                      │
+            └───────────────────────────────────────────────┘
+              explore agent-aaaaaaaaaaaa: retrying in 1.5s: rate limited
+              explore agent-aaaaaaaaaaaa: Write x refused: Write is not allowed: agent
+                explore admits only Read
+              explore agent-aaaaaaaaaaaa: note: the context was shortened
+            ┌─ partial (turns) · explore · agent-aaaaaaaaaaaa ─┐
+            │ so far                                           │
+            │ 7 calls · 12.4k tokens · 3.2s                    │
+            └──────────────────────────────────────────────────┘
+            ┌─ failed · plan · agent-bbbbbbbbbbbb ─────────────────────┐
+            │ model_auth: the key was refused; check ANTHROPIC_API_KEY │
+            │ note: unknown key `x` was ignored                        │
+            │ 7 calls · 12.4k tokens · 3.2s                            │
+            └──────────────────────────────────────────────────────────┘
+              main waiting for a slot · 0.0s
+        "#]],
     );
 }
 

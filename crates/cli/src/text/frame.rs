@@ -2,7 +2,7 @@
 
 use super::width;
 
-const LEAST_INNER: usize = 46;
+const LEAST_INNER: usize = 45;
 /// Left and right edge with their spaces.
 const EDGES: usize = 4;
 

@@ -117,16 +117,16 @@ fn s2_25_s2_68_verbose_logging_shows_each_call_of_a_sub_agent_and_is_off_by_defa
 #[test]
 fn s3_46_boxes_in_typed_say_launching_subagent_and_subagent_result() {
     expect![[r#"
-        ┌─ Launching Subagent ───────────────────────────┐
-        │ Type: Explore                                  │
-        │ Task: Find it                                  │
-        │ Model: main (claude-haiku-4)                   │
-        └────────────────────────────────────────────────┘
+        ┌─ Launching Subagent ──────────────────────────┐
+        │ Type: Explore                                 │
+        │ Task: Find it                                 │
+        │ Model: main (claude-haiku-4)                  │
+        └───────────────────────────────────────────────┘
         [Explore agent working...]
-        ┌─ Subagent Result ──────────────────────────────┐
-        │ src/auth.rs:2 returns AuthError                │
-        │ 1 call · <n>k tokens · <t>s                    │
-        └────────────────────────────────────────────────┘
+        ┌─ Subagent Result ─────────────────────────────┐
+        │ src/auth.rs:2 returns AuthError               │
+        └───────────────────────────────────────────────┘
+          1 call · <n>k tokens · <t>s
     "#]]
     .assert_eq(&stderr(&task("typed", &["--show", "boxes"])));
 }

@@ -34,7 +34,7 @@ const TYPES: &[TypeDefaults] = &[
     TypeDefaults {
         name: "Bash",
         description: Some("Command execution specialist"),
-        tools: Some(&["Bash", "KillShell"]),
+        tools: Some(&["Bash", "BashOutput", "KillShell"]),
         model: Some("haiku"),
         max_turns: Some(20),
         isolated: true,

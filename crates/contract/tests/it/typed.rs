@@ -116,7 +116,7 @@ fn s3_11_s3_15_to_s3_21_s3_27_defaults_of_the_dialect() {
     let expected = [
         ("explore", "Explore", Some(&read[..]), Some("haiku"), Some(10), cap),
         ("plan", "Plan", Some(&plan[..]), Some("sonnet"), Some(5), None),
-        ("bash", "Bash", Some(&["Bash", "KillShell"][..]), Some("haiku"), Some(20), None),
+        ("bash", "Bash", Some(&["Bash", "BashOutput", "KillShell"][..]), Some("haiku"), Some(20), None),
         ("general-purpose", "general-purpose", None, Some("sonnet"), Some(20), None),
     ];
     assert_eq!(types, expected, "S3-11, S3-15, S3-16, S3-17, S3-18, S3-19, S3-21, S3-27, C-22");

@@ -9,7 +9,7 @@ use crate::text::frame::{boxed, inner_columns, title_columns};
 use crate::text::{paint, width};
 
 /// Lines of a report that its box shows.
-pub(super) const REPORT_LINES: usize = 3;
+const REPORT_LINES: usize = 3;
 pub(super) const LAUNCH: Style = AnsiColor::Cyan.on_default();
 
 /// Boxes in the words of `sortie`: agent and task id in the edge.

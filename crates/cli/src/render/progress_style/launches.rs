@@ -3,10 +3,13 @@
 use sortie_contract::{Contract as _, Typed};
 use sortie_protocol::{Status, TaskOutcome, Timestamp};
 
-use super::boxes::{LAUNCH, REPORT_LINES, painted_box};
+use super::boxes::{LAUNCH, painted_box};
 use super::{Extent, ProgressStyle, colour_of, working_line};
 use crate::render::progress::{Happening, Subject, Working};
 use crate::render::progress_style;
+
+/// Lines of a report that its box shows; a short report is shown whole.
+const REPORT_LINES: usize = 10;
 
 pub(crate) struct Launches;
 
@@ -28,8 +31,11 @@ impl ProgressStyle for Launches {
                     Some(place) => (format!("Agent {place}: {}", subject.title), of_several(outcome)),
                     None => ("Subagent Result".to_owned(), of_one(outcome)),
                 };
-                lines.extend(progress_style::closing(outcome));
-                painted_box(&[&title], &lines, colour_of(outcome.status), extent)
+                lines.extend(progress_style::error(outcome));
+                let mut rows = painted_box(&[&title], &lines, colour_of(outcome.status), extent);
+                let notes = progress_style::notes(outcome);
+                rows.extend(notes.flat_map(|note| progress_style::hanging(&format!("  {note}"), extent)));
+                rows
             }
         }
     }

@@ -198,30 +198,30 @@ fn s3_46_one_agent_has_a_launch_box_a_working_line_and_a_result_box() {
     check(
         &drawn(&Launches, CALM, &tale, WIDE),
         &expect![[r#"
-        ┌─ Launching Subagent ───────────────────────────┐
-        │ Type: Explore                                  │
-        │ Task: Find 0                                   │
-        │ Model: main (test-model)                       │
-        └────────────────────────────────────────────────┘
-          [Explore agent working...] · 1.5s
-    "#]],
+            ┌─ Launching Subagent ──────────────────────────┐
+            │ Type: Explore                                 │
+            │ Task: Find 0                                  │
+            │ Model: main (test-model)                      │
+            └───────────────────────────────────────────────┘
+              [Explore agent working...] · 1.5s
+        "#]],
     );
     let tale = tale.ended('a', outcome('a', "explore", Status::Completed, "Found 1 file:\nsrc/auth.rs"));
     check(
         &drawn(&Launches, CALM, &tale, LOG),
         &expect![[r#"
-        ┌─ Launching Subagent ───────────────────────────┐
-        │ Type: Explore                                  │
-        │ Task: Find 0                                   │
-        │ Model: main (test-model)                       │
-        └────────────────────────────────────────────────┘
-        [Explore agent working...]
-        ┌─ Subagent Result ──────────────────────────────┐
-        │ Found 1 file:                                  │
-        │ src/auth.rs                                    │
-        │ 7 calls · 12.4k tokens · 3.2s                  │
-        └────────────────────────────────────────────────┘
-    "#]],
+            ┌─ Launching Subagent ──────────────────────────┐
+            │ Type: Explore                                 │
+            │ Task: Find 0                                  │
+            │ Model: main (test-model)                      │
+            └───────────────────────────────────────────────┘
+            [Explore agent working...]
+            ┌─ Subagent Result ─────────────────────────────┐
+            │ Found 1 file:                                 │
+            │ src/auth.rs                                   │
+            └───────────────────────────────────────────────┘
+              7 calls · 12.4k tokens · 3.2s
+        "#]],
     );
 }
 
@@ -236,19 +236,19 @@ fn s3_47_several_at_once_are_announced_and_have_a_box_each_with_status() {
     check(
         &drawn(&Launches, CALM, &tale, WIDE),
         &expect![[r#"
-        [Launching 2 Explore agents in parallel...]
-        ┌─ Agent 2: Find 1 ──────────────────────────────┐
-        │ Status: Error                                  │
-        │ internal: it broke                             │
-        │ 7 calls · 12.4k tokens · 3.2s                  │
-        └────────────────────────────────────────────────┘
-        ┌─ Agent 1: Find 0 ──────────────────────────────┐
-        │ Status: Completed                              │
-        │ Found: 5 files                                 │
-        │ 7 calls · 12.4k tokens · 3.2s                  │
-        └────────────────────────────────────────────────┘
-          [main agent working...] · 0.0s
-    "#]],
+            [Launching 2 Explore agents in parallel...]
+            ┌─ Agent 2: Find 1 ─────────────────────────────┐
+            │ Status: Error                                 │
+            │ internal: it broke                            │
+            └───────────────────────────────────────────────┘
+              7 calls · 12.4k tokens · 3.2s
+            ┌─ Agent 1: Find 0 ─────────────────────────────┐
+            │ Status: Completed                             │
+            │ Found: 5 files                                │
+            └───────────────────────────────────────────────┘
+              7 calls · 12.4k tokens · 3.2s
+              [main agent working...] · 0.0s
+        "#]],
     );
 }
 

@@ -72,6 +72,9 @@ fn s2_64_a_tool_that_is_not_enabled_is_in_no_list_of_an_mcp_host_and_has_no_sche
         let answer = session.ask("tools/call", json!({"name": "TaskList", "arguments": {}}));
         let said = answer["error"]["message"].as_str().unwrap_or_else(|| panic!("{contract}: {answer}"));
         assert_eq!(said, format!("there is no tool `TaskList`: {SWITCHED_OFF}"));
+        assert_eq!(session.ask("prompts/list", json!({}))["result"]["prompts"], json!([]), "{contract}");
+        let answer = session.ask("prompts/get", json!({"name": "review"}));
+        assert_eq!(answer["error"]["message"], format!("there is no prompt `review`: {SWITCHED_OFF}"), "{contract}");
         assert_eq!((session.close().0, server.requests().len()), (0, 0), "{contract}");
 
         for format in ["json", "anthropic", "openai"] {

@@ -6,6 +6,10 @@ use sortie_testkit::{reply, when};
 
 use crate::world::{Run, World, main_agent_calls};
 
+/// The design's own report.
+const REPORT: &str = "Found 3 relevant files:\n• src/auth/errors.ts (AuthError class)\n\
+    • src/middleware/auth.ts (error handler)\n• src/utils/auth-helpers.ts (validation)";
+
 /// Stderr without the final figures.
 fn shown(transcript: &str) -> String {
     let (_, stderr) = transcript.split_once("--- stderr\n").unwrap();
@@ -15,25 +19,35 @@ fn shown(transcript: &str) -> String {
 
 #[test]
 fn s3_46_a_launch_and_a_result_have_a_box_each_with_the_designs_words() {
-    let call = json!({"description": "Find auth errors", "prompt": "CHILD looks", "subagent_type": "Explore"});
+    let call = json!({"description": "Find auth error handling", "prompt": "CHILD looks", "subagent_type": "Explore"});
     let script = main_agent_calls([reply::call("Task", call)])
         .on(when::turn(0), reply::calls([reply::call("Grep", json!({"pattern": "AuthError"}))]))
-        .otherwise(reply::text("Found 1 relevant file:\n- src/auth.rs (AuthError)"));
+        .otherwise(reply::text(REPORT));
     let run = Run::with(&World::new(), "typed", "anthropic", script, &["--show", "boxes"]);
     expect![[r#"
-        ┌─ Launching Subagent ───────────────────────────┐
-        │ Type: Explore                                  │
-        │ Task: Find auth errors                         │
-        │ Model: main (claude-haiku-4)                   │
-        └────────────────────────────────────────────────┘
+        ┌─ Launching Subagent ──────────────────────────┐
+        │ Type: Explore                                 │
+        │ Task: Find auth error handling                │
+        │ Model: main (claude-haiku-4)                  │
+        └───────────────────────────────────────────────┘
         [Explore agent working...]
-        ┌─ Subagent Result ──────────────────────────────┐
-        │ Found 1 relevant file:                         │
-        │ - src/auth.rs (AuthError)                      │
-        │ 1 call · <n>k tokens · <t>s                    │
-        └────────────────────────────────────────────────┘
+        ┌─ Subagent Result ─────────────────────────────┐
+        │ Found 3 relevant files:                       │
+        │ • src/auth/errors.ts (AuthError class)        │
+        │ • src/middleware/auth.ts (error handler)      │
+        │ • src/utils/auth-helpers.ts (validation)      │
+        └───────────────────────────────────────────────┘
+          1 call · <n>k tokens · <t>s
     "#]]
     .assert_eq(&shown(&run.ended.transcript()));
+    let boxes: Vec<usize> = run
+        .ended
+        .stderr
+        .lines()
+        .filter(|row| row.starts_with(['┌', '│', '└']))
+        .map(|row| row.chars().count())
+        .collect();
+    assert_eq!(boxes, [49; 11], "as wide as the design draws them: {}", run.ended.stderr);
 }
 
 #[test]

@@ -30,14 +30,16 @@ fn s3_01_s3_15_explore_reads_and_does_nothing_else() {
 fn s3_17_bash_runs_commands_and_does_nothing_else() {
     for wire in WIRES {
         let (bash, _) = first_requests(&World::new(), "Bash", wire);
-        assert_eq!(bash.tool_names(), ["Bash", "KillShell"]);
+        assert_eq!(bash.tool_names(), ["Bash", "BashOutput", "KillShell"]);
+        let said = &bash.tool("Bash").schema["properties"]["run_in_background"]["description"];
+        assert_eq!(said, "do not wait; BashOutput reads it; KillShell or the end of your task ends it");
     }
     let script = main_agent_calls([task("Bash", "CHILD works")])
         .on(when::turn(0), reply::calls([reply::call("Read", json!({"file_path": "src/main.rs"}))]))
         .otherwise(reply::text("Done."));
     let run = Run::with(&World::new(), "typed", "anthropic", script, &["--permission-mode", "bypass"]);
     let told = run.sub_agents()[1].results.remove(0);
-    assert!(told.is_error && told.text.contains("You have: Bash, KillShell."), "{told:?}");
+    assert!(told.is_error && told.text.contains("You have: Bash, BashOutput, KillShell."), "{told:?}");
 }
 
 #[test]
