@@ -18,7 +18,12 @@ pub use reply::{MODEL_ID, reply};
 #[derive(Debug, Clone, PartialEq)]
 enum Answer {
     Text(String),
-    Calls { remark: String, calls: Vec<PlannedCall> },
+    /// Text that says that there is no answer: the request was declined, or nothing was found.
+    NoAnswer(String),
+    Calls {
+        remark: String,
+        calls: Vec<PlannedCall>,
+    },
 }
 
 /// A call to be made.
@@ -31,6 +36,23 @@ struct PlannedCall {
 impl Answer {
     fn text(text: impl Into<String>) -> Self {
         Self::Text(text.into())
+    }
+
+    /// Returns the text with `change` made to it; calls stay.
+    fn map_text(self, change: impl FnOnce(&str) -> String) -> Self {
+        match self {
+            Self::Text(text) => Self::Text(change(&text)),
+            Self::NoAnswer(text) => Self::NoAnswer(change(&text)),
+            calls @ Self::Calls { .. } => calls,
+        }
+    }
+
+    /// Marks the text as no answer, with the reason in front; calls stay.
+    fn declined(self, reason: &str) -> Self {
+        match self {
+            Self::Text(text) | Self::NoAnswer(text) => Self::NoAnswer(format!("{reason}\n\n{text}")),
+            calls @ Self::Calls { .. } => calls,
+        }
     }
 
     fn calls(calls: Vec<PlannedCall>) -> Self {

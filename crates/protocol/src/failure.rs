@@ -150,7 +150,7 @@ failure_codes! {
     Internal = "internal",
 }
 
-const LIMITS: [Limit; 8] = [
+const LIMITS: [Limit; 9] = [
     Limit::Turns,
     Limit::Tokens,
     Limit::Cost,
@@ -159,6 +159,7 @@ const LIMITS: [Limit; 8] = [
     Limit::Context,
     Limit::Output,
     Limit::Loop,
+    Limit::NoAnswer,
 ];
 
 fn limit_name(limit: Limit) -> &'static str {
@@ -171,6 +172,7 @@ fn limit_name(limit: Limit) -> &'static str {
         Limit::Context => "limit_context",
         Limit::Output => "limit_output",
         Limit::Loop => "limit_loop",
+        Limit::NoAnswer => "limit_no_answer",
     }
 }
 

@@ -94,6 +94,8 @@ pub enum StopReason {
     Length,
     /// The provider withheld the answer.
     Refusal,
+    /// It was done, and says that it has no answer. Only the built-in model `offline` can tell.
+    NoAnswer,
 }
 
 impl Message {

@@ -14,7 +14,7 @@ pub struct TaskOutcome {
     pub task_id: TaskId,
     pub agent: String,
     pub status: Status,
-    /// The limit that made it partial.
+    /// Reason why it is partial.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<Limit>,
     /// The report, or as much of it as exists.
@@ -80,7 +80,7 @@ pub struct Truncation {
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     Completed,
-    /// A limit ended it; `reason` names the limit, `text` has the result so far.
+    /// A limit ended it, or the model has no answer; `reason` says which, `text` has the result so far.
     Partial,
     /// It ran and broke, or ran out of time before it could start; `error` has the reason.
     Failed,
@@ -92,7 +92,7 @@ pub enum Status {
     Rejected,
 }
 
-/// A limit that ended a task early.
+/// Limit that ended a task early, the model's own among them: it may have no answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Limit {
@@ -106,6 +106,8 @@ pub enum Limit {
     Output,
     /// It repeated itself.
     Loop,
+    /// The model was done and has no answer: it declined, or found nothing.
+    NoAnswer,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -149,6 +151,16 @@ impl TaskOutcome {
     }
 }
 
+impl Limit {
+    /// Returns the clause that tells people about it.
+    pub fn clause(self) -> String {
+        match self {
+            Self::NoAnswer => "the model has no answer".to_owned(),
+            limit => format!("the limit of {limit} was reached"),
+        }
+    }
+}
+
 impl fmt::Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -173,6 +185,7 @@ impl fmt::Display for Limit {
             Self::Context => "context",
             Self::Output => "output",
             Self::Loop => "loop",
+            Self::NoAnswer => "no_answer",
         })
     }
 }

@@ -100,6 +100,7 @@ fn render_reply(reply: &Reply) -> String {
         StopReason::End | StopReason::Calls => {}
         StopReason::Length => pieces.push("(cut at the output cap)".to_owned()),
         StopReason::Refusal => pieces.push("(refused)".to_owned()),
+        StopReason::NoAnswer => pieces.push("(no answer)".to_owned()),
     }
     if pieces.is_empty() { "nothing".to_owned() } else { pieces.join(" + ") }
 }

@@ -107,7 +107,7 @@ fn say_ending(outcome: &TaskOutcome, noticed: &[String]) {
     }
     match (outcome.status, outcome.reason) {
         (Status::Completed, _) => {}
-        (status, Some(limit)) => error::warn(&format!("{status}: the limit of {limit} was reached")),
+        (status, Some(limit)) => error::warn(&format!("{status}: {}", limit.clause())),
         (Status::Failed | Status::Rejected, None) if outcome.error.is_some() => {}
         (status, None) => error::warn(&status.to_string()),
     }
@@ -131,7 +131,7 @@ fn what_it_lacks(outcome: &TaskOutcome) -> Option<&'static str> {
         (Some(Limit::Stalled | Limit::Output), _) | (None, Some(FailureCode::Journal)) => Some(""),
         (None, _) if matches!(outcome.status, Status::Cancelled | Status::Interrupted) => Some(""),
         (Some(Limit::Cost), _) | (None, Some(FailureCode::Limit(Limit::Cost))) => Some(" --max-cost-usd AMOUNT"),
-        (Some(Limit::Context | Limit::Loop) | None, _) => None,
+        (Some(Limit::Context | Limit::Loop | Limit::NoAnswer) | None, _) => None,
     }
 }
 

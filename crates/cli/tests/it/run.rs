@@ -212,6 +212,25 @@ fn without_a_model_the_built_in_rules_search_the_workspace() {
 }
 
 #[test]
+fn a_run_of_the_built_in_rules_without_an_answer_is_partial() {
+    let world = World::new();
+    for prompt in ["Fix the authentication error", "Where is zyxwvut frobnicated?"] {
+        let text = world.sortie(["run", "--model", "offline", prompt]).run();
+        assert_eq!(text.code, 1, "{text:#?}");
+        assert!(text.stderr.contains("partial: the model has no answer"), "{}", text.stderr);
+        let json = world.sortie(["run", "--model", "offline", "--output-format", "json", prompt]).run();
+        let outcome = json.stdout_json();
+        assert_eq!((json.code, &outcome["status"], &outcome["reason"]), (1, &json!("partial"), &json!("no_answer")));
+        // A second reading of the journal gives the same.
+        let shown = world.sortie(["tasks", "show", outcome["task_id"].as_str().unwrap(), "--json"]).run().stdout_json();
+        assert_eq!(shown["reason"], json!("no_answer"), "{shown:#}");
+    }
+    for greeting in ["hello", "what can you do?"] {
+        assert_eq!(world.sortie(["run", "--model", "offline", greeting]).run().code, 0, "{greeting}");
+    }
+}
+
+#[test]
 fn a_notice_is_shown_once() {
     let (world, server) = (World::new(), ScriptedServer::start(Script::always(reply::text("ok"))).unwrap());
     let task = ["task", "--description", "d", "--prompt", "x", "--model", "light"];

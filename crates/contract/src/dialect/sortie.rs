@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use sortie_protocol::{Failure, Fork, Launched, Limits, Money, Status, TaskOutcome, TaskRequest};
+use sortie_protocol::{Failure, Fork, Launched, Limit, Limits, Money, Status, TaskOutcome, TaskRequest};
 
 use crate::json;
 use crate::json::fields::{Fields, invalid, unsupported};
@@ -175,7 +175,11 @@ fn public(mut outcome: Value) -> Value {
 
 /// An outcome in one line: agent, ending and usage.
 pub fn head_line(outcome: &TaskOutcome) -> String {
-    let limit = outcome.reason.map(|limit| format!(" (limit: {limit})")).unwrap_or_default();
+    let limit = match outcome.reason {
+        None => String::new(),
+        Some(Limit::NoAnswer) => " (the model has no answer)".to_owned(),
+        Some(limit) => format!(" (limit: {limit})"),
+    };
     let usage = &outcome.usage;
     format!(
         "{} {} {}{limit}, {} call{}, {} tokens, {:.1} s",

@@ -7,7 +7,7 @@ use crate::outcome::cause::Cause;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ending<'a> {
     Completed,
-    /// A limit other than time ended it; the outcome's text is everything so far.
+    /// A limit other than time ended it, or the model has no answer; the outcome's text is everything so far.
     Limited(Limit),
     /// The deadline passed, or the model went silent and `cause` says how. There may be text.
     TimedOut {
@@ -48,6 +48,7 @@ impl<'a> Ending<'a> {
     pub(crate) fn shortfall(&self) -> Option<String> {
         Some(match self {
             Self::Completed => return None,
+            Self::Limited(Limit::NoAnswer) => "the model has no answer".to_owned(),
             Self::Limited(limit) => format!("{} before the work was done", reached(*limit)),
             Self::TimedOut { after_ms, cause: None } => format!("timed out after {after_ms}ms"),
             Self::TimedOut { after_ms, cause: Some(cause) } => format!("timed out after {after_ms}ms: {cause}"),
@@ -75,6 +76,7 @@ fn reached(limit: Limit) -> &'static str {
         Limit::Context => "the context window was full",
         Limit::Output => "the reply ran into the cap on one reply",
         Limit::Loop => "the same calls were repeated",
+        Limit::NoAnswer => "the model had no answer",
     }
 }
 

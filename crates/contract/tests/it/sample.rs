@@ -129,9 +129,9 @@ pub(crate) const FAILURES: [&str; 17] = [
     "model_setup",
 ];
 
-/// Limits other than time that end a task.
-pub(crate) const LIMITS: [Limit; 6] =
-    [Limit::Turns, Limit::Tokens, Limit::Cost, Limit::Context, Limit::Output, Limit::Loop];
+/// Reasons other than time for a partial outcome.
+pub(crate) const LIMITS: [Limit; 7] =
+    [Limit::Turns, Limit::Tokens, Limit::Cost, Limit::Context, Limit::Output, Limit::Loop, Limit::NoAnswer];
 
 /// Compares parts of an answer, each named by its statement. `Null` stands for absent.
 #[track_caller]

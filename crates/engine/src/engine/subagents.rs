@@ -9,7 +9,7 @@ mod observe;
 use std::sync::Arc;
 
 use sortie_agents::{AgentDefinition, Finding, rank};
-use sortie_protocol::{Failure, Job, Status, TaskId, TaskOutcome, TaskRequest};
+use sortie_protocol::{Failure, Job, Limit, Status, TaskId, TaskOutcome, TaskRequest};
 
 pub use self::conversation::SubagentStatus;
 pub use self::observe::{Observation, ObserveError, Observed, SubagentObserver};
@@ -164,6 +164,7 @@ pub(super) async fn completed(running: Running) -> Result<TaskOutcome, SubagentE
 fn because(outcome: &TaskOutcome) -> String {
     match (&outcome.error, outcome.reason) {
         (Some(error), _) => format!(": {error}"),
+        (None, Some(limit @ Limit::NoAnswer)) => format!(": {}", limit.clause()),
         (None, Some(limit)) => format!(": the {limit} limit was reached"),
         (None, None) => String::new(),
     }

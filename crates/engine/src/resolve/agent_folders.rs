@@ -104,7 +104,7 @@ impl AgentFolders {
                 // It vanished after it was listed, and the next listing will differ.
                 Ok(None) => continue,
                 Err(why) => {
-                    unread.push(Unread { folder: *index, path: path.clone(), why: why.to_string() });
+                    unread.push(Unread { folder: *index, path: path.clone(), why });
                     continue;
                 }
             };

@@ -28,8 +28,9 @@ pub(crate) fn final_answer(record: &TaskRecord, reply: &Reply, cut_by: Option<Li
             let failure = Failure::new(FailureCode::EmptyAnswer, "the model ended its turn without writing anything");
             Ending::Failed { failure, text: record.history.last_text() }
         }
-        StopReason::End | StopReason::Calls | StopReason::Length => match cut_by {
+        StopReason::End | StopReason::Calls | StopReason::Length | StopReason::NoAnswer => match cut_by {
             Some(limit) => Ending::limited(limit, text),
+            None if reply.stop == StopReason::NoAnswer => Ending::limited(Limit::NoAnswer, text),
             None => Ending::Completed { text },
         },
     }

@@ -23,7 +23,7 @@ pub(super) fn answer(conversation: &Conversation<'_>) -> Answer {
         return Answer::calls(calls);
     }
     let plans = words(&conversation.role_sentence()).any(|word| stem(word) == "plan");
-    Answer::text(if plans { plan(&question, &evidence) } else { report(&question, &evidence) })
+    if plans { plan(&question, &evidence) } else { report(&question, &evidence) }
 }
 
 /// Returns the question being searched for, with its evidence. If its own words found nothing, looser ones are used.

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::angles::{Angle, angles};
 use super::merge_reports::{self, AngleReport};
-use super::{Answer, PlannedCall, explorer};
+use super::{Answer, PlannedCall, explorer, overview};
 use crate::question::Question;
 use crate::question::intent::Intent;
 use crate::request::conversation::Conversation;
@@ -20,6 +20,9 @@ const CLOSING: &str = "This answer comes from the built-in rule-based model `off
                        To use one, set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or for any compatible server\n\
                        LLM_MODEL_ID, LLM_BASE_URL and LLM_API_KEY, and run the same command again.";
 
+const DECLINED: &str = "I cannot do this work: I am rules, not a language model, and I change nothing. What I can do is show \
+                        where it would begin.";
+
 const ABLE: &str = "I am `offline`, a set of rules and no language model: I cannot hold a conversation, write or change \
                     code, or reason about it. I can find my way in this workspace: ask where something is handled, \
                     defined or used, how something works, or which files deal with it, and I search for it and \
@@ -32,7 +35,8 @@ pub(super) fn answer(conversation: &Conversation<'_>) -> Answer {
         return begin(conversation, &question);
     }
     if delegated.iter().all(|exchange| exchange.failed) && conversation.offers("Grep") {
-        return alone(conversation, &delegated[0].text);
+        let answer = alone(conversation, &delegated[0].text);
+        return if question.intent == Intent::Work { answer.declined(DECLINED) } else { answer };
     }
     let weights = angles(&question).into_iter().map(|angle| angle.weight).chain(std::iter::repeat(LATER));
     let reports: Vec<AngleReport<'_>> = delegated
@@ -45,25 +49,22 @@ pub(super) fn answer(conversation: &Conversation<'_>) -> Answer {
             weight,
         })
         .collect();
-    let mut text = String::new();
-    if question.intent == Intent::Work {
-        text += "I cannot do this work: I am rules, not a language model, and I change nothing. What I can do is show \
-                 where it would begin.\n\n";
-    }
-    text += &match question.intent {
-        Intent::Overview => reports.iter().map(|report| report.text).collect::<Vec<_>>().join("\n\n"),
+    let answer = match question.intent {
+        Intent::Overview => overview::merge(&reports),
+        Intent::Work => merge_reports::merge(&question, &reports).declined(DECLINED),
         _ => merge_reports::merge(&question, &reports),
     };
-    Answer::text(format!("{text}\n\n{CLOSING}"))
+    answer.map_text(close)
 }
 
 fn begin(conversation: &Conversation<'_>, question: &Question) -> Answer {
     let about_nothing = question.terms.is_empty() && question.paths.is_empty();
     if about_nothing && question.intent != Intent::Overview {
-        return Answer::text(format!("{ABLE}\n\n{CLOSING}"));
+        let able = Answer::text(close(ABLE));
+        return if question.intent == Intent::Work { able.declined(DECLINED) } else { able };
     }
     if conversation.must_answer {
-        return Answer::text(format!("No search was possible, so I know nothing about this yet.\n\n{CLOSING}"));
+        return Answer::NoAnswer(close("No search was possible, so I know nothing about this yet."));
     }
     let calls = angles(question).into_iter().map(|angle| task(conversation.prompt, &angle)).collect();
     Answer::Calls { remark: "Searching from several angles.".to_owned(), calls }
@@ -71,13 +72,12 @@ fn begin(conversation: &Conversation<'_>, question: &Question) -> Answer {
 
 /// Without sub-agents, the main agent searches itself, and says why.
 fn alone(conversation: &Conversation<'_>, reason: &str) -> Answer {
-    match explorer::answer(conversation) {
-        Answer::Text(report) => {
-            let reason = reason.lines().next().unwrap_or_default();
-            Answer::text(format!("{report}\n\nNo sub-agent could help ({reason}).\n\n{CLOSING}"))
-        }
-        calls @ Answer::Calls { .. } => calls,
-    }
+    let reason = reason.lines().next().unwrap_or_default();
+    explorer::answer(conversation).map_text(|report| close(&format!("{report}\n\nNo sub-agent could help ({reason}).")))
+}
+
+fn close(text: &str) -> String {
+    format!("{text}\n\n{CLOSING}")
 }
 
 fn task(prompt: &str, angle: &Angle) -> PlannedCall {

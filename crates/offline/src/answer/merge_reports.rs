@@ -3,6 +3,7 @@
 //! References are pooled, ranked by the number of angles that found them and by their rank there, and shown once each.
 //! Any report with `path:line` in it can be parsed.
 
+use super::Answer;
 use super::report::cut;
 use crate::question::Question;
 use crate::question::intent::Intent;
@@ -31,7 +32,7 @@ struct Reference {
 const MAX_REFERENCES: usize = 10;
 
 /// Writes the answer: first where to look, then the evidence, then what is missing.
-pub(super) fn merge(question: &Question, reports: &[AngleReport<'_>]) -> String {
+pub(super) fn merge(question: &Question, reports: &[AngleReport<'_>]) -> Answer {
     let references = pooled(reports);
     let mut text = if references.is_empty() { nothing(reports) } else { opening(question, &references) };
     for reference in references.iter().take(MAX_REFERENCES) {
@@ -47,7 +48,7 @@ pub(super) fn merge(question: &Question, reports: &[AngleReport<'_>]) -> String 
     if let Some(missing) = missing(reports) {
         text += &format!("\n\n{missing}");
     }
-    text
+    if references.is_empty() { Answer::NoAnswer(text) } else { Answer::Text(text) }
 }
 
 fn pooled(reports: &[AngleReport<'_>]) -> Vec<Reference> {

@@ -2,12 +2,14 @@
 
 use serde_json::json;
 
+use super::merge_reports::AngleReport;
 use super::report::cut;
 use super::{Answer, PlannedCall};
 use crate::request::conversation::{Conversation, Exchange};
 use crate::request::tool_outputs::{SeenLine, paths, read_lines};
 
 const MANIFESTS: &str = "{Cargo.toml,package.json,pyproject.toml,setup.py,go.mod,pom.xml,build.gradle,CMakeLists.txt}";
+const NOTHING: &str = "Nothing here says what this is: no README, no manifest, nothing that could be listed.";
 const READ_LINES: usize = 80;
 const MAX_PARAGRAPH: usize = 500;
 const MAX_HEADINGS: usize = 8;
@@ -15,13 +17,21 @@ const MAX_ENTRIES: usize = 40;
 
 /// Returns the next calls, or the report.
 pub(super) fn answer(conversation: &Conversation<'_>) -> Answer {
-    let mut calls = match (of_tool(conversation, "Glob").next(), of_tool(conversation, "Read").next()) {
-        (None, _) => look_around(),
-        (Some(_), None) => read_readme(conversation),
-        (Some(_), Some(_)) => Vec::new(),
+    // A call that failed is not made again.
+    let mut calls = match conversation.rounds.len() {
+        0 => look_around(),
+        1 => read_readme(conversation),
+        _ => Vec::new(),
     };
     calls.retain(|call| conversation.offers(call.tool));
-    if calls.is_empty() || conversation.must_answer { Answer::text(report(conversation)) } else { Answer::calls(calls) }
+    if calls.is_empty() || conversation.must_answer { report(conversation) } else { Answer::calls(calls) }
+}
+
+/// Joins the reports of all explorers.
+pub(super) fn merge(reports: &[AngleReport<'_>]) -> Answer {
+    let text = reports.iter().map(|report| report.text).collect::<Vec<_>>().join("\n\n");
+    let says_something = |report: &AngleReport<'_>| !report.failed && report.text != NOTHING;
+    if reports.iter().any(says_something) { Answer::Text(text) } else { Answer::NoAnswer(text) }
 }
 
 fn look_around() -> Vec<PlannedCall> {
@@ -48,7 +58,7 @@ fn topmost(conversation: &Conversation<'_>, wanted: impl Fn(&str) -> bool) -> Op
     found.filter(|path| wanted(path)).min_by_key(|path| (path.matches('/').count(), path.len()))
 }
 
-fn report(conversation: &Conversation<'_>) -> String {
+fn report(conversation: &Conversation<'_>) -> Answer {
     let mut parts: Vec<String> = Vec::new();
     if let Some(read) = of_tool(conversation, "Read").next() {
         parts.push(of_readme(&read_lines(&read.text, read.argument("file_path"))));
@@ -63,9 +73,9 @@ fn report(conversation: &Conversation<'_>) -> String {
         parts.push(format!("{manifest}:1 - how it is built"));
     }
     if parts.is_empty() {
-        parts.push("Nothing here says what this is: no README, no manifest, nothing that could be listed.".to_owned());
+        return Answer::NoAnswer(NOTHING.to_owned());
     }
-    parts.join("\n\n")
+    Answer::Text(parts.join("\n\n"))
 }
 
 /// Returns the first paragraph of prose and the headings.

@@ -1,5 +1,6 @@
 //! Report of the explorer: the best places first, each as `path:line - text`, then the words searched for.
 
+use super::Answer;
 use crate::question::Question;
 use crate::question::intent::Intent;
 use crate::ranking::evidence::{Evidence, Stage};
@@ -22,7 +23,7 @@ const MAX_WITHIN: usize = 80;
 const NOISE: f64 = 0.25;
 
 /// Writes the report from all evidence.
-pub(super) fn report(question: &Question, evidence: &Evidence) -> String {
+pub(super) fn report(question: &Question, evidence: &Evidence) -> Answer {
     let places = chosen(question, evidence);
     let mut lines: Vec<String> = Vec::new();
     if places.is_empty() {
@@ -44,7 +45,8 @@ pub(super) fn report(question: &Question, evidence: &Evidence) -> String {
         lines.push(line);
     }
     lines.push(searched(question, evidence));
-    lines.join("\n")
+    let text = lines.join("\n");
+    if places.is_empty() { Answer::NoAnswer(text) } else { Answer::Text(text) }
 }
 
 fn nothing(evidence: &Evidence) -> String {
@@ -59,7 +61,7 @@ fn nothing(evidence: &Evidence) -> String {
 }
 
 /// Lists the places as a plan: in what order to look at them, since no rule can say what to change.
-pub(super) fn plan(question: &Question, evidence: &Evidence) -> String {
+pub(super) fn plan(question: &Question, evidence: &Evidence) -> Answer {
     let places = chosen(question, evidence);
     if places.is_empty() {
         return report(question, evidence);
@@ -69,7 +71,7 @@ pub(super) fn plan(question: &Question, evidence: &Evidence) -> String {
         text += &format!("{}. Read and change, if it fits: {}\n", at + 1, reference(place));
     }
     text += "These are the places that the goal touches, found by rules; what has to change there is not decided.\n";
-    text + &searched(question, evidence)
+    Answer::Text(text + &searched(question, evidence))
 }
 
 /// Returns the best places, limited per file.

@@ -21,15 +21,18 @@ pub(super) fn answer(conversation: &Conversation<'_>) -> Answer {
         let read = |path: &String| PlannedCall { tool: "Read", arguments: json!({"file_path": path}) };
         return Answer::calls(paths.iter().take(MAX_FILES).map(read).collect());
     }
+    let mut is_unread = true;
     let mut texts: Vec<(String, String)> = Vec::new();
     for exchange in conversation.exchanges().filter(|exchange| exchange.tool == "Read") {
         let path = exchange.argument("file_path").to_owned();
         let lines = read_lines(&exchange.text, &path);
         let text: Vec<&str> = lines.iter().map(|line| line.text.as_str()).collect();
+        is_unread &= exchange.failed;
         let text = if exchange.failed { exchange.text.clone().into_owned() } else { text.join("\n") };
         texts.push((path, text));
     }
     if texts.is_empty() {
+        is_unread = false;
         texts.push(("the given text".to_owned(), conversation.prompt.to_owned()));
     }
     let mut summary = String::new();
@@ -40,7 +43,7 @@ pub(super) fn answer(conversation: &Conversation<'_>) -> Answer {
         }
     }
     summary += "These are the text's own sentences, chosen by word frequency (`offline`, no language model).";
-    Answer::text(summary)
+    if is_unread { Answer::NoAnswer(summary) } else { Answer::Text(summary) }
 }
 
 /// Returns the sentences with the most frequent words, in their original order.

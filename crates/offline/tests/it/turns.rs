@@ -56,11 +56,13 @@ impl Task {
 
     /// Runs to the end.
     fn answer(&mut self, tool: impl Fn(&str, &str) -> ToolOutput) -> String {
-        loop {
-            if let Err(text) = self.turn(&tool) {
-                return text;
-            }
-        }
+        self.last_reply(tool).text()
+    }
+
+    /// Runs to the reply that ends the task.
+    fn last_reply(&mut self, tool: impl Fn(&str, &str) -> ToolOutput) -> Reply {
+        while self.turn(&tool).is_ok() {}
+        self.call()
     }
 }
 
@@ -202,6 +204,40 @@ fn work_is_declined_with_the_places_found() {
     let answer = task.answer(|_, _| reported("src/login.rs:5 - fn on_auth_error() {"));
     assert!(answer.starts_with("I cannot do this work"), "{answer}");
     assert!(answer.contains("src/login.rs:5"), "{answer}");
+}
+
+#[test]
+fn a_reply_tells_an_answer_from_none() {
+    let nothing = "Nothing found.\nSearched for: x (and related words); hits in 0 files.";
+    let found = "src/login.rs:5 - fn on_auth_error() {";
+    let failed = ToolOutput::failure("No sub-agent was started (depth): too deep");
+    let unreadable = ToolOutput::failure("there is no such file");
+    for (tools, prompt, output, stop) in [
+        (MAIN, QUESTION, reported(found), StopReason::End),
+        (MAIN, QUESTION, reported(nothing), StopReason::NoAnswer),
+        (MAIN, QUESTION, failed.clone(), StopReason::NoAnswer),
+        (MAIN, "Fix the authentication error", reported(found), StopReason::NoAnswer),
+        (MAIN, "Fix the authentication error", failed, StopReason::NoAnswer),
+        (MAIN, "What does this project do?", reported("Cargo.toml:1 - how it is built"), StopReason::End),
+        (MAIN, "hello", done(""), StopReason::End),
+        (MAIN, "what can you do?", done(""), StopReason::End),
+        (EXPLORER, QUESTION, done("[no match in 3 files]"), StopReason::NoAnswer),
+        (&["Read"], "Sum up src/login.rs", unreadable, StopReason::NoAnswer),
+        (&["Read"], "Sum up src/login.rs", done("1\tIt logs people in."), StopReason::End),
+        (&[], "The cache holds pages. Birds sing.", done(""), StopReason::End),
+    ] {
+        let last = Task::new(tools, prompt).last_reply(|_, _| output.clone());
+        assert_eq!(last.stop, stop, "{prompt}: {output:?} {}", last.text());
+    }
+}
+
+#[test]
+fn an_overview_of_nothing_is_no_answer() {
+    let prompt = "What does this project do?";
+    let nothing = |_: &str, _: &str| ToolOutput::failure("there is nothing");
+    let explorer = Task::new(EXPLORER, prompt).last_reply(nothing);
+    let main = Task::new(MAIN, prompt).last_reply(|_, _| reported(&explorer.text()));
+    assert_eq!((explorer.stop, main.stop), (StopReason::NoAnswer, StopReason::NoAnswer));
 }
 
 #[test]

@@ -11,6 +11,7 @@ fn a_code_is_written_by_its_name_and_read_back() {
         (FailureCode::ModelStreamCut, "model_stream_cut"),
         (FailureCode::Limit(Limit::Turns), "limit_turns"),
         (FailureCode::Limit(Limit::Loop), "limit_loop"),
+        (FailureCode::Limit(Limit::NoAnswer), "limit_no_answer"),
     ] {
         let failure = Failure::new(code, "what to do next");
         let written = serde_json::to_string(&failure).expect("it is plain data");

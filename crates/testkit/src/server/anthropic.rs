@@ -144,7 +144,7 @@ fn usage(usage: &Usage, output_tokens: u64) -> Value {
 
 fn stop_reason(stop: StopReason) -> &'static str {
     match stop {
-        StopReason::End => "end_turn",
+        StopReason::End | StopReason::NoAnswer => "end_turn",
         StopReason::Calls => "tool_use",
         StopReason::Length => "max_tokens",
         StopReason::Refusal => "refusal",

@@ -217,10 +217,12 @@ fn finish_reason(answer: &Answer<'_>) -> &'static str {
     match answer.reply.stop {
         StopReason::Length => "MAX_TOKENS",
         StopReason::Refusal => "SAFETY",
-        StopReason::End | StopReason::Calls if answer.reply.calls().any(|call| arguments(call).is_none()) => {
+        StopReason::End | StopReason::Calls | StopReason::NoAnswer
+            if answer.reply.calls().any(|call| arguments(call).is_none()) =>
+        {
             "MALFORMED_FUNCTION_CALL"
         }
-        StopReason::End | StopReason::Calls => "STOP",
+        StopReason::End | StopReason::Calls | StopReason::NoAnswer => "STOP",
     }
 }
 

@@ -202,7 +202,7 @@ fn usage(usage: &Usage) -> Value {
 
 fn finish_reason(stop: StopReason) -> &'static str {
     match stop {
-        StopReason::End => "stop",
+        StopReason::End | StopReason::NoAnswer => "stop",
         StopReason::Calls => "tool_calls",
         StopReason::Length => "length",
         StopReason::Refusal => "content_filter",

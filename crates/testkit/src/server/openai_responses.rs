@@ -165,7 +165,7 @@ fn opening(answer: &Answer<'_>) -> Stream {
 /// Returns the final response.
 fn whole(answer: &Answer<'_>) -> Value {
     let reason = match answer.reply.stop {
-        StopReason::End | StopReason::Calls => None,
+        StopReason::End | StopReason::Calls | StopReason::NoAnswer => None,
         StopReason::Length => Some("max_output_tokens"),
         StopReason::Refusal => Some("content_filter"),
     };

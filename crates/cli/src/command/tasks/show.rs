@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use sortie_contract::{Contract, outcome_object};
 use sortie_engine::{Clock as _, SystemClock};
 use sortie_journal::{Journal, JournalError, TaskHeader, TaskState};
-use sortie_protocol::TaskOutcome;
+use sortie_protocol::{Limit, TaskOutcome};
 
 use super::state_in;
 use crate::command::task_view::{Legs, as_tree, find, parse_id, worked_ms};
@@ -155,7 +155,11 @@ fn describe(contract: &dyn Contract, header: &TaskHeader, told: &Told, changed: 
 fn ending(outcome: &TaskOutcome, field: &mut impl FnMut(&str, &str)) {
     field("used", &words::usage(&outcome.usage));
     if let Some(limit) = outcome.reason {
-        field("limit", &limit.to_string());
+        let (name, value) = match limit {
+            Limit::NoAnswer => ("reason", limit.clause()),
+            limit => ("limit", limit.to_string()),
+        };
+        field(name, &value);
     }
     if let Some(error) = &outcome.error {
         field("error", &format!("{}: {}", error.code, error.message));

@@ -90,7 +90,7 @@ fn ended(outcome: &TaskOutcome) -> String {
         (Status::Completed, _) => "● completed".to_owned(),
         (Status::Interrupted, _) => "⊘ interrupted".to_owned(),
         (Status::Cancelled, _) => "⊘ aborted".to_owned(),
-        (Status::Partial, Some(limit)) => format!("✗ error: the limit of {limit} was reached"),
+        (Status::Partial, Some(limit)) => format!("✗ error: {}", limit.clause()),
         (Status::Partial | Status::Failed | Status::Rejected, _) => "✗ error".to_owned(),
     }
 }

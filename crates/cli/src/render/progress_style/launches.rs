@@ -83,7 +83,7 @@ fn status(outcome: &TaskOutcome) -> String {
     let ours = outcome.status.to_string();
     let (first, rest) = Typed.status_word(&ours).split_at(1);
     let why = match (outcome.status, outcome.reason) {
-        (Status::Partial, Some(limit)) => format!(" (the limit of {limit} was reached)"),
+        (Status::Partial, Some(limit)) => format!(" ({})", limit.clause()),
         (Status::Cancelled, _) => " (cancelled)".to_owned(),
         (Status::Interrupted, _) => " (interrupted)".to_owned(),
         _ => String::new(),

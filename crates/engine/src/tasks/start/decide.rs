@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use sortie_contract::ReportCap;
 use sortie_policy::Judge;
-use sortie_protocol::{AgentConfig, Failure, FailureCode, ForkedContext, Job, TaskRequest};
+use sortie_protocol::{AgentConfig, Failure, FailureCode, ForkedContext, Job, Limits, TaskRequest};
 use sortie_sandbox::Guard;
 
 use crate::conversation::schema_answer::asked_for;
@@ -68,7 +68,7 @@ pub(crate) fn decide(
         frame.configure(definition, ConfigRequest { request: &request, output_schema, model: chosen.choice });
     request.notices.extend(fewer_turns);
     request.notices.extend(undescribed(&roster.agents).filter(|_| kind == TaskKind::Main));
-    let tree = requester.parent().is_none().then(|| rules.of_tree()).unwrap_or_default();
+    let tree = if requester.parent().is_none() { rules.of_tree() } else { Limits::default() };
     request.notices.extend(lowered(request.limits, config.limits.tighter(tree)));
     let mut context_files = Vec::new();
     if let Some(parent) = copied {
