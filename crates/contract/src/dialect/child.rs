@@ -182,6 +182,9 @@ impl Child {
         if let Some(why) = shortfall {
             result.insert("error".to_owned(), json!(why));
         }
+        if !outcome.refused.is_empty() {
+            result.insert("refused".to_owned(), json!(outcome.refused));
+        }
         result.into()
     }
 }

@@ -166,6 +166,9 @@ fn reported(outcome: &TaskOutcome) -> Value {
     if let Some(why) = shortfall {
         result["error"] = json!(format!("the sub-agent ran but did not finish: {why}"));
     }
+    if !outcome.refused.is_empty() {
+        result["refused"] = json!(outcome.refused);
+    }
     result
 }
 

@@ -7,6 +7,7 @@ use sortie_protocol::{Failure, Fork, Launched, Limit, Limits, Money, Status, Tas
 
 use crate::json;
 use crate::json::fields::{Fields, invalid, unsupported};
+use crate::outcome::ending::refused_calls;
 use crate::port::agent_names;
 use crate::{AgentLine, Answer, Call, Companions, Contract, Defaults};
 
@@ -173,16 +174,21 @@ fn public(mut outcome: Value) -> Value {
     outcome
 }
 
-/// An outcome in one line: agent, ending and usage.
+/// An outcome in one line: agent, ending, refused calls and usage.
 pub fn head_line(outcome: &TaskOutcome) -> String {
     let limit = match outcome.reason {
         None => String::new(),
         Some(Limit::NoAnswer) => " (the model has no answer)".to_owned(),
         Some(limit) => format!(" (limit: {limit})"),
     };
+    let refused = match refused_calls(outcome) {
+        0 => String::new(),
+        1 => ", 1 call refused".to_owned(),
+        count => format!(", {count} calls refused"),
+    };
     let usage = &outcome.usage;
     format!(
-        "{} {} {}{limit}, {} call{}, {} tokens, {:.1} s",
+        "{} {} {}{limit}, {} call{}{refused}, {} tokens, {:.1} s",
         outcome.task_id,
         outcome.agent,
         outcome.status,

@@ -159,6 +159,9 @@ impl Contract for Typed {
         if let Some(error) = error {
             result["error"] = json!(error);
         }
+        if let Some(outcome) = answer.ok().filter(|outcome| !outcome.refused.is_empty()) {
+            result["refused"] = json!(outcome.refused);
+        }
         result
     }
 

@@ -84,3 +84,8 @@ fn reached(limit: Limit) -> &'static str {
 pub(crate) fn own_calls(outcome: &TaskOutcome) -> u64 {
     outcome.tool_summary.iter().map(|tool| tool.count).fold(0, u64::saturating_add)
 }
+
+/// Counts the calls of the task itself that were refused.
+pub(crate) fn refused_calls(outcome: &TaskOutcome) -> u64 {
+    outcome.refused.iter().map(|refused| refused.count).fold(0, u64::saturating_add)
+}

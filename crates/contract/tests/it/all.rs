@@ -6,7 +6,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use sortie_contract::{CONTRACTS, Contract, Envelope, contract};
-use sortie_protocol::{FailureCode, Limit, TaskOutcome};
+use sortie_protocol::{FailureCode, Limit, RefusedCalls, TaskOutcome};
 use sortie_schema::Schema;
 
 use crate::arbitrary;
@@ -380,4 +380,27 @@ proptest! {
             prop_assert_eq!(Envelope.is_error(answer), value["status"] == "error", "C-17");
         }
     }
+}
+
+#[test]
+fn refused_calls_are_in_every_answer_with_room_for_them() {
+    let count = |tool: &str, count| RefusedCalls { tool: tool.to_owned(), count, reason: "nobody can be asked".into() };
+    let outcome = TaskOutcome { refused: vec![count("Write", 2), count("Bash", 1)], ..completed("Done.") };
+    let refused = json!(outcome.refused);
+    for (name, place) in [
+        ("envelope", "/data/refused"),
+        ("delegate", "/refused"),
+        ("typed", "/refused"),
+        ("child", "/refused"),
+        ("child-recipe", "/refused"),
+        ("sortie", "/refused"),
+    ] {
+        let contract = sortie_contract::contract(name).unwrap();
+        let answer = contract.encode(&call("{}"), Ok(&outcome));
+        assert_eq!(answer.pointer(place), Some(&refused), "{name}: {answer:#}");
+        let usual = contract.encode(&call("{}"), Ok(&completed("Done.")));
+        assert_eq!(usual.pointer(place), None, "{name}: {usual:#}");
+    }
+    let head = sortie_contract::head_line(&outcome);
+    assert!(head.contains(", 3 calls refused, "), "{head}");
 }

@@ -71,6 +71,9 @@ fn delivered<'a>(call: &Call<'a>, outcome: &TaskOutcome, stats: Value) -> Object
         ("model_used".to_owned(), json!(outcome.model.route)),
         ("subagent_type".to_owned(), json!(type_name(outcome))),
     ]);
+    if !outcome.refused.is_empty() {
+        data.insert("refused".to_owned(), json!(outcome.refused));
+    }
     if let Some(fallback) = &fallback {
         data.insert("fallback".to_owned(), json!(fallback.to));
     }
