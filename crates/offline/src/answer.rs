@@ -19,7 +19,7 @@ pub use reply::{MODEL_ID, reply};
 enum Answer {
     Text(String),
     /// Text that says that there is no answer: the request was declined, or nothing was found.
-    NoAnswer(String),
+    Unanswered(String),
     Calls {
         remark: String,
         calls: Vec<PlannedCall>,
@@ -42,7 +42,7 @@ impl Answer {
     fn map_text(self, change: impl FnOnce(&str) -> String) -> Self {
         match self {
             Self::Text(text) => Self::Text(change(&text)),
-            Self::NoAnswer(text) => Self::NoAnswer(change(&text)),
+            Self::Unanswered(text) => Self::Unanswered(change(&text)),
             calls @ Self::Calls { .. } => calls,
         }
     }
@@ -50,7 +50,7 @@ impl Answer {
     /// Marks the text as no answer, with the reason in front; calls stay.
     fn declined(self, reason: &str) -> Self {
         match self {
-            Self::Text(text) | Self::NoAnswer(text) => Self::NoAnswer(format!("{reason}\n\n{text}")),
+            Self::Text(text) | Self::Unanswered(text) => Self::Unanswered(format!("{reason}\n\n{text}")),
             calls @ Self::Calls { .. } => calls,
         }
     }

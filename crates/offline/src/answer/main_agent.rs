@@ -64,7 +64,7 @@ fn begin(conversation: &Conversation<'_>, question: &Question) -> Answer {
         return if question.intent == Intent::Work { able.declined(DECLINED) } else { able };
     }
     if conversation.must_answer {
-        return Answer::NoAnswer(close("No search was possible, so I know nothing about this yet."));
+        return Answer::Unanswered(close("No search was possible, so I know nothing about this yet."));
     }
     let calls = angles(question).into_iter().map(|angle| task(conversation.prompt, &angle)).collect();
     Answer::Calls { remark: "Searching from several angles.".to_owned(), calls }

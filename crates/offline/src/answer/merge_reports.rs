@@ -48,7 +48,7 @@ pub(super) fn merge(question: &Question, reports: &[AngleReport<'_>]) -> Answer 
     if let Some(missing) = missing(reports) {
         text += &format!("\n\n{missing}");
     }
-    if references.is_empty() { Answer::NoAnswer(text) } else { Answer::Text(text) }
+    if references.is_empty() { Answer::Unanswered(text) } else { Answer::Text(text) }
 }
 
 fn pooled(reports: &[AngleReport<'_>]) -> Vec<Reference> {

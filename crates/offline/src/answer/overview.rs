@@ -31,7 +31,7 @@ pub(super) fn answer(conversation: &Conversation<'_>) -> Answer {
 pub(super) fn merge(reports: &[AngleReport<'_>]) -> Answer {
     let text = reports.iter().map(|report| report.text).collect::<Vec<_>>().join("\n\n");
     let says_something = |report: &AngleReport<'_>| !report.failed && report.text != NOTHING;
-    if reports.iter().any(says_something) { Answer::Text(text) } else { Answer::NoAnswer(text) }
+    if reports.iter().any(says_something) { Answer::Text(text) } else { Answer::Unanswered(text) }
 }
 
 fn look_around() -> Vec<PlannedCall> {
@@ -73,7 +73,7 @@ fn report(conversation: &Conversation<'_>) -> Answer {
         parts.push(format!("{manifest}:1 - how it is built"));
     }
     if parts.is_empty() {
-        return Answer::NoAnswer(NOTHING.to_owned());
+        return Answer::Unanswered(NOTHING.to_owned());
     }
     Answer::Text(parts.join("\n\n"))
 }

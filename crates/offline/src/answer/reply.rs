@@ -15,7 +15,7 @@ pub fn reply(request: &Request<'_>) -> Reply {
     let conversation = Conversation::read(request);
     let (parts, stop) = match answer(&conversation) {
         Answer::Text(text) => (vec![Part::Text { text }], StopReason::End),
-        Answer::NoAnswer(text) => (vec![Part::Text { text }], StopReason::NoAnswer),
+        Answer::Unanswered(text) => (vec![Part::Text { text }], StopReason::NoAnswer),
         Answer::Calls { remark, calls } => (call_parts(remark, calls, conversation.rounds.len()), StopReason::Calls),
     };
     let usage = usage(request, &parts);

@@ -46,7 +46,7 @@ pub(super) fn report(question: &Question, evidence: &Evidence) -> Answer {
     }
     lines.push(searched(question, evidence));
     let text = lines.join("\n");
-    if places.is_empty() { Answer::NoAnswer(text) } else { Answer::Text(text) }
+    if places.is_empty() { Answer::Unanswered(text) } else { Answer::Text(text) }
 }
 
 fn nothing(evidence: &Evidence) -> String {

@@ -43,7 +43,7 @@ pub(super) fn answer(conversation: &Conversation<'_>) -> Answer {
         }
     }
     summary += "These are the text's own sentences, chosen by word frequency (`offline`, no language model).";
-    if is_unread { Answer::NoAnswer(summary) } else { Answer::Text(summary) }
+    if is_unread { Answer::Unanswered(summary) } else { Answer::Text(summary) }
 }
 
 /// Returns the sentences with the most frequent words, in their original order.
