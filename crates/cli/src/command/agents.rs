@@ -33,7 +33,7 @@ pub(crate) struct AgentsArgs {
 
 #[derive(Debug, Subcommand)]
 enum AgentsCommand {
-    /// List agents with their origin, model, turn limit and purpose, and files that are broken or set aside
+    /// List agents with origin, model, turn limit and purpose, and unusable agent files
     #[command(after_help = "Examples:\n  sortie agents list\n  sortie agents list --contract typed")]
     List,
     /// Show one agent: its file, tools, limits and role prompt

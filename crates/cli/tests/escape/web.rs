@@ -179,7 +179,7 @@ fn s77_the_programs_own_servers_are_never_fetched() {
             format!("[routes.other]\nbase_url = \"http://127.0.0.1:{port}\"\nmodel = \"m\"\nwire = \"anthropic\"\n"),
         );
         let hosts = ["127.0.0.1", "localhost", "127.1", "[::ffff:127.0.0.1]", "0.0.0.0", "127.0.0.2"];
-        let flags = ["--allow", "WebFetch", "--set", "web.private=127.0.0.0/8, localhost, 0.0.0.0/8, ::1"];
+        let flags = ["--allow", "WebFetch", "--set", r#"web.private=["127.0.0.0/8", "localhost", "0.0.0.0/8", "::1"]"#];
         let after =
             world.run(&flags, main_agent(hosts.map(|host| fetch(&format!("http://{host}:{port}/v1/messages")))));
         assert_all_failed(&after.assert_completed().answers(), "is a server that this program itself uses");

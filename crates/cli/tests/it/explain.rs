@@ -132,33 +132,33 @@ fn s3_48_typed_explore_reads_unasked_but_not_what_is_denied() {
         &world,
         &[&["Read(src/auth.rs)"][..], &typed].concat(),
         &expect![[r#"
-        exit 0
-        --- stdout
-        Read(src/auth.rs) by main › explore: allowed
+            exit 0
+            --- stdout
+            Read(src/auth.rs) by main › explore: allowed
 
-          user settings    allows: mode default
-          the flag --ask   asks: rule `Read`                        --ask
-          the flag --deny  allows: nothing against it
-          agent main       allows: nothing against it               built in
-          agent explore    approves: its reading needs no approval  built in  ← decides
-    "#]],
+              user settings    allows: mode default
+              the flag --ask   asks: rule `Read`                        --ask
+              the flag --deny  allows: nothing against it
+              agent main       allows: nothing against it               built in
+              agent Explore    approves: its reading needs no approval  built in  ← decides
+        "#]],
     );
     check(
         &world,
         &[&["Read(.env)"][..], &typed].concat(),
         &expect![[r#"
-        exit 1
-        --- stdout
-        Read(.env) by main › explore: denied
+            exit 1
+            --- stdout
+            Read(.env) by main › explore: denied
 
-          user settings    allows: mode default
-          the flag --ask   asks: rule `Read`           --ask
-          the flag --deny  denies: rule `Read(.env)`   --deny    ← decides
-          agent main       allows: nothing against it  built in
-          agent explore    allows: nothing against it  built in
+              user settings    allows: mode default
+              the flag --ask   asks: rule `Read`           --ask
+              the flag --deny  denies: rule `Read(.env)`   --deny    ← decides
+              agent main       allows: nothing against it  built in
+              agent Explore    allows: nothing against it  built in
 
-        It is denied by the flag --deny: its rule `Read(.env)`.
-    "#]],
+            It is denied by the flag --deny: its rule `Read(.env)`.
+        "#]],
     );
 }
 

@@ -17,7 +17,7 @@ const ONE_HOST: &[&str] = &[
     "--allow",
     "WebFetch(domain:localhost)",
     "--set",
-    "web.private=127.0.0.0/8, localhost, ::1, 0.0.0.0/8",
+    r#"web.private=["127.0.0.0/8", "localhost", "::1", "0.0.0.0/8"]"#,
 ];
 
 /// Sends this to the proxy, and prints its answer.
