@@ -54,6 +54,7 @@ pub fn resolve(resolution: Resolution<'_>) -> AgentConfig {
         depth,
         chain,
         output_schema: output_schema.or_else(|| definition.output_schema.clone()),
+        model_asked: None,
         server_tools: ServerTools::default(),
     }
 }

@@ -275,6 +275,7 @@ fn started(task: TaskId) -> Entry {
         depth: 0,
         chain: Vec::new(),
         output_schema: None,
+        model_asked: None,
         server_tools: ServerTools::default(),
     };
     let job = Job {

@@ -12,6 +12,9 @@ use crate::{ForkedContext, Grant, Limits, TaskId};
 pub struct AgentConfig {
     pub agent: String,
     pub model: ModelChoice,
+    /// The model's name as the call, the agent's file, its type or the settings ask for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model_asked: Option<String>,
     /// The system prompt, complete.
     pub system: String,
     /// The tools offered to the model, in the order in which they are offered.

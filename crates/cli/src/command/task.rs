@@ -99,7 +99,8 @@ pub(crate) fn run(args: &TaskArgs, settings: &Settings) -> Result<ExitCode, Comm
     }
     if request.background && !args.apart {
         background_process::check_files(&settings.places.named())?;
-        return background_process::start(args.json.as_deref().filter(|given| *given == "-").map(|_| json.as_str()));
+        let input = args.json.as_deref().filter(|given| *given == "-").map(|_| json.as_str());
+        return background_process::start(input, &progress);
     }
     let view = if args.apart {
         background_process::leave_session();

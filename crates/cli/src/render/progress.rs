@@ -70,6 +70,8 @@ pub(crate) struct Subject {
     pub(crate) kind: String,
     pub(crate) title: String,
     pub(crate) model: String,
+    /// Model as it was asked for, and the one that serves, if that differs.
+    pub(crate) asked_model: String,
     /// Position from 1 among sub-agents started at once, in the order of their calls.
     pub(crate) place: Option<usize>,
 }
@@ -263,6 +265,7 @@ impl Progress {
             kind: kind_of(&self.contract, &config.agent),
             title: words::title(title),
             model: words::model(&config.model),
+            asked_model: words::asked_model(config.model_asked.as_deref(), &config.model),
             place,
         };
         self.started += 1;

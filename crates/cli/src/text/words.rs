@@ -67,6 +67,15 @@ pub(crate) fn model(model: &ModelChoice) -> String {
     neutral::line(&format!("{} ({})", model.route, model.id))
 }
 
+/// `haiku (claude-haiku-4)`: the name asked for, and the model's id if it is another; else as [`model`].
+pub(crate) fn asked_model(asked: Option<&str>, used: &ModelChoice) -> String {
+    match asked {
+        None => model(used),
+        Some(asked) if asked == used.id => neutral::line(asked),
+        Some(asked) => neutral::line(&format!("{asked} ({})", used.id)),
+    }
+}
+
 /// Title as lists and boxes show it.
 pub(crate) fn title(title: &str) -> String {
     width::cut(&neutral::line(title), TITLE_COLUMNS)
@@ -135,6 +144,13 @@ mod tests {
         assert_eq!(width::of(&title(&"long ".repeat(100))), TITLE_COLUMNS);
         let error = |code: &str| fault(&Failure::new(FailureCode::read(code), "what to do about it"));
         assert_eq!(["model_stream_cut", "rate_limited"].map(error), ["stream cut", "rate limited"]);
+    }
+
+    #[test]
+    fn a_model_is_shown_as_it_was_asked_for_beside_the_one_that_serves() {
+        let used = ModelChoice { route: "main".to_owned(), id: "claude-haiku-4".to_owned() };
+        let shown = [Some("haiku"), Some("claude-haiku-4"), None].map(|asked| asked_model(asked, &used));
+        assert_eq!(shown, ["haiku (claude-haiku-4)", "claude-haiku-4", "main (claude-haiku-4)"]);
     }
 
     #[test]

@@ -84,7 +84,7 @@ fn a_run_names_its_background_tasks_and_waits_for_them() {
         --- stderr
         explore agent-1___________ started: Find it · main (test-model)
         [Task running in background: agent-1___________]
-        You can continue working. Use `sortie task-status agent-1___________` to check progress.
+        Use `sortie task-status agent-1___________` in another terminal to check progress.
         main: waiting for a background task: agent-1___________ explore “Find it”
         explore agent-1___________ completed · 1 call · <n>k tokens · <t>s
         agent-2___________ completed · main (test-model) · 2 calls · <n>k tokens · <t>s
@@ -122,7 +122,7 @@ fn f41_a_run_that_is_left_is_interrupted_and_resumes_where_it_was() {
         --- stderr
         explore agent-1___________ started: Find it · main (test-model)
         [Task running in background: agent-1___________]
-        You can continue working. Use `sortie task-status agent-1___________` to check progress.
+        Use `sortie task-status agent-1___________` in another terminal to check progress.
         note: agent-1___________ explore “Find it” is stopped, and resumes with the run
         note: the run is stopped; continue it with: sortie resume agent-2___________
     "#]],
@@ -203,7 +203,7 @@ fn a_message_reaches_a_running_task_of_another_process() {
         --- stderr
         explore agent-1___________ started: Find it · main (test-model)
         [Task running in background: agent-1___________]
-        You can continue working. Use `sortie task-status agent-1___________` to check progress.
+        Use `sortie task-status agent-1___________` in another terminal to check progress.
         main: waiting for a background task: agent-1___________ explore “Find it”
         explore agent-1___________: message from the person: Look in src
         explore agent-1___________: message from the person: Look in src, please

@@ -41,8 +41,12 @@ fn a_background_delegation_is_answered_at_once_and_runs_in_its_own_process() {
             let task = world.sortie(["task", "--contract", contract, "--json", &json]).on(&server, "anthropic");
             let ended = if stdin { task.stdin(request.to_string()) } else { task }.run();
             let answer = ended.stdout_json();
-            assert_eq!((ended.code, ended.stderr.as_str()), (0, ""), "{ended:#?}");
             let task = answer[id].as_str().unwrap();
+            let said = format!(
+                "[Task running in background: {task}]\n\
+                You can continue working. Use `sortie task-status {task}` to check progress.\n"
+            );
+            assert_eq!((ended.code, ended.stderr), (0, said), "{answer}");
             assert_eq!(world.tasks(1)[0]["status"], "running", "{answer}");
             let following = world.sortie(["tasks", "output", task, "--follow"]).start();
             server.gate("child").open();

@@ -120,7 +120,7 @@ fn s3_46_boxes_in_typed_say_launching_subagent_and_subagent_result() {
         ┌─ Launching Subagent ──────────────────────────┐
         │ Type: Explore                                 │
         │ Task: Find it                                 │
-        │ Model: main (claude-haiku-4)                  │
+        │ Model: haiku (claude-haiku-4)                 │
         └───────────────────────────────────────────────┘
         [Explore agent working...]
         ┌─ Subagent Result ─────────────────────────────┐

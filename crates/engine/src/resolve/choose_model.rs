@@ -50,16 +50,40 @@ pub(crate) fn choose_model(
     models: &dyn Models,
     query: ModelQuery<'_>,
 ) -> Result<Chosen, Failure> {
-    let ModelQuery { requester, definition, request } = query;
-    let wish = ModelWish {
-        kind: requester.kind(),
-        asked: request.model.as_deref(),
-        brief: &request.prompt,
-        definition,
-        type_default: type_default(&contract.defaults(), definition, requester.kind()),
-        parents: requester.parent().map(|parent| &parent.model).or(request.lent_model.as_ref()),
-    };
-    choose(rules, models, wish)
+    choose(rules, models, ModelWish::of(contract, query))
+}
+
+/// Returns the model's name as the request, the agent's file, its type or the settings ask for it.
+pub(crate) fn asked_model<'a>(
+    rules: &'a EngineSettings,
+    contract: &dyn Contract,
+    query: ModelQuery<'a>,
+) -> Option<&'a str> {
+    ModelWish::of(contract, query).wanted(rules)
+}
+
+impl<'a> ModelWish<'a> {
+    fn of(contract: &dyn Contract, query: ModelQuery<'a>) -> Self {
+        let ModelQuery { requester, definition, request } = query;
+        Self {
+            kind: requester.kind(),
+            asked: request.model.as_deref(),
+            brief: &request.prompt,
+            definition,
+            type_default: type_default(&contract.defaults(), definition, requester.kind()),
+            parents: requester.parent().map(|parent| &parent.model).or(request.lent_model.as_ref()),
+        }
+    }
+
+    fn by_rule(&self, rules: &'a EngineSettings) -> Option<&'a str> {
+        rules.model.as_deref().filter(|_| self.kind == TaskKind::Delegated)
+    }
+
+    /// Call, agent file, type and settings, in this order; `None` means the parent's model.
+    fn wanted(&self, rules: &'a EngineSettings) -> Option<&'a str> {
+        let named = self.asked.or(self.definition.model.as_deref()).or(self.type_default);
+        named.or_else(|| self.by_rule(rules)).filter(|&model| model != INHERIT)
+    }
 }
 
 /// Fails if the chosen model's own server does not have it. `named_by` is the agent whose file names it, if one does.
@@ -85,8 +109,7 @@ fn choose(rules: &EngineSettings, models: &dyn Models, wish: ModelWish<'_>) -> R
         );
         return Err(Failure::new(FailureCode::ModelOverride, message).due_to("task_tool.allow_model_override"));
     }
-    let by_rule = rules.model.as_deref().filter(|_| kind == TaskKind::Delegated);
-    let wanted = asked.or(definition.model.as_deref()).or(type_default).or(by_rule).filter(|&model| model != INHERIT);
+    let (by_rule, wanted) = (wish.by_rule(rules), wish.wanted(rules));
     let picked = wanted.filter(|model| model.eq_ignore_ascii_case(AUTO)).map(|_| pick(definition, brief));
     let wanted = picked.as_ref().map_or(wanted, |picked| Some(picked.route));
     let chosen = models.choose(wanted, parents).map_err(|error| {

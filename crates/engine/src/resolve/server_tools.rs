@@ -125,6 +125,7 @@ mod tests {
 
     fn config(note: &str) -> AgentConfig {
         AgentConfig {
+            model_asked: None,
             server_tools: ServerTools { note: Some(note.to_owned()), ..ServerTools::default() },
             ..job().config
         }

@@ -73,7 +73,7 @@ async fn a_call_resumes_a_child_in_a_new_leg_of_the_same_task() {
           task-2 #4 model_replied turn 1: "The first part."
           task-2 #5 task_ended completed: "The first part."
         task-1 #7 child_ended call_0_1: task-2 leg 1
-        task-1 #8 call_finished call_0_1: "task-2 explore completed, 0 calls, 153 tokens, … s\n[report mark]\nThe first part.\n[end mark]"
+        task-1 #8 call_finished call_0_1: "task-2 explore completed, 0 calls, 156 tokens, … s\n[report mark]\nThe first part.\n[end mark]"
         task-1 #9 model_called turn 2
         task-1 #10 model_replied turn 2: call_1_1 Task {"description":"More","prompt":"SECOND","subagent_type":"explore","resume":"task-2"}
         task-1 #11 call_started call_1_1: Task {"description":"More","prompt":"SECOND","subagent_type":"explore","resume":"task-2"} (once)
@@ -84,7 +84,7 @@ async fn a_call_resumes_a_child_in_a_new_leg_of_the_same_task() {
           task-2 leg 2 #9 model_replied turn 2: "The second part."
           task-2 leg 2 #10 task_ended completed: "The second part."
         task-1 #13 child_ended call_1_1: task-2 leg 2
-        task-1 #14 call_finished call_1_1: "task-2 explore completed, 0 calls, 312 tokens, … s\n[report mark]\nThe second part.\n[end mark]"
+        task-1 #14 call_finished call_1_1: "task-2 explore completed, 0 calls, 318 tokens, … s\n[report mark]\nThe second part.\n[end mark]"
         task-1 #15 model_called turn 3
         task-1 #16 model_replied turn 3: "Done."
         task-1 #17 task_ended completed: "Done." Task×2

@@ -137,6 +137,7 @@ fn job(task: TaskId, parent: Option<TaskId>, root: TaskId) -> Job {
             depth: u32::from(parent.is_some()),
             chain: vec!["explore".to_owned()],
             output_schema: None,
+            model_asked: None,
             server_tools: ServerTools::default(),
         },
     }

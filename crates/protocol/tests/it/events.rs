@@ -70,6 +70,7 @@ fn job() -> Job {
             depth: 1,
             chain: vec!["main".to_owned(), "explore".to_owned()],
             output_schema: None,
+            model_asked: None,
             server_tools: ServerTools::default(),
         },
     }
@@ -262,6 +263,19 @@ fn a_retry_records_the_known_usage_of_the_failed_call() {
     assert_eq!(written(Usage::default()).get("usage"), None);
     for usage in [known, Usage::default()] {
         assert_eq!(serde_json::from_value::<Fact>(written(usage)).expect("it reads back"), retried(usage));
+    }
+}
+
+#[test]
+fn the_name_of_an_asked_model_reads_back_and_is_omitted_if_nothing_names_one() {
+    let started = |model_asked| {
+        let job = job();
+        Fact::TaskStarted { job: Box::new(Job { config: AgentConfig { model_asked, ..job.config.clone() }, ..job }) }
+    };
+    for asked in [Some("haiku".to_owned()), None] {
+        let written = serde_json::to_value(started(asked.clone())).expect("facts are plain data");
+        assert_eq!(written["job"]["config"].get("model_asked"), asked.as_ref().map(|name| json!(name)).as_ref());
+        assert_eq!(serde_json::from_value::<Fact>(written).expect("it reads back"), started(asked));
     }
 }
 

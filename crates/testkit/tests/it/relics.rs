@@ -27,6 +27,7 @@ pub(crate) fn job(task: TaskId, parent: Option<TaskId>, prompt: &str) -> Fact {
         depth: u32::from(parent.is_some()),
         chain: Vec::new(),
         output_schema: None,
+        model_asked: None,
         server_tools: ServerTools::default(),
     };
     let job = Job {

@@ -43,6 +43,7 @@ fn job(task: TaskId, prompt: &str) -> Box<Job> {
         depth: 0,
         chain: Vec::new(),
         output_schema: None,
+        model_asked: None,
         server_tools: ServerTools::default(),
     };
     Box::new(Job {

@@ -14,12 +14,12 @@ use sortie_sandbox::SpillDir;
 
 use super::Answering;
 use crate::error::{self, CommandError};
-use crate::render::{Display, print_json_text};
+use crate::render::{Display, StderrProgress, print_json_text};
 
 /// Flag of the second process.
 pub(super) const FLAG: &str = "apart";
 
-/// Prefix of the answer in the line that reports the start.
+/// Prefix of the task's id and the answer in the line that reports the start.
 const STARTED: &str = "started ";
 
 /// Refuses files that can be read only once, such as `<(…)`: the second process would find them empty.
@@ -35,8 +35,9 @@ pub(super) fn check_files(named: &[&Path]) -> Result<(), CommandError> {
     }
 }
 
-/// Starts the second process and prints its answer. `input` is the request if it came from stdin.
-pub(super) fn start(input: Option<&str>) -> Result<ExitCode, CommandError> {
+/// Starts the second process and prints its answer, with lines for a person unless progress is for programs. `input` is
+/// the request if it came from stdin.
+pub(super) fn start(input: Option<&str>, progress: &StderrProgress) -> Result<ExitCode, CommandError> {
     let fail =
         |error: io::Error| CommandError::internal(format!("the background process could not be started: {error}"));
     let program = std::env::current_exe().map_err(fail)?;
@@ -54,8 +55,15 @@ pub(super) fn start(input: Option<&str>) -> Result<ExitCode, CommandError> {
     let mut said = String::new();
     let mut stdout = BufReader::new(child.stdout.take().ok_or_else(|| fail(io::ErrorKind::BrokenPipe.into()))?);
     stdout.read_line(&mut said).map_err(fail)?;
-    if let Some(answer) = said.strip_prefix(STARTED) {
+    if let Some((task, answer)) = said.strip_prefix(STARTED).and_then(|started| started.split_once(' ')) {
         print_json_text(answer.trim_end())?;
+        if progress.is_text() {
+            let shown = format!(
+                "[Task running in background: {task}]\n\
+                You can continue working. Use `sortie task-status {task}` to check progress.\n"
+            );
+            io::stderr().lock().write_all(shown.as_bytes())?;
+        }
         return Ok(ExitCode::SUCCESS);
     }
     stdout.read_to_string(&mut said).map_err(fail)?;
@@ -94,7 +102,7 @@ impl ApartDisplay {
             notices: notices.to_vec(),
         };
         let mut stdout = io::stdout().lock();
-        writeln!(stdout, "{STARTED}{}", self.answering.contract.encode_launched(&launched))?;
+        writeln!(stdout, "{STARTED}{task_id} {}", self.answering.contract.encode_launched(&launched))?;
         stdout.flush()?;
         // The caller has its answer and listens no longer; later problems show up wherever the task is looked at.
         let output = SpillDir::open(&self.reports).and_then(|reports| reports.growing(&format!("{task_id}-output")));

@@ -21,12 +21,12 @@ pub(super) enum Mention {
     Later,
 }
 
-/// Lines for a background start, in the words that the contract `typed` specifies. The commands for meanwhile appear
-/// once a run.
+/// Lines for a background start, the first in the words that the contract `typed` specifies. The command to look at it
+/// appears once a run. The run goes on, so the person cannot work at this terminal.
 pub(super) fn launched(child: TaskId, mention: Mention) -> Vec<String> {
     let mut lines = vec![format!("[Task running in background: {child}]")];
     if mention == Mention::First {
-        lines.push(format!("You can continue working. Use `sortie task-status {child}` to check progress."));
+        lines.push(format!("Use `sortie task-status {child}` in another terminal to check progress."));
     }
     lines
 }
@@ -105,6 +105,7 @@ mod tests {
             kind: "explore".to_owned(),
             title: "Find it".to_owned(),
             model: String::new(),
+            asked_model: String::new(),
             place: None,
         };
         let known = |task| (task == id(0)).then_some(&subject);
@@ -116,7 +117,7 @@ mod tests {
 
     #[test]
     fn the_commands_for_background_tasks_are_shown_once() {
-        let told = "You can continue working. Use `sortie task-status agent-aaaaaaaaaaaa` to check progress.";
+        let told = "Use `sortie task-status agent-aaaaaaaaaaaa` in another terminal to check progress.";
         assert_eq!(launched(id(0), Mention::First), ["[Task running in background: agent-aaaaaaaaaaaa]", told]);
         assert_eq!(launched(id(0), Mention::Later), ["[Task running in background: agent-aaaaaaaaaaaa]"]);
     }

@@ -55,8 +55,8 @@ fn launch(subject: &Subject, extent: Extent) -> Vec<String> {
     if subject.place.is_some() {
         return Vec::new();
     }
-    let Subject { kind, title, model, .. } = subject;
-    let lines = [format!("Type: {kind}"), format!("Task: {title}"), format!("Model: {model}")];
+    let Subject { kind, title, asked_model, .. } = subject;
+    let lines = [format!("Type: {kind}"), format!("Task: {title}"), format!("Model: {asked_model}")];
     painted_box(&["Launching Subagent"], &lines, LAUNCH, extent)
 }
 

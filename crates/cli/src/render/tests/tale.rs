@@ -33,6 +33,7 @@ fn config(agent: &str, depth: u32) -> AgentConfig {
         depth,
         chain: Vec::new(),
         output_schema: None,
+        model_asked: None,
         server_tools: ServerTools::default(),
     }
 }

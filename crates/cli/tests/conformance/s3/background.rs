@@ -197,10 +197,21 @@ fn s3_36_people_see_a_background_task_and_the_commands_for_it() {
     let id = world.tasks(2)[1]["task_id"].as_str().unwrap().to_owned();
     for line in [
         format!("[Task running in background: {id}]\n"),
-        format!("You can continue working. Use `sortie task-status {id}` to check progress.\n"),
+        format!("Use `sortie task-status {id}` in another terminal to check progress.\n"),
     ] {
         assert_eq!(run.ended.stderr.matches(&line).count(), 1, "{line}{}", run.ended.stderr);
     }
+    assert!(!run.ended.stderr.contains("continue working"), "the run has not ended: {}", run.ended.stderr);
+    let server = ScriptedServer::start(Script::always(reply::text("The report."))).unwrap();
+    let arguments = json!({"description": "d", "prompt": "p", "subagent_type": "Explore", "run_in_background": true});
+    let args = ["task", "--contract", "typed", "--json", &arguments.to_string()];
+    let ended = world.sortie(args).on(&server, "anthropic").run();
+    let id = ended.stdout_json()["agentId"].as_str().unwrap().to_owned();
+    let said = format!(
+        "[Task running in background: {id}]\n\
+        You can continue working. Use `sortie task-status {id}` to check progress.\n"
+    );
+    assert_eq!(ended.stderr, said, "another process works");
 }
 
 #[test]

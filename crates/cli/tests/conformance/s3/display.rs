@@ -28,7 +28,7 @@ fn s3_46_a_launch_and_a_result_have_a_box_each_with_the_designs_words() {
         ┌─ Launching Subagent ──────────────────────────┐
         │ Type: Explore                                 │
         │ Task: Find auth error handling                │
-        │ Model: main (claude-haiku-4)                  │
+        │ Model: haiku (claude-haiku-4)                 │
         └───────────────────────────────────────────────┘
         [Explore agent working...]
         ┌─ Subagent Result ─────────────────────────────┐
@@ -48,6 +48,24 @@ fn s3_46_a_launch_and_a_result_have_a_box_each_with_the_designs_words() {
         .map(|row| row.chars().count())
         .collect();
     assert_eq!(boxes, [49; 11], "as wide as the design draws them: {}", run.ended.stderr);
+}
+
+#[test]
+fn s3_46_the_box_names_the_model_asked_for_and_the_one_that_serves() {
+    for (wire, model, shown) in [
+        ("anthropic", json!(null), "haiku (claude-haiku-4)"),
+        ("anthropic", json!("opus"), "opus (claude-opus-4)"),
+        ("openai-chat", json!("opus"), "opus (test-model)"),
+    ] {
+        let mut call = json!({"description": "Find it", "prompt": "CHILD looks", "subagent_type": "Explore"});
+        if !model.is_null() {
+            call["model"] = model;
+        }
+        let script = main_agent_calls([reply::call("Task", call)]).otherwise(reply::text("Found."));
+        let stderr = Run::with(&World::new(), "typed", wire, script, &["--show", "boxes"]).ended.stderr;
+        let named: Vec<&str> = stderr.lines().filter_map(|row| row.strip_prefix("│ Model: ")).collect();
+        assert_eq!(named.iter().map(|row| row.trim_end_matches([' ', '│'])).collect::<Vec<_>>(), [shown], "{wire}");
+    }
 }
 
 #[test]

@@ -26,6 +26,7 @@ pub(crate) fn job() -> Job {
         depth: 1,
         chain: vec!["main".to_owned(), "explore".to_owned()],
         output_schema: None,
+        model_asked: None,
         server_tools: ServerTools::default(),
     };
     Job {

@@ -121,6 +121,7 @@ fn job(letter: u8) -> Job {
         depth: 1,
         chain: vec!["main".to_owned(), "explore".to_owned()],
         output_schema: None,
+        model_asked: None,
         server_tools: ServerTools::default(),
     };
     Job {

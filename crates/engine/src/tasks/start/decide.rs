@@ -9,7 +9,7 @@ use sortie_sandbox::Guard;
 
 use crate::conversation::schema_answer::asked_for;
 use crate::resolve::choose_agent::ChosenAgent;
-use crate::resolve::choose_model::{ModelQuery, choose_model};
+use crate::resolve::choose_model::{ModelQuery, asked_model, choose_model};
 use crate::resolve::configuration::{ConfigRequest, GrantFrame};
 use crate::resolve::instructions::Instructions;
 use crate::resolve::permissions::path_guard::PathGuard;
@@ -45,11 +45,12 @@ pub(crate) fn decide(
     // A fork of its parent has the parent's roster, and its notices have been given.
     let copied = origin.parent().filter(|_| fork.is_some_and(|fork| fork.as_parent));
     request.notices.extend(roster.notices().filter(|_| copied.is_none()).chain(notice));
-    let chosen = match copied {
-        Some(parent) if request.model.is_none() => parent.job.config.model.clone().into(),
+    let query = ModelQuery { requester, definition, request: &request };
+    let (chosen, model_asked) = match copied {
+        Some(parent) if request.model.is_none() => (parent.job.config.model.clone().into(), None),
         _ => {
-            let query = ModelQuery { requester, definition, request: &request };
-            choose_model(rules, contract, engine.models.as_ref(), query)?
+            let asked = asked_model(rules, contract, query).map(str::to_owned);
+            (choose_model(rules, contract, engine.models.as_ref(), query)?, asked)
         }
     };
     request.notices.extend(chosen.notice);
@@ -66,6 +67,7 @@ pub(crate) fn decide(
     let asked_schema = output_schema.clone();
     let (mut config, fewer_turns) =
         frame.configure(definition, ConfigRequest { request: &request, output_schema, model: chosen.choice });
+    config.model_asked = model_asked;
     request.notices.extend(fewer_turns);
     request.notices.extend(undescribed(&roster.agents).filter(|_| kind == TaskKind::Main));
     let tree = if requester.parent().is_none() { rules.of_tree() } else { Limits::default() };

@@ -34,8 +34,8 @@ const PLAIN_ANSWER: &str = "[The JSON Schema in your instructions does not apply
 
 /// Returns the configuration of a task that continues as its parent, from the one that a new task would get.
 pub(super) fn as_parent(config: AgentConfig, parent: &AgentConfig) -> AgentConfig {
-    let AgentConfig { model, limits, depth, chain, output_schema, .. } = config;
-    AgentConfig { model, limits, depth, chain, output_schema, ..parent.clone() }
+    let AgentConfig { model, model_asked, limits, depth, chain, output_schema, .. } = config;
+    AgentConfig { model, model_asked, limits, depth, chain, output_schema, ..parent.clone() }
 }
 
 /// A fork as decided, and notices about what it leaves out.
