@@ -77,7 +77,7 @@ Examples:
   sortie agents list
   sortie agents new reviewer
   sortie agents check
-  sortie agents match \"where are errors handled\"";
+  sortie agents match \"plan a change of the login\"";
 
 const CHECK_EXAMPLES: &str = "\
 Exit codes: 0 all files are usable, perhaps with warnings; 1 one is not.
@@ -90,8 +90,8 @@ const MATCH_EXAMPLES: &str = "\
 Exit codes: 0 an agent matches; 1 none matches well enough.
 
 Examples:
-  sortie agents match \"review this change for security\"
-  sortie agents match \"find the tests\" --output-format json | jq -r .best";
+  sortie agents match \"plan a change of the login\"
+  sortie agents match \"find things in the code\" --output-format json | jq -r .best";
 
 pub(crate) fn run(args: &AgentsArgs, sources: &Sources) -> Result<ExitCode, CommandError> {
     if let AgentsCommand::Check { files } = &args.command

@@ -7,7 +7,10 @@
 #![expect(clippy::unwrap_used, reason = "a failing test may panic")]
 
 mod entries;
+mod examples;
 mod key_order;
+#[path = "../it/older.rs"]
+mod older;
 #[path = "../it/world.rs"]
 #[expect(dead_code, reason = "shared with the other suite, which needs more of it")]
 mod program;

@@ -102,13 +102,14 @@ fn s0_21_s1_08_s2_27_s3_02_s4_05_every_schema_is_a_draft_07_schema_in_every_shap
 /// Keywords that every provider takes in the schema of a tool. One provider or another refuses or silently ignores
 /// others, such as `$ref`, `definitions`, `allOf`, `anyOf`, `oneOf`, `not`, `if`, `const`, `patternProperties`,
 /// `propertyNames`, `dependencies`, `contains`, `examples`, `format` and `pattern`.
-const KEYWORDS: [&str; 10] = [
+const KEYWORDS: [&str; 11] = [
     "$schema",
     "additionalProperties",
     "default",
     "description",
     "enum",
     "exclusiveMinimum",
+    "items",
     "minLength",
     "properties",
     "required",
@@ -119,6 +120,9 @@ const KEYWORDS: [&str; 10] = [
 fn words(schema: &Value, keywords: &mut BTreeSet<String>, properties: &mut BTreeSet<String>) {
     for (keyword, value) in schema.as_object().unwrap_or_else(|| panic!("a schema is an object: {schema}")) {
         keywords.insert(keyword.clone());
+        if keyword == "items" {
+            words(value, keywords, properties);
+        }
         if keyword == "properties" {
             for (name, property) in value.as_object().unwrap() {
                 properties.insert(name.clone());
@@ -158,9 +162,9 @@ fn s0_21_s1_02_s2_27_s3_02_s4_05_every_shape_follows_the_providers_rules() {
     }
 }
 
-/// Fields whose valid values no schema can describe: one must name a task that has ended; the other is offered before
-/// its background task exists.
-const NOT_BY_SCHEMA: [&str; 2] = ["resume", "run_in_background"];
+/// Fields whose valid values no schema can describe: `resume` must name a task that has ended; `run_in_background` is
+/// offered before its background task exists; `fork` is true or a number, and only `anyOf` could say so.
+const NOT_BY_SCHEMA: [&str; 3] = ["resume", "run_in_background", "fork"];
 
 /// Arguments that differ from good ones in one field each, with the difference.
 fn variations(schema: &Value, good: &Value) -> Vec<(String, Value)> {
@@ -276,6 +280,7 @@ fn s0_64_s0_65_s0_66_s1_22_s2_31_s3_03_s4_08_the_program_takes_what_the_schema_a
         sortie refuses model = " \n"
         sortie takes limits = null
         sortie takes output_schema = null
+        sortie takes context_files = null
         sortie refuses limits = {"max_turns":0}
         sortie refuses limits = {"timeout_seconds":"9"}
         sortie refuses limits = {"max_tokens":-1}

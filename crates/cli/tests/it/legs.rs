@@ -5,8 +5,8 @@ use rustix::process::Signal;
 use serde_json::json;
 use sortie_testkit::{Script, ScriptedServer, reply, when};
 
+use crate::older::make_older;
 use crate::resume::{held_child, id, kill, recorded, send};
-use crate::retention::make_older;
 use crate::world::{World, wait_for};
 
 /// Main agent that writes a file, says something, and is then held.

@@ -41,6 +41,7 @@ mod mcp_http;
 mod mcp_servers;
 mod models;
 mod offline_answers;
+mod older;
 mod output_keys;
 mod own_commands;
 mod own_files;

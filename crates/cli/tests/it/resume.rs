@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use sortie_testkit::{Script, ScriptedServer, reply, when};
 
 use crate::journal::damage;
-use crate::retention::make_older;
+use crate::older::make_older;
 use crate::stopping::{begun, waiting};
 use crate::world::{Ended, Live, World, wait_for};
 

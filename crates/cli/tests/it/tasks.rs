@@ -6,7 +6,7 @@ use expect_test::expect;
 use serde_json::{Value, json};
 use sortie_testkit::{Script, ScriptedServer, reply, when};
 
-use crate::retention::make_older;
+use crate::older::make_older;
 use crate::run::delegating;
 use crate::world::{World, wait_for};
 

@@ -74,8 +74,22 @@ impl World {
 
     pub(crate) fn sortie(&self, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Invocation {
         let mut command = Command::new(env!("CARGO_BIN_EXE_sortie"));
+        command.args(args);
+        self.invocation(command)
+    }
+
+    /// Line of a shell in which `sortie` is the program, as a person would type it.
+    pub(crate) fn shell(&self, line: &str) -> Invocation {
+        let own = Path::new(env!("CARGO_BIN_EXE_sortie")).parent().unwrap();
+        let others = std::env::var_os("PATH").unwrap_or_default();
+        let folders = std::iter::once(own.to_owned()).chain(std::env::split_paths(&others));
+        let mut command = Command::new("bash");
+        command.args(["-c", &format!("set -o pipefail; {line}")]);
+        self.invocation(command).env("PATH", std::env::join_paths(folders).unwrap())
+    }
+
+    fn invocation(&self, mut command: Command) -> Invocation {
         command
-            .args(args)
             .env_clear()
             // Profile of an instrumented program; otherwise unset.
             .envs(std::env::var_os("LLVM_PROFILE_FILE").map(|file| ("LLVM_PROFILE_FILE", file)))

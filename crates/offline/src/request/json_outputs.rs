@@ -1,6 +1,7 @@
 //! JSON outputs of tools, turned into the text that these tools write under other contracts.
 //!
-//! This file knows no contract, only the shape: `data` with a payload under one of the known names.
+//! This file knows no contract, only two shapes: `data` with a payload under one of the known names, and `success` beside
+//! a report or an error.
 
 use std::borrow::Cow;
 
@@ -15,8 +16,16 @@ pub(super) fn text(output: &ToolOutput) -> Cow<'_, str> {
     }
     match serde_json::from_str::<Value>(&output.for_model) {
         Ok(object) if object["data"].is_object() => Cow::Owned(lines(&object)),
+        Ok(object) if object["success"].is_boolean() => report(&object).map_or(as_it_is, Cow::Owned),
         _ => as_it_is,
     }
+}
+
+/// Report of a sub-agent, else the reason why there is none. A failure may have both.
+fn report(object: &Value) -> Option<String> {
+    let texts = ["result", "content", "summary", "error"].iter().filter_map(|name| object[name].as_str());
+    let texts: Vec<&str> = texts.filter(|text| !text.is_empty()).collect();
+    (!texts.is_empty()).then(|| texts.join("\n"))
 }
 
 fn lines(object: &Value) -> String {
@@ -94,8 +103,20 @@ mod tests {
     }
 
     #[test]
+    fn a_report_beside_its_success_is_unpacked() {
+        for (object, expected) in [
+            (json!({"success": true, "result": "a.rs:1 - it", "agentId": "agent-a"}), "a.rs:1 - it"),
+            (json!({"success": true, "content": "a.rs:1 - it", "shortResult": "1"}), "a.rs:1 - it"),
+            (json!({"success": false, "result": "", "error": "It failed."}), "It failed."),
+            (json!({"success": false, "result": "a.rs:1 - it", "error": "It failed."}), "a.rs:1 - it\nIt failed."),
+        ] {
+            assert_eq!(read(&object), expected);
+        }
+    }
+
+    #[test]
     fn any_other_output_is_unchanged() {
-        assert_eq!(read(&json!({"success": true, "content": "x"})), r#"{"success":true,"content":"x"}"#);
+        assert_eq!(read(&json!({"success": true, "value": "x"})), r#"{"success":true,"value":"x"}"#);
         let file = ToolOutput::done(r#"{"data":{"content":"of a file"}}"#, "");
         assert_eq!(text(&file), file.for_model, "what a tool shows of a file is never taken for its form");
     }

@@ -1,9 +1,13 @@
 //! Purpose, scope and concepts: S0-01 to S0-20.
 
+use std::io::{BufRead as _, BufReader};
+use std::process::Stdio;
+
 use serde_json::{Value, json};
-use sortie_testkit::{Script, reply, when};
+use sortie_testkit::{Script, ScriptedPart, ScriptedServer, reply, when};
 
 use super::errand::{CHILD, answer, answers, arguments, delegating, notices, run, run_with, task};
+use crate::program::wait_for;
 use crate::world::{DONE, Heard, QUESTION, Run, WIRES, World, heard, main_agent_calls};
 
 #[test]
@@ -166,6 +170,61 @@ fn s0_05_s0_10_neither_background_nor_resume_is_offered_and_asking_for_them_chan
     for key in ["run_in_background", "resume"] {
         assert!(notices(&run).contains(&format!("unknown key `{key}` was ignored")), "{:#?}", run.ended);
     }
+}
+
+#[test]
+fn s0_10_background_and_polling_are_there_in_our_own_contract_and_the_call_waits_here() {
+    let mut asked = json!({"description": "Find it", "prompt": CHILD, "subagent_type": "general"});
+    asked["run_in_background"] = json!(true);
+    let world = World::new();
+    let server =
+        ScriptedServer::start(delegating(asked.clone()).otherwise(reply::text("FINAL").held_by("end"))).unwrap();
+    let live = world.sortie(["run", "--contract", "envelope", QUESTION]).on(&server, "anthropic").start();
+    wait_for(&server, |traffic| traffic.calls == 2 && traffic.in_flight == 1);
+    server.gate("end").open();
+    let run = Run { ended: live.wait(), server };
+    assert_eq!((run.ended.code, run.main_agent().len()), (0, 2), "{:#?}", run.ended);
+    assert_eq!(answer(&run)["data"]["result"], "FINAL", "the call waited for the sub-agent");
+
+    asked["subagent_type"] = json!("explore");
+    let poll = task_output();
+    let script = Script::new()
+        .on(when::prompt_contains(QUESTION).turn(0), reply::calls([task(asked)]))
+        .on(when::prompt_contains(QUESTION).turn(1), reply::calls([poll]))
+        .on(when::prompt_contains(QUESTION), reply::text(DONE))
+        .otherwise(reply::text("FINAL"));
+    let run = Run::of(&World::new(), "sortie", "anthropic", script);
+    assert_eq!(run.ended.code, 0, "{:#?}", run.ended);
+    let [launched, polled] = &run.results()[..] else { panic!("{:#?}", run.results()) };
+    assert!(!launched.text.contains("FINAL"), "it was started alone: {launched:?}");
+    assert!(polled.text.contains("FINAL"), "{polled:?}");
+}
+
+/// Call that polls the main agent's first task until it ends.
+fn task_output() -> ScriptedPart {
+    reply::call("TaskOutput", json!({"task_id": "<task 1>", "block": true}))
+}
+
+#[test]
+fn s0_13_a_sub_agents_step_is_reported_while_it_is_still_at_work() {
+    let script = delegating(arguments("general"))
+        .on(when::turn(0), reply::calls([reply::call("LS", json!({}))]))
+        .otherwise(reply::text("FINAL").held_by("end"));
+    let (world, server) = (World::new(), ScriptedServer::start(script).unwrap());
+    let args = ["run", "--contract", "envelope", "--output-format", "stream-json", QUESTION];
+    let mut program = world.sortie(args).on(&server, "anthropic").into_command();
+    let mut child = program.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    // The sub-agent's last answer is held until its first call has been read here.
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(|line| line.unwrap());
+    let of_child = |line: &String| {
+        let event: Value = serde_json::from_str(line).unwrap();
+        event["depth"] == 1 && event["type"] == "call_started" && event["call"]["tool"] == "LS"
+    };
+    assert!(lines.any(|line| of_child(&line)), "it ended without the event");
+    server.gate("end").open();
+    let last: Value = serde_json::from_str(&lines.last().unwrap()).unwrap();
+    assert_eq!((&last["type"], &last["depth"]), (&json!("outcome"), &json!(0)));
+    assert!(child.wait().unwrap().success());
 }
 
 #[test]

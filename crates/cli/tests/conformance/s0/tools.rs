@@ -128,6 +128,35 @@ fn s0_08_the_deny_list_holds_whatever_a_users_agent_file_and_settings_grant() {
 }
 
 #[test]
+fn s0_08_nothing_grants_a_tool_of_the_deny_list_and_nobody_is_asked() {
+    let world = World::new();
+    let agent =
+        "---\nname: explore\ndescription: mine\ntools: Read, Bash, Write, Edit\npermissionMode: bypassPermissions\n---\nMine.\n";
+    world.write("home/.config/sortie/agents/explore.md", agent);
+    world.config("[permissions]\nmode = \"bypass\"\nallow = [\"Bash\", \"Write\", \"Edit\", \"MultiEdit\"]\n");
+    let before = files(&world.path("workspace"));
+    let calls = [
+        reply::call("Bash", json!({"command": "touch made-by-bash"})),
+        reply::call("Write", json!({"file_path": "made.txt", "content": "x"})),
+        reply::call("Edit", json!({"file_path": "src/main.rs", "old_string": "mod auth;", "new_string": ""})),
+    ];
+    let script = delegating(arguments("explore"))
+        .on(when::prompt_contains("CHILD looks").turn(0), reply::calls(calls))
+        .otherwise(reply::text("FINAL"));
+    let flags =
+        ["--permission-mode", "bypass", "--allow", "Bash", "--allow", "Write", "--output-format", "stream-json"];
+    let run = run_with(&world, "anthropic", script, &flags);
+    let child = run.sub_agents();
+    assert!(child[0].system.starts_with("Mine."), "the file is in use: {}", child[0].system);
+    assert!(child[0].tool_names().iter().all(|tool| ALLOWED.contains(tool)), "{:?}", child[0].tool_names());
+    let results = &child[1].results;
+    assert!(results.len() == 3 && results.iter().all(|result| result.is_error), "{results:#?}");
+    assert!(results.iter().all(|result| result.text.contains("is not granted to this task")), "{results:#?}");
+    assert!(!run.ended.stdout.contains("\"ask") && !run.ended.stderr.contains("llow"), "{:#?}", run.ended);
+    assert_eq!(files(&world.path("workspace")), before);
+}
+
+#[test]
 fn s0_57_a_todo_list_stays_with_the_sub_agent_that_wrote_it() {
     let todo =
         |content: &str| reply::call("TodoWrite", json!({"todos": [{"content": content, "status": "in_progress"}]}));

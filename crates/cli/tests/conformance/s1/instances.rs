@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use serde_json::Value;
-use sortie_testkit::{Script, reply, when};
+use sortie_testkit::{Script, ScriptedServer, reply, when};
 
-use super::{REVIEWER, agent_with, result, task, with_agents};
+use super::{REVIEWER, agent_with, arguments, result, task, with_agents};
 use crate::program::wait_for;
+use crate::session::Session;
 use crate::world::{DONE, QUESTION, Run, WIRES, main_agent_calls};
 
 #[test]
@@ -81,6 +82,36 @@ fn s1_26_s1_38_an_ended_call_leaves_no_task_connection_or_file_behind() {
         files("state")
     );
     assert_eq!(files("state/reports"), BTreeSet::new());
+}
+
+/// Resident memory of a process, in KiB, and its number of open files.
+fn held(pid: u32) -> (u64, usize) {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let memory = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+    let memory = memory.trim().trim_end_matches(" kB").parse().unwrap();
+    (memory, fs::read_dir(format!("/proc/{pid}/fd")).unwrap().count())
+}
+
+#[test]
+fn s1_26_s1_38_forty_more_calls_leave_the_process_as_large_as_before() {
+    // A leak of each call's history would be twice the slack.
+    const HISTORY: usize = 400 * 1024;
+    const SLACK_KIB: u64 = 8192;
+    let script = Script::always(reply::text("x".repeat(HISTORY)));
+    let (world, server) = (with_agents(), ScriptedServer::start(script).unwrap());
+    let serving = world.sortie(["mcp", "--contract", "result"]).on(&server, "anthropic");
+    let mut session = Session::open(serving, &serde_json::json!({}));
+    let mut call = |times: usize| {
+        for _ in 0..times {
+            let params = serde_json::json!({"name": "Task", "arguments": arguments(REVIEWER, "CHILD works")});
+            let answer = session.ask("tools/call", params);
+            assert_eq!(answer["result"]["isError"], false, "{answer}");
+        }
+        held(session.child.id())
+    };
+    let (early, late) = (call(20), call(40));
+    assert!(late.0 <= early.0 + SLACK_KIB && late.1 <= early.1 + 2, "KiB and files: {early:?}, then {late:?}");
+    assert_eq!(session.close().0, 0);
 }
 
 /// Events of one delegated run.

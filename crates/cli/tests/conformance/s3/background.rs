@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use sortie_testkit::{Script, ScriptedPart, ScriptedServer, reply, when};
 
 use super::{answer, arguments, with, without_id};
+use crate::older::make_older;
 use crate::program::{Live, wait_for};
 use crate::world::{DONE, QUESTION, Run, WIRES, World, main_agent_calls};
 
@@ -233,6 +234,26 @@ fn s3_37_ended_tasks_are_removed_with_their_files_and_running_ones_stay() {
     server.gate("end").open();
     let run = ended(live, server);
     assert!(fs::exists(run.results().remove(0).json()["outputFile"].as_str().unwrap()).unwrap());
+}
+
+#[test]
+fn s3_37_retention_removes_old_background_tasks_by_itself_and_leaves_running_ones() {
+    let world = World::new();
+    let script = main_agent_calls([started("CHILD looks")]).otherwise(reply::text("The report."));
+    let old = Run::of(&world, "typed", "anthropic", script);
+    let old_file = old.results().remove(0).json()["outputFile"].as_str().unwrap().to_owned();
+    let old_ids: Vec<Value> = world.tasks(2).iter().map(|task| task["task_id"].clone()).collect();
+    make_older(&world, 2);
+    // A run looks for old tasks once a day; the next one is to look again.
+    fs::remove_file(world.path("state/journal.db.pruned")).unwrap();
+    let script = main_agent_calls([started("CHILD looks")]).otherwise(reply::text("The report."));
+    let kept_a_day = ["--set", "journal.retention_days=1"];
+    let new = Run::with(&world, "typed", "anthropic", script, &kept_a_day);
+    assert_eq!(new.ended.stdout.trim_end(), DONE, "{:#?}", new.ended);
+    let left: Vec<Value> = world.tasks(2).iter().map(|task| task["task_id"].clone()).collect();
+    assert!(left.len() == 2 && old_ids.iter().all(|id| !left.contains(id)), "{old_ids:?} {left:?}");
+    assert!(!fs::exists(&old_file).unwrap());
+    assert!(fs::exists(new.results().remove(0).json()["outputFile"].as_str().unwrap()).unwrap());
 }
 
 #[test]

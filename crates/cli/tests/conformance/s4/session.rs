@@ -125,13 +125,22 @@ fn s4_21_a_wrong_summary_can_be_looked_into() {
         .on(when::turn(0), reply::text("THINKING: errors first").calls([grep]))
         .otherwise(reply::text("There are none."));
     Run::of(&world, CONTRACT, "anthropic", script);
-    let id = kept(&world)[0]["task_id"].as_str().unwrap().trim_start_matches("agent-").to_owned();
-    let journal = world.sql();
-    let mut select = journal.prepare("SELECT body FROM events WHERE task = ?1 ORDER BY seq").unwrap();
-    let log: Vec<String> = select.query_map([id], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
-    for part in ["CHILD looks", "THINKING: errors first", "AuthError", "src/auth.rs", "There are none."] {
-        assert!(log.iter().any(|event| event.contains(part)), "{part}: {log:#?}");
+    let id = kept(&world)[0]["task_id"].as_str().unwrap().to_owned();
+    let log = world.sortie(["tasks", "output", &id, "--follow"]).run().stdout;
+    let parts = [
+        "Search X usages",
+        "THINKING: errors first",
+        "> Grep {\"pattern\":\"AuthError\"}",
+        "1 file",
+        "There are none.",
+    ];
+    let mut rest = log.as_str();
+    for part in parts {
+        let (_, after) = rest.split_once(part).unwrap_or_else(|| panic!("{part}, in this order: {log}"));
+        rest = after;
     }
+    let shown = world.sortie(["tasks", "show", &id]).run().stdout;
+    assert!(shown.contains("There are none.") && shown.contains("1 call"), "{shown}");
 }
 
 #[test]
