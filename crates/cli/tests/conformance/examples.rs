@@ -19,18 +19,25 @@ use Ending::{Code, NotRun};
 
 const OTHERWISE: &[(&str, Ending)] = &[
     ("ANTHROPIC_API_KEY=… sortie run \"Explain how requests are retried\"", NotRun), // needs a key
-    ("claude mcp add sortie -- sortie mcp", NotRun),                                // another program
-    ("sortie mcp --http 127.0.0.1:8808", NotRun),                                   // never ends
-    ("sortie config edit", NotRun),                                                 // opens an editor
+    ("claude mcp add sortie -- sortie mcp", NotRun),                                 // another program
+    ("sortie mcp --http 127.0.0.1:8808", NotRun),                                    // never ends
+    ("sortie config edit", NotRun),                                                  // opens an editor
     ("EDITOR=nano sortie config edit", NotRun),
-    ("sortie resume", Code(1)), // nothing was interrupted
+    // The built-in model has no answer: this is work for a language model.
+    ("git diff | sortie run - --agent summary", Code(1)),
+    ("sortie run --template test-file path=src/a.rs", Code(1)),
+    ("sortie run --template test-file path=src/a.rs \"only the public functions\"", Code(1)),
+    ("sortie run \"/test-file path=src/a.rs only the public functions\"", Code(1)),
+    ("sortie run --output-format json --timeout 5m \"List the modules\" | jq -r .text", Code(1)),
+    ("sortie resume kvbq \"Now write the tests\"", Code(1)),
+    ("sortie resume", Code(1)),                     // nothing was interrupted
     ("sortie resume kvbq --max-turns 80", Code(2)), // a completed task needs a prompt
     ("sortie resume kvbq --max-tokens 100k --max-cost-usd 1", Code(2)),
     ("sortie tasks send kvbq \"Leave the tests alone\"", Code(1)), // the task has ended
     ("git diff | sortie tasks send kvbq -", Code(1)),
     ("sortie tasks release kvbq", Code(1)),
     ("cat \"$(sortie config path --project)\"", Code(1)), // the project has no such file
-    ("sortie explain \"Edit(src/a.rs)\"", Code(1)), // 1 says that it is not simply allowed
+    ("sortie explain \"Edit(src/a.rs)\"", Code(1)),       // 1 says that it is not simply allowed
     ("sortie explain \"Edit(src/a.rs)\" --agent explore", Code(1)),
     ("sortie explain \"Bash(cargo build && cargo test)\"", Code(1)),
     ("sortie --permission-mode plan explain \"Write(notes.md)\" --json", Code(1)),
@@ -49,6 +56,9 @@ fn world() -> World {
         "workspace/request.json",
         &json!({"description": "d", "prompt": "Where is the config parsed?"}).to_string(),
     );
+    let retry = "/// The second retry has to wait longer than the first.\npub fn wait_before_retry(n: u32) {}\n";
+    world.write("workspace/src/retry.rs", retry);
+    world.write("workspace/src/review.rs", "/// Reviews the last commit.\npub fn review_last_commit() {}\n");
     world.write("workspace/other.toml", "");
     world.write("workspace/.sortie/agents/reader.md", "---\nname: reader\ndescription: Reads files\n---\nRead.\n");
     world.write("other/src/config.rs", config);

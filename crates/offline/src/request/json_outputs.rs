@@ -1,7 +1,7 @@
 //! JSON outputs of tools, turned into the text that these tools write under other contracts.
 //!
-//! This file knows no contract, only two shapes: `data` with a payload under one of the known names, and `success` beside
-//! a report or an error.
+//! This file knows no contract, only two shapes: `data` with a payload under one of the known names, and `success`
+//! beside a report or an error.
 
 use std::borrow::Cow;
 

@@ -130,8 +130,7 @@ fn s0_08_the_deny_list_holds_whatever_a_users_agent_file_and_settings_grant() {
 #[test]
 fn s0_08_nothing_grants_a_tool_of_the_deny_list_and_nobody_is_asked() {
     let world = World::new();
-    let agent =
-        "---\nname: explore\ndescription: mine\ntools: Read, Bash, Write, Edit\npermissionMode: bypassPermissions\n---\nMine.\n";
+    let agent = "---\nname: explore\ndescription: mine\ntools: Read, Bash, Write, Edit\npermissionMode: bypassPermissions\n---\nMine.\n";
     world.write("home/.config/sortie/agents/explore.md", agent);
     world.config("[permissions]\nmode = \"bypass\"\nallow = [\"Bash\", \"Write\", \"Edit\", \"MultiEdit\"]\n");
     let before = files(&world.path("workspace"));
