@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::program::World;
+use crate::program::{Invocation, World};
 
 /// Ending of an example that does not end with exit code 0.
 #[derive(Debug, Clone, Copy)]
@@ -85,6 +85,15 @@ fn ended_task(world: &World) -> String {
     world.tasks(1)[0]["task_id"].as_str().unwrap().to_owned()
 }
 
+/// Line of a shell in which `sortie` is the program.
+fn typed(world: &World, line: &str) -> Invocation {
+    let own = Path::new(env!("CARGO_BIN_EXE_sortie")).parent().unwrap();
+    let others = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::iter::once(own.to_owned()).chain(std::env::split_paths(&others));
+    let path = std::env::join_paths(folders).unwrap();
+    world.sortie([""; 0]).env("PATH", path).under("bash", &["-c", &format!("set -o pipefail; {line}")])
+}
+
 /// Runs an example, and checks that it ends as it should; its JSON has the places that it is filtered for.
 fn check(world: &World, example: &str) -> Result<(), String> {
     let ending = OTHERWISE.iter().find(|(known, _)| *known == example).map_or(Code(0), |(_, ending)| *ending);
@@ -100,7 +109,7 @@ fn check(world: &World, example: &str) -> Result<(), String> {
         Some((command, filter)) => (command.to_owned(), Some(filter.to_owned())),
         None => (line, None),
     };
-    let ended = world.shell(&command).run();
+    let ended = typed(world, &command).run();
     if ended.code != code {
         return Err(format!("`{example}` should end with {code}: {ended:#?}"));
     }

@@ -78,16 +78,6 @@ impl World {
         self.invocation(command)
     }
 
-    /// Line of a shell in which `sortie` is the program, as a person would type it.
-    pub(crate) fn shell(&self, line: &str) -> Invocation {
-        let own = Path::new(env!("CARGO_BIN_EXE_sortie")).parent().unwrap();
-        let others = std::env::var_os("PATH").unwrap_or_default();
-        let folders = std::iter::once(own.to_owned()).chain(std::env::split_paths(&others));
-        let mut command = Command::new("bash");
-        command.args(["-c", &format!("set -o pipefail; {line}")]);
-        self.invocation(command).env("PATH", std::env::join_paths(folders).unwrap())
-    }
-
     fn invocation(&self, mut command: Command) -> Invocation {
         command
             .env_clear()
