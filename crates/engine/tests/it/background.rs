@@ -52,7 +52,7 @@ async fn f41_a_background_task_is_answered_at_once_and_reported_when_it_ends() {
           task-2 #4 model_replied turn 1: "Here is the place."
           task-2 #5 task_ended completed: "Here is the place."
         task-1 #11 child_ended call_0_1: task-2 leg 1
-        task-1 #12 mail_read "Your background task task-2 “Part” has ended:\ntask-2 explore completed, 0 calls, 154 tokens, … s\n[report mark]\nHere is the place.\n[end mark]"
+        task-1 #12 mail_read "Your background task task-2 “Part” has ended:\ntask-2 explore completed, 0 calls, 157 tokens, … s\n[report mark]\nHere is the place.\n[end mark]"
         task-1 #13 model_called turn 3
         task-1 #14 model_replied turn 3: "It found the place."
         task-1 #15 task_ended completed: "It is on its way.\n\nIt found the place." Task×1
@@ -120,14 +120,14 @@ async fn f43_the_parent_of_a_failed_task_adopts_its_children() {
           task-2 #9 task_ended failed [model_auth: the provider answered 401 (scripted)]: "" Task×1
         task-1 #7 child_ended call_0_1: task-2 leg 1
         task-1 #8 child_adopted task-3
-        task-1 #9 call_finished call_0_1 failed: "task-2 general-purpose failed, 1 call, 160 tokens, … s\nerror model_auth: the provider answered 401 (scripted)"
+        task-1 #9 call_finished call_0_1 failed: "task-2 general-purpose failed, 1 call, 172 tokens, … s\nerror model_auth: the provider answered 401 (scripted)"
         task-1 #10 model_called turn 2
         task-1 #11 model_replied turn 2: "The middle one failed."
         task-1 #12 task_parked for task-3
             task-3 #4 model_replied turn 1: "I have it."
             task-3 #5 task_ended completed: "I have it."
         task-1 #13 child_ended call_0_1: task-3 leg 1
-        task-1 #14 mail_read "Your background task task-3 “Part” (started by task-2, which failed; it reports to you now) has ended:\ntask-3 explore completed, 0 calls, 152 tokens, … s\n[report mark]\nI have it.\n[end mark]"
+        task-1 #14 mail_read "Your background task task-3 “Part” (started by task-2, which failed; it reports to you now) has ended:\ntask-3 explore completed, 0 calls, 155 tokens, … s\n[report mark]\nI have it.\n[end mark]"
         task-1 #15 model_called turn 3
         task-1 #16 model_replied turn 3: "But the leaf has it."
         task-1 #17 task_ended completed: "The middle one failed.\n\nBut the leaf has it." Task×1
@@ -246,7 +246,7 @@ async fn a_child_asks_its_waiting_parent_and_gets_the_answer() {
           task-2 #10 model_replied turn 2: "Then the second."
           task-2 #11 task_ended completed: "Then the second." Ask×1
         task-1 #18 child_ended call_0_1: task-2 leg 1
-        task-1 #19 mail_read "Your background task task-2 “Part” has ended:\ntask-2 general-purpose completed, 1 call, 329 tokens, … s\n[report mark]\nThen the second.\n[end mark]"
+        task-1 #19 mail_read "Your background task task-2 “Part” has ended:\ntask-2 general-purpose completed, 1 call, 353 tokens, … s\n[report mark]\nThen the second.\n[end mark]"
         task-1 #20 model_called turn 4
         task-1 #21 model_replied turn 4: "All done."
         task-1 #22 task_ended completed: "Answered.\n\nAll done." Task×1 SendMessage×1

@@ -95,7 +95,7 @@ async fn the_whole_run_is_in_the_journal() {
           task-2 #8 model_replied turn 2: "Found."
           task-2 #9 task_ended completed: "Found." Grep×1
         task-1 #7 child_ended call_0_1: task-2 leg 1
-        task-1 #8 call_finished call_0_1: "task-2 explore completed, 1 call, 320 tokens, … s\n[report mark]\nFound.\n[end mark]"
+        task-1 #8 call_finished call_0_1: "task-2 explore completed, 1 call, 326 tokens, … s\n[report mark]\nFound.\n[end mark]"
         task-1 #9 model_called turn 2
         task-1 #10 model_replied turn 2: "Done."
         task-1 #11 task_ended completed: "Done." Task×1
