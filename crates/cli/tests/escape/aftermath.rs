@@ -98,6 +98,10 @@ impl Aftermath {
         assert!(!told, "{words:?} reached a model: {self:#?}");
     }
 
+    pub(crate) fn stdout(&self) -> String {
+        String::from_utf8_lossy(&self.output.stdout).into_owned()
+    }
+
     pub(crate) fn stderr(&self) -> String {
         String::from_utf8_lossy(&self.output.stderr).into_owned()
     }

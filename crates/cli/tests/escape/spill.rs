@@ -44,14 +44,14 @@ fn s10_a_planted_directory_is_not_used() {
         world.link(world.path("outside"), "state/reports");
         let after = world.run(&[], long_report());
         assert_eq!(after.output.status.code(), Some(1), "{after:#?}");
-        assert!(after.stderr().contains("the spill directory"), "{after:#?}");
+        assert!(after.stdout().contains("the spill directory"), "{after:#?}");
         assert!(after.requests.is_empty(), "nothing was asked before");
 
         fs::remove_file(world.path("state/reports")).unwrap();
         fs::create_dir(world.path("state/reports")).unwrap();
         fs::set_permissions(world.path("state/reports"), fs::Permissions::from_mode(0o777)).unwrap();
         let after = world.run(&[], long_report());
-        assert!(after.stderr().contains("is open to others (mode 777); run `chmod 700` on it"), "{after:#?}");
-        assert!(!after.stderr().contains(PROMPT));
+        assert!(after.stdout().contains("is open to others (mode 777); run `chmod 700` on it"), "{after:#?}");
+        assert!(!after.stdout().contains(PROMPT));
     });
 }

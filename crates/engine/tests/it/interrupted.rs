@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::json;
 use sortie_engine::{Engine, Resumption, Running};
 use sortie_journal::{Journal, SqliteJournal, TaskState};
-use sortie_protocol::{Event, Status, TaskId, TaskOutcome};
+use sortie_protocol::{Event, Fact, Status, TaskId, TaskOutcome};
 use sortie_testkit::{Script, ScriptedModel, reply, when};
 
 use crate::support::{Plan, ask};
@@ -37,12 +37,13 @@ async fn ended(running: Running) -> TaskOutcome {
     running.outcome().await.expect("the journal works")
 }
 
-/// Starts the main agent, and returns once only the second child works.
+/// Starts the main agent, and returns once only the second child works and its second model call is on record.
 async fn at_work(engine: &Engine, model: &ScriptedModel, journal: &dyn Journal) -> Running {
     let running = engine.run(ask("MAIN")).await.expect("it starts");
     let done = TaskState::Ended(Status::Completed);
     model.traffic_reaches(|traffic| traffic.calls >= 4 && traffic.in_flight == 1).await;
-    while !states(journal, running.task).contains(&done) {
+    let calls = |log: &Vec<Event>| log.iter().filter(|event| matches!(event.fact, Fact::ModelCalled { .. })).count();
+    while !states(journal, running.task).contains(&done) || logs(journal, running.task).get(2).map_or(0, calls) < 2 {
         tokio::task::yield_now().await;
     }
     running
