@@ -56,7 +56,7 @@ The names s0 to s4 stand for envelope, result, delegate, typed and child.
 Examples:
   sortie run \"Where are authentication errors handled?\"
   ANTHROPIC_API_KEY=… sortie run \"Explain how requests are retried\"
-  sortie task --agent explore --description \"Find it\" --prompt \"Where is the config parsed?\"
+  sortie task --agent explore --description Find --prompt \"Where is the config?\"
   sortie tasks list";
 
 #[derive(Debug, Subcommand)]

@@ -91,7 +91,7 @@ Exit codes: 0 an agent matches; 1 none matches well enough.
 
 Examples:
   sortie agents match \"plan a change of the login\"
-  sortie agents match \"find things in the code\" --output-format json | jq -r .best";
+  sortie agents match \"find things in code\" --output-format json | jq .best";
 
 pub(crate) fn run(args: &AgentsArgs, sources: &Sources) -> Result<ExitCode, CommandError> {
     if let AgentsCommand::Check { files } = &args.command

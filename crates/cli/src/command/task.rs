@@ -56,11 +56,11 @@ pub(crate) struct TaskArgs {
 
 const EXAMPLES: &str = "\
 Examples:
-  sortie task --agent explore --description \"Find it\" --prompt \"Where is the config parsed?\"
+  sortie task --agent explore --description Find --prompt \"Where is the config?\"
   sortie task --contract delegate --task \"Give an overview of this project\"
   sortie task --contract typed --agent Plan --field max_turns=10 \\
       --description \"Plan it\" --prompt \"Let the parser of the config take lists\"
-  sortie task --json '{\"description\": \"Find it\", \"prompt\": \"Where is the config parsed?\"}'
+  sortie task --json '{\"description\": \"Find\", \"prompt\": \"Where is the config?\"}'
   sortie task --json - --max-tokens 80k < request.json | jq -r .text";
 
 /// JSON may spell each byte of a prompt in six, and the request has other fields as well.

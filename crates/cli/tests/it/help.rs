@@ -173,7 +173,7 @@ fn the_first_screen_names_the_commands_and_the_exit_codes() {
         Examples:
           sortie run "Where are authentication errors handled?"
           ANTHROPIC_API_KEY=… sortie run "Explain how requests are retried"
-          sortie task --agent explore --description "Find it" --prompt "Where is the config parsed?"
+          sortie task --agent explore --description Find --prompt "Where is the config?"
           sortie tasks list
 
         Exit codes:

@@ -351,6 +351,11 @@ fn a_run_that_is_left_waits_for_the_hooks_that_run() {
     let server = ScriptedServer::start(script).unwrap();
     let live = world.sortie(["run", "--detach", "QUESTION"]).on(&server, "anthropic").start();
     recorded(&world, "task_ended", 1);
+    // Its parent has the report before its hook begins.
+    let since = Instant::now();
+    while !fs::read_to_string(world.path("home/told")).is_ok_and(|told| told.contains("began")) {
+        assert!(since.elapsed() < Duration::from_secs(30), "the hook does not begin");
+    }
     server.gate("main").open();
     let ended = live.wait();
     assert_eq!((ended.code, ended.stdout.as_str()), (0, "Parked again.\n"), "{ended:#?}");
