@@ -19,20 +19,35 @@ const PERIOD: Duration = Duration::from_millis(1);
 pub(crate) struct Ended {
     pub(crate) status: ExitStatus,
     pub(crate) stderr: String,
+    /// What it printed, if that went to a file that is known.
+    stdout: String,
 }
 
 /// A process of the program.
 pub(crate) struct Live {
     child: Child,
     stderr: PathBuf,
+    stdout: Option<PathBuf>,
     began: Instant,
+}
+
+impl Ended {
+    /// True if it said this to people on stderr, or to programs in an outcome on stdout.
+    pub(crate) fn said(&self, words: &str) -> bool {
+        self.stderr.contains(words) || self.stdout.contains(words)
+    }
 }
 
 impl Live {
     /// Starts a process whose complaints go to a file.
     pub(crate) fn start(command: &mut Command, stderr: PathBuf) -> Result<Self> {
         let child = command.stderr(File::create(&stderr)?).spawn().context("cannot run sortie")?;
-        Ok(Self { child, stderr, began: Instant::now() })
+        Ok(Self { child, stderr, stdout: None, began: Instant::now() })
+    }
+
+    /// Names the file that its output goes to.
+    pub(crate) fn printing_to(self, stdout: PathBuf) -> Self {
+        Self { stdout: Some(stdout), ..self }
     }
 
     pub(crate) fn id(&self) -> u32 {
@@ -57,7 +72,9 @@ impl Live {
     }
 
     fn ended(self, status: ExitStatus) -> Result<Ended> {
-        Ok(Ended { status, stderr: fs::read_to_string(self.stderr)? })
+        let stdout = self.stdout.map(fs::read).transpose()?.unwrap_or_default();
+        let stdout = String::from_utf8_lossy(&stdout).into_owned();
+        Ok(Ended { status, stderr: fs::read_to_string(self.stderr)?, stdout })
     }
 }
 

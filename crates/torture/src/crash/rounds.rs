@@ -106,7 +106,7 @@ fn kill_some(world: &mut World, mut start: Start, random: &mut Random, n_agents:
 /// Checks that the second of two simultaneous restarts was refused, unless it came first.
 fn refused_or_first(ended: &Ended) -> Result<()> {
     let refused = ["wait for it, or stop it first", "no task of this project was interrupted", "has been taken over"];
-    if ended.was_killed() || ended.status.success() || refused.iter().any(|words| ended.stderr.contains(words)) {
+    if ended.was_killed() || ended.status.success() || refused.iter().any(|words| ended.said(words)) {
         return Ok(());
     }
     bail!("N8 one of two simultaneous resumes ended with {}:\n{}", ended.status, ended.stderr)

@@ -139,7 +139,7 @@ impl World {
             .args(if self.has_limit { LIMITED } else { &[] })
             .envs(life.crash.map(|crash| ("CRASH_OF_SORTIE", crash)))
             .stdout(File::create(self.site.path(&told))?);
-        Live::start(&mut command, stderr)
+        Ok(Live::start(&mut command, stderr)?.printing_to(self.site.path(&told)))
     }
 
     /// The command that starts the program in this world.
