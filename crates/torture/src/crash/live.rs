@@ -19,7 +19,7 @@ const PERIOD: Duration = Duration::from_millis(1);
 pub(crate) struct Ended {
     pub(crate) status: ExitStatus,
     pub(crate) stderr: String,
-    /// What it printed, if that went to a file that is known.
+    /// Its output, if that went to a known file.
     stdout: String,
 }
 
