@@ -8,7 +8,7 @@ use sortie_sandbox::{AccessError, FileKind, Workspace};
 
 use crate::fixture::{Fixture, INSIDE, while_repeating};
 
-const AT_ONCE: Duration = Duration::from_millis(100);
+const AT_ONCE: Duration = Duration::from_secs(2);
 
 #[test]
 fn s13_pipes_sockets_and_devices_are_refused_at_once() {
