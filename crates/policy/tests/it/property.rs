@@ -18,6 +18,16 @@ use super::support::{READING, Verdict, path, places};
 const CASES: u64 = 1_000_000;
 const CALLS_PER_CHAIN: u64 = 20;
 
+/// Reads a number from the environment.
+pub(super) fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok().map(|text| text.parse().expect("a number"))
+}
+
+/// The share of `all` that the environment asks for.
+pub(super) fn share_of_cases(all: u64) -> u64 {
+    number("SORTIE_CASES").map_or(all, |cases| (all * cases).div_ceil(CASES))
+}
+
 /// Checks one call at every link and returns the verdicts.
 fn check_call(links: &[Link], tool: &str, resource: &Resource) -> Vec<Verdict> {
     let reads = READING.contains(&tool);
@@ -109,12 +119,11 @@ fn run(seed: u64) -> [u64; 3] {
 #[test]
 fn a_child_can_never_do_what_its_parent_may_not() {
     // S49
-    let number = |name| std::env::var(name).ok().map(|text| text.parse::<u64>().expect("a number"));
     if let Some(seed) = number("SORTIE_SEED") {
         run(seed);
         return;
     }
-    let chains = number("SORTIE_CASES").unwrap_or(CASES).div_ceil(CALLS_PER_CHAIN);
+    let chains = share_of_cases(CASES.div_ceil(CALLS_PER_CHAIN));
     let seen = [const { AtomicU64::new(0) }; 3];
     let next = AtomicU64::new(0);
     let work = || loop {

@@ -1,28 +1,28 @@
 //! Random tests: commands get no more than editing tools do, and a child's commands no more than its parent's.
+//! `SORTIE_CASES` scales the number of chains as it scales the cases of the other random tests.
 
 use std::path::Path;
 
-use sortie_policy::{Access, Decision, Ground, Judge, NetworkReach, Why, Writes};
+use sortie_policy::{Access, Confinement, Decision, Ground, Judge, NetworkReach, Why, Writes};
 use sortie_protocol::{GrantLayer, Mode};
 
 use crate::cases::{HOSTS, Link, PATHS, Step, chain};
 use crate::draw::Draw;
+use crate::property::share_of_cases;
 use crate::support::{EDITING, READING, grant, path, places};
 
 const CHAINS: u64 = 2_000;
 
 /// True if commands may write this file.
-fn writable(judge: &Judge, file: &str) -> bool {
-    let confinement = judge.confinement();
+fn writable(confinement: &Confinement<'_>, file: &str) -> bool {
     let Writes::Within(directories) = confinement.writes() else { return false };
     let absolute = |path: &Path| places().root.unwrap().join(path);
     let inside = directories.iter().any(|directory| absolute(Path::new(file)).starts_with(absolute(directory)));
     inside && !confinement.keeps(Path::new(file), Access::Write)
 }
 
-/// The reason for which a layer would deny a call, apart from protected paths.
-fn denied(layer: &GrantLayer, tool: &str, file: &str) -> Option<Why> {
-    let judge = Judge::new(&grant([layer.clone()]), places()).unwrap();
+/// The reason for which a judge denies a call, apart from protected paths.
+fn denied(judge: &Judge, tool: &str, file: &str) -> Option<Why> {
     match judge.decide(tool, &path(file)) {
         Decision::Deny(Ground { why: Why::Protected { .. }, .. }) => None,
         Decision::Deny(ground) => Some(ground.why),
@@ -42,16 +42,26 @@ fn listing(layer: &GrantLayer) -> GrantLayer {
     GrantLayer { tools: layer.tools.clone(), ..GrantLayer::new("lists") }
 }
 
-fn check_writable(link: &Link, file: &str) {
-    for layer in &link.grant.layers {
+/// Judges of the parts of one layer that bind commands.
+struct Binding<'a> {
+    layer: &'a GrantLayer,
+    forbidding: Judge,
+    list: Judge,
+}
+
+impl<'a> Binding<'a> {
+    fn of(layer: &'a GrantLayer) -> Self {
+        let judge = |layer| Judge::new(&grant([layer]), places()).unwrap();
+        Self { layer, forbidding: judge(forbidding(layer)), list: judge(listing(layer)) }
+    }
+
+    fn check_writable(&self, file: &str) {
+        let Self { layer, forbidding, list } = self;
         for tool in ["Edit", "Write"] {
-            let why = denied(&forbidding(layer), tool, file);
-            assert_eq!(why, None, "commands write {file}, {tool} may not: {layer:#?}");
+            assert_eq!(denied(forbidding, tool, file), None, "commands write {file}, {tool} may not: {layer:#?}");
         }
-        let list = listing(layer);
-        let judge = Judge::new(&grant([list.clone()]), places()).unwrap();
-        let reads = layer.tools.is_some() && READING.iter().any(|tool| judge.admits_some(tool));
-        let edits = EDITING.iter().any(|tool| denied(&list, tool, file).is_none());
+        let reads = layer.tools.is_some() && READING.iter().any(|tool| list.admits_some(tool));
+        let edits = EDITING.iter().any(|tool| denied(list, tool, file).is_none());
         assert!(!reads || edits, "commands of a reader write {file}: {layer:#?}");
     }
 }
@@ -98,7 +108,7 @@ fn check_within(parent: &Link, child: &Link) {
         assert!(!inner.reaches(host).is_allowed() || outer.reaches(host).is_allowed(), "{host} {}", context());
     }
     for file in PATHS {
-        assert!(!writable(&child.judge, file) || writable(&parent.judge, file), "{file} {}", context());
+        assert!(!writable(&inner, file) || writable(&outer, file), "{file} {}", context());
         for access in [Access::Read, Access::Write] {
             let file = Path::new(file);
             assert!(inner.keeps(file, access) || !outer.keeps(file, access), "{} {}", file.display(), context());
@@ -110,7 +120,7 @@ fn check_within(parent: &Link, child: &Link) {
 fn commands_write_only_editable_files_and_no_more_than_their_parents() {
     let mut free = 0;
     let mut kept = 0;
-    for index in 0..CHAINS {
+    for index in 0..share_of_cases(CHAINS) {
         let links = chain(&mut Draw(Draw(index).number()));
         for pair in links.windows(2) {
             assert!(!matches!(pair[1].step, Step::Root));
@@ -120,10 +130,12 @@ fn commands_write_only_editable_files_and_no_more_than_their_parents() {
             check_network(link);
             check_named(link, Access::Read);
             check_named(link, Access::Write);
+            let confinement = link.judge.confinement();
+            let bindings: Vec<Binding<'_>> = link.grant.layers.iter().map(Binding::of).collect();
             for file in PATHS {
-                if writable(&link.judge, file) {
+                if writable(&confinement, file) {
                     free += 1;
-                    check_writable(link, file);
+                    bindings.iter().for_each(|binding| binding.check_writable(file));
                 } else {
                     kept += 1;
                 }

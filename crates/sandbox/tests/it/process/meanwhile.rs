@@ -255,5 +255,7 @@ fn a_new_repository_in_the_place_of_another_gets_its_walls() {
     let (ended, output) = replaced_meanwhile(&cell, ".git/hooks", deed, init);
     assert!(output.ends_with("kept\n"), "{output}");
     assert!(!git.join("hooks/pre-commit").exists());
-    assert_eq!(ended.replaced, [git]);
+    // A watcher that comes between the removal of the hooks and that of the repository names them one by one.
+    let one_by_one = [git.join("config"), git.join("hooks")];
+    assert!(ended.replaced == [git] || ended.replaced == one_by_one, "{:?}", ended.replaced);
 }
