@@ -135,7 +135,9 @@ fn commands_write_only_editable_files_and_no_more_than_their_parents() {
             for file in PATHS {
                 if writable(&confinement, file) {
                     free += 1;
-                    bindings.iter().for_each(|binding| binding.check_writable(file));
+                    for binding in &bindings {
+                        binding.check_writable(file);
+                    }
                 } else {
                     kept += 1;
                 }
