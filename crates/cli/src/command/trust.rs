@@ -100,6 +100,10 @@ fn trust(places: &Places, args: &TrustArgs) -> Result<ExitCode, CommandError> {
         writeln!(io::stdout().lock(), "{effects}\nNothing was stored. `sortie trust` would cover {extent}.")?;
         return Ok(ExitCode::SUCCESS);
     }
+    if files.is_empty() && !args.yes {
+        writeln!(io::stdout().lock(), "{effects}\nThere is nothing to trust here. Trust would cover {extent}.")?;
+        return Ok(ExitCode::SUCCESS);
+    }
     // A list that cannot be written must not be asked about.
     Store::read(&places.home)?;
     let mut shown = effects;

@@ -62,6 +62,7 @@ fn a_file_that_changes_before_the_yes_is_not_trusted() {
 #[test]
 fn an_answer_typed_before_the_question_does_not_count() {
     let world = World::new();
+    world.write(CONFIG, OWN_MODEL);
     let mut session = Session::start_after(world.sortie(["trust"]), "y\n");
     session.sees("Trust this? [y/N] ");
     session.types("n\n");
@@ -110,4 +111,13 @@ fn a_directory_that_does_not_exist_gets_a_hint_about_this_command() {
         hint: name a directory in the project, or none for the current one: `sortie trust [DIR]`
     "#]]
     .assert_eq(&world.sortie(["trust", "/nonexistent"]).run().transcript());
+}
+
+#[test]
+fn a_project_without_files_that_need_trust_is_no_question() {
+    let world = World::new();
+    let ended = world.sortie(["trust"]).run();
+    let told = "There is nothing to trust here. Trust would cover no file, since none needs trust.\n";
+    assert!((ended.code, ended.stdout.ends_with(told)) == (0, true), "{ended:?}");
+    assert!(world.kept_nothing());
 }
