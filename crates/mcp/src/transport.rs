@@ -3,6 +3,7 @@
 mod bounded_http;
 pub(crate) mod brief;
 mod decline_requests;
+pub(crate) mod discovery;
 mod expand_variables;
 pub(crate) mod http_transport;
 mod secrets;

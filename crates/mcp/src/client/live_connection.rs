@@ -5,10 +5,13 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use rmcp::model::{
-    CallToolRequest, CallToolRequestParams, ClientRequest, JsonObject, ListToolsRequest, PaginatedRequestParams,
-    ServerResult,
+    CallToolRequest, CallToolRequestParams, ClientRequest, InputRequiredResult, JsonObject, ListToolsRequest,
+    PaginatedRequestParams, ProtocolVersion, ServerResult,
 };
-use rmcp::service::{ClientInitializeError, Peer, PeerRequestOptions, RoleClient, RunningService, ServiceError};
+use rmcp::service::{
+    ClientInitializeError, ClientLifecycleMode, ClientServiceExt as _, Peer, PeerRequestOptions, RoleClient,
+    RunningService, ServiceError,
+};
 use rmcp::transport::streamable_http_client::StreamableHttpError;
 use sortie_agents::{ServerAccess, ServerDefinition};
 use sortie_policy::Redactor;
@@ -25,6 +28,7 @@ use crate::tool_list::tool_listing::ToolListing;
 use crate::tool_list::tool_pages::ToolPages;
 use crate::transport::ServerGround;
 use crate::transport::brief::brief;
+use crate::transport::discovery::{Discovered, Discovering};
 use crate::transport::expanded;
 use crate::transport::http_transport;
 use crate::transport::secrets_of;
@@ -35,6 +39,9 @@ use crate::transport::{Failure, Unnamed};
 /// Time for which the list of a server at an address stays valid. Such a server can be replaced without notice, for
 /// instance if it restarts and has no sessions. A program stays the same while its pipes are open.
 const FRESH: Duration = Duration::from_secs(5);
+
+/// Most rounds that a server may cut one call into.
+pub(super) const MAX_ROUNDS: usize = 10;
 
 const SESSION_ENDED: &str = "has ended the session";
 
@@ -79,15 +86,26 @@ impl LiveConnection {
         ground.redactor.learn(secrets_of(&access));
         let (greeted, process) = match access {
             ServerAccess::Program { command, arguments, environment } => {
-                let (process, transport) =
-                    ServerProcess::start(&server.name, Program { command, arguments, environment }, ground)
-                        .await
-                        .map_err(unusable)?;
-                (rmcp::serve_client(listener.clone(), transport).await, Some(process))
+                let program = Program { command, arguments, environment };
+                let mut lifecycle = any_revision();
+                loop {
+                    let (process, transport) =
+                        ServerProcess::start(&server.name, program.clone(), ground).await.map_err(unusable)?;
+                    let (transport, news) = Discovering::new(transport, Some(server.start_within / 3));
+                    let greeted = listener.clone().serve_with_lifecycle(transport, lifecycle).await;
+                    lifecycle = match (&greeted, news.heard()) {
+                        (Err(_), Discovered::Ended) => ClientLifecycleMode::Initialize,
+                        (Err(_), Discovered::Late) => newest_revision(),
+                        _ => break (greeted, Some(process)),
+                    };
+                    process.end().await;
+                }
             }
             ServerAccess::Address { url, headers } => {
-                let transport = http_transport::transport(&url, &headers, &ground.redactor).map_err(unusable)?;
-                (rmcp::serve_client(listener.clone(), transport).await, None)
+                let transport = http_transport::transport(&url, &headers, &ground.redactor, server.start_within)
+                    .map_err(unusable)?;
+                let (transport, _) = Discovering::new(transport, None);
+                (listener.clone().serve_with_lifecycle(transport, any_revision()).await, None)
             }
         };
         let service = match greeted {
@@ -187,16 +205,30 @@ impl LiveConnection {
         attempt: Attempt,
         cancel: &CancellationToken,
     ) -> Result<ToolAnswer, ServerError> {
-        let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
-        let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
-        let (server, within) = (self.server.name.clone(), self.server.call_within);
-        match self.ask(request, within, cancel).await {
-            Ok(Ok(result)) => ToolAnswer::read(result).ok_or(ServerError::NoResult { server }),
-            Ok(Err(error)) => Err(self.trouble(error, tool, attempt).await),
-            Err(Unanswered::Silent) => Err(ServerError::NoAnswer { server, within }),
-            Err(Unanswered::Endless) => Err(ServerError::NoEnd { server, within: within.saturating_mul(MOST_TIMES) }),
-            Err(Unanswered::Stopped) => Err(ServerError::Stopped { tool: tool.to_owned() }),
+        let mut params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
+        for _ in 0..MAX_ROUNDS {
+            let request = ClientRequest::CallToolRequest(CallToolRequest::new(params.clone()));
+            let (server, within) = (self.server.name.clone(), self.server.call_within);
+            let result = match self.ask(request, within, cancel).await {
+                Ok(Ok(result)) => result,
+                Ok(Err(error)) => return Err(self.trouble(error, tool, attempt).await),
+                Err(Unanswered::Silent) => return Err(ServerError::NoAnswer { server, within }),
+                Err(Unanswered::Endless) => {
+                    return Err(ServerError::NoEnd { server, within: within.saturating_mul(MOST_TIMES) });
+                }
+                Err(Unanswered::Stopped) => return Err(ServerError::Stopped { tool: tool.to_owned() }),
+            };
+            let ServerResult::InputRequiredResult(InputRequiredResult { input_requests, request_state, .. }) = result
+            else {
+                return ToolAnswer::read(result).ok_or(ServerError::NoResult { server });
+            };
+            if input_requests.is_some_and(|requests| !requests.is_empty()) {
+                return Err(ServerError::Asks { server });
+            }
+            // It has cut the work into rounds, and keeps nothing between them.
+            params.request_state = Some(request_state.ok_or(ServerError::NoResult { server })?);
         }
+        Err(ServerError::Rounds { server: self.server.name.clone() })
     }
 
     /// Sends a request and waits for the answer. The library's own wait would not end while the server does not read.
@@ -322,13 +354,28 @@ fn of_program(error: &ClientInitializeError, redactor: &Redactor) -> String {
         ClientInitializeError::ConnectionClosed(_) | ClientInitializeError::TransportError { .. } => {
             "it closed the connection".to_owned()
         }
+        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => of_program(fallback, redactor),
         other => brief(redactor, &other.to_string()),
     }
+}
+
+/// Begins with the newest revision, and falls back to the handshake of the older ones.
+fn any_revision() -> ClientLifecycleMode {
+    ClientLifecycleMode::Auto {
+        preferred_versions: vec![ProtocolVersion::V_2026_07_28],
+        legacy_version: Some(ProtocolVersion::LATEST_WITH_INITIALIZE),
+    }
+}
+
+fn newest_revision() -> ClientLifecycleMode {
+    ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] }
 }
 
 /// Reason for a failed handshake with a server at an address.
 fn of_address(error: &ClientInitializeError) -> String {
     match error {
+        // The answer to the handshake says more than the one to the question before it.
+        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => of_address(fallback),
         ClientInitializeError::TransportError { error, .. } => plain(error),
         other => other.to_string(),
     }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use sortie_protocol::{Fault, ToolOutput};
 
 use crate::client::await_answer::MOST_TIMES;
+use crate::client::live_connection::MAX_ROUNDS;
 
 /// Error text; it begins with the code.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -50,6 +51,16 @@ pub(super) enum ServerError {
          its effect is not known"
     )]
     NoResult { server: String },
+    #[error(
+        "mcp_error: the MCP server `{server}` asks for input before it makes the call, although this client declares \
+         that it answers no questions; whether the call had its effect is not known"
+    )]
+    Asks { server: String },
+    #[error(
+        "mcp_error: the MCP server `{server}` was not done with the call after {MAX_ROUNDS} rounds; whether the call had \
+         its effect is not known"
+    )]
+    Rounds { server: String },
     #[error("mcp_error: the MCP server `{server}` did not list its tools: {why}")]
     NoList { server: String, why: String },
     #[error("mcp_changed: `{tool}` is no longer as it was when this task began; a new task can use it as it is now")]

@@ -6,21 +6,27 @@
 use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::StreamExt as _;
 use futures_util::stream::{BoxStream, try_unfold};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue};
 use reqwest::{Client, RequestBuilder, Response, StatusCode};
-use rmcp::model::{ClientJsonRpcMessage, ErrorData, JsonRpcError, JsonRpcMessage, RequestId, ServerJsonRpcMessage};
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientRequest, ErrorData, JsonRpcError, JsonRpcMessage, JsonRpcRequest, RequestId,
+    ServerJsonRpcMessage,
+};
 use rmcp::transport::streamable_http_client::{
     SseError, StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
 };
 use sortie_policy::Redactor;
 use sse_stream::{Sse, SseStream};
+use tokio::time::timeout;
 
 use crate::transport::brief::brief;
 use crate::transport::decline_requests::Backlog;
+use crate::transport::discovery::unknown;
 use crate::transport::server_process::MAX_MESSAGE_BYTES;
 
 const JSON: &str = "application/json";
@@ -51,14 +57,14 @@ pub(crate) struct BoundedHttp {
     pub(crate) client: Client,
     pub(crate) redactor: Arc<Redactor>,
     pub(crate) backlog: Backlog,
+    /// Time for the answer to the first request of the newest revision.
+    pub(crate) discovery: Duration,
 }
 
-impl StreamableHttpClient for BoundedHttp {
-    type Error = reqwest::Error;
-
-    async fn post_message(
+impl BoundedHttp {
+    async fn post(
         &self,
-        uri: Arc<str>,
+        uri: &str,
         message: ClientJsonRpcMessage,
         session_id: Option<Arc<str>>,
         auth_header: Option<String>,
@@ -69,7 +75,7 @@ impl StreamableHttpClient for BoundedHttp {
             JsonRpcMessage::Request(request) => Some(request.id.clone()),
             _ => None,
         };
-        let request = self.client.post(uri.as_ref()).header(ACCEPT, format!("{EVENTS}, {JSON}"));
+        let request = self.client.post(uri).header(ACCEPT, format!("{EVENTS}, {JSON}"));
         let request = request.header(CONTENT_TYPE, JSON).body(serde_json::to_vec(&message)?);
         let request = with_headers(request, session_id, auth_header, custom_headers);
         let mut response = request.send().await.map_err(failed)?;
@@ -91,6 +97,35 @@ impl StreamableHttpClient for BoundedHttp {
             Ok(answer) => Ok(StreamableHttpPostResponse::Json(addressed(answer, asked), session)),
             Err(_) if asked.is_none() => Ok(StreamableHttpPostResponse::Accepted),
             Err(error) => Err(unexpected(format!("its answer is not a message: {error}"))),
+        }
+    }
+}
+
+impl StreamableHttpClient for BoundedHttp {
+    type Error = reqwest::Error;
+
+    async fn post_message(
+        &self,
+        uri: Arc<str>,
+        message: ClientJsonRpcMessage,
+        session_id: Option<Arc<str>>,
+        auth_header: Option<String>,
+        custom_headers: Headers,
+    ) -> Result<StreamableHttpPostResponse, Failure> {
+        let discovery = match &message {
+            JsonRpcMessage::Request(JsonRpcRequest { id, request: ClientRequest::DiscoverRequest(_), .. }) => {
+                Some(id.clone())
+            }
+            _ => None,
+        };
+        let posted = self.post(&uri, message, session_id, auth_header, custom_headers);
+        let Some(id) = discovery else { return posted.await };
+        // A server of an older revision, or something in front of it, may say anything, or nothing. The handshake that
+        // follows shows what it is.
+        match timeout(self.discovery, posted).await {
+            Ok(Err(StreamableHttpError::UnexpectedServerResponse(_)) | Ok(StreamableHttpPostResponse::Accepted))
+            | Err(_) => Ok(StreamableHttpPostResponse::Json(unknown(id), None)),
+            Ok(answer) => answer,
         }
     }
 
@@ -141,9 +176,8 @@ fn complaint(
     has_session: bool,
     redactor: &Redactor,
 ) -> Result<StreamableHttpPostResponse, Failure> {
-    let is_barred = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
     let error = match serde_json::from_slice::<ServerJsonRpcMessage>(body) {
-        Ok(JsonRpcMessage::Error(error)) if !is_barred => Some(error),
+        Ok(JsonRpcMessage::Error(error)) if !is_barred(status) => Some(error),
         _ => None,
     };
     match error {
@@ -156,6 +190,10 @@ fn complaint(
         }
         None => Err(unexpected(format!("HTTP {status}: {}", brief(redactor, String::from_utf8_lossy(body).trim())))),
     }
+}
+
+fn is_barred(status: StatusCode) -> bool {
+    matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN)
 }
 
 /// True if an error may be about the session. An error about a request carries the request's id; some servers use an id

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
+use std::time::Duration;
 
 use reqwest::Url;
 use reqwest::header::{HeaderName, HeaderValue};
@@ -21,6 +22,7 @@ pub(crate) fn transport(
     url: &str,
     headers: &BTreeMap<String, String>,
     redactor: &Arc<Redactor>,
+    start_within: Duration,
 ) -> Result<Declining<StreamableHttpClientTransport<BoundedHttp>>, String> {
     let address: Url = url.parse().map_err(|error| format!("its `url` is invalid: {error}"))?;
     let is_https = match address.scheme() {
@@ -43,7 +45,8 @@ pub(crate) fn transport(
         // The tools may differ in a new session, and nobody would check.
         .reinit_on_expired_session(false);
     let backlog = Backlog::default();
-    let client = BoundedHttp { client, redactor: Arc::clone(redactor), backlog: backlog.clone() };
+    let client =
+        BoundedHttp { client, redactor: Arc::clone(redactor), backlog: backlog.clone(), discovery: start_within / 3 };
     Ok(Declining::over_streams(StreamableHttpClientTransport::with_client(client, config), backlog))
 }
 

@@ -34,6 +34,7 @@ const MAX_SHOWN_BYTES: usize = 480;
 const GRACE: Duration = Duration::from_secs(2);
 
 /// A program, as named in the definition of a server.
+#[derive(Clone)]
 pub(crate) struct Program {
     pub(crate) command: String,
     pub(crate) arguments: Vec<String>,
