@@ -2,6 +2,7 @@
 
 use expect_test::expect;
 use serde_json::{Value, json};
+use sortie_protocol::Usage;
 use sortie_testkit::{Script, ScriptedServer, reply, when};
 
 use crate::cost::priced_world;
@@ -41,6 +42,27 @@ fn a_limit_on_tokens_or_money_ends_a_run_with_a_report_and_a_hint_to_resume() {
         let spent = &world.sortie(["cost", "--json"]).run().stdout_json()["total"];
         assert!(spent["total_tokens"].as_u64().unwrap() <= 12_000 || flag != "--max-tokens", "{spent}");
         assert!(spent["cost_usd"].as_f64().unwrap() <= 0.2 || flag != "--max-cost-usd", "{spent}");
+    }
+}
+
+#[test]
+fn a_limit_on_money_counts_what_the_provider_reports_and_ends_with_the_first_call_over_it() {
+    // 17 such calls would cost $5.
+    let steep = Usage { input_tokens: 294_000, output_tokens: 20, ..Usage::default() };
+    let look = reply::calls([reply::call("Grep", json!({"pattern": "nothing like <turn>"}))]).text("So far.");
+    let script = Script::new().times(17, when::any(), look.usage(steep)).otherwise(reply::text("Done."));
+    for command in [&["run", "--output-format", "json", "x"][..], &["task", "--description", "d", "--prompt", "p"]] {
+        let (world, server) = (World::new(), ScriptedServer::start(script.clone()).unwrap());
+        world.write("home/.config/sortie/models.toml", "[[models]]\nid = \"test-model\"\ninput = 1\noutput = 1\n");
+        let ended = world.sortie(command.iter().chain(&["--max-cost-usd", "1"])).on(&server, "anthropic").run();
+        let outcome = ended.stdout_json();
+        assert_eq!((ended.code, &outcome["status"], &outcome["reason"]), (1, &json!("partial"), &json!("cost")));
+        // Three calls cost less than a dollar, the fourth one makes it $1.18.
+        assert_eq!((server.traffic().calls, &outcome["usage"]["turns"]), (4, &json!(4)), "{outcome}");
+        assert!((outcome["usage"]["cost_usd"].as_f64().unwrap() - 4.0 * 0.29402).abs() < 1e-9, "{outcome}");
+        let notice = "the provider reported more usage than can be expected for 4 of 4 calls; it counts as reported, in \
+                      limits and cost";
+        assert!(outcome["notices"].as_array().unwrap().contains(&json!(notice)), "{outcome}");
     }
 }
 
