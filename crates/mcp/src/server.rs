@@ -73,7 +73,7 @@ impl Server {
     ) -> Result<CallToolResponse, ErrorData> {
         // Only delegations are admitted in order.
         let is_delegation = request.name == self.office.contract.tool_name();
-        let place = context.extensions.remove::<Arc<Place>>().filter(|_| is_delegation);
+        let place = Place::take(&mut context.extensions).filter(|_| is_delegation);
         let arguments = request.arguments.map(serde_json::Value::Object).unwrap_or_default();
         let arguments = if arguments.is_null() { "{}".to_owned() } else { arguments.to_string() };
         // Either token ends the call.

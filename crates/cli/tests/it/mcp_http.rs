@@ -71,6 +71,21 @@ impl Web {
         stream
     }
 
+    /// Sends the head of a request whose body comes once the server waits for it.
+    fn begin_long(&self, token: &str, session: &str, length: usize) -> TcpStream {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        stream.set_read_timeout(Some(AT_MOST)).unwrap();
+        write!(
+            stream,
+            "POST /mcp HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\
+             Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n\
+             Mcp-Session-Id: {session}\r\nExpect: 100-continue\r\nContent-Length: {length}\r\n\r\n",
+            self.name,
+        )
+        .unwrap();
+        stream
+    }
+
     fn open_session(&self, token: &str) -> String {
         let client = json!({ "name": "raw", "version": "1" });
         let params = json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client });
@@ -157,6 +172,45 @@ fn a_task_is_called_over_http_and_the_token_is_printed_nowhere() {
     assert_eq!((code, stdout.as_str()), (Some(143), ""));
     assert!(!stderr.contains(&token), "{stderr}");
     assert!(stderr.contains(&format!("{}", world.path("state/mcp-token").display())), "{stderr}");
+}
+
+#[test]
+fn calls_over_http_are_admitted_in_the_order_of_their_arrival() {
+    let (world, model) = (World::new(), ScriptedServer::start(Script::always(reply::text("done"))).unwrap());
+    let web = Web::start(world.sortie(["mcp", "--set", "task_tool.max_concurrent=1"]).on(&model, "anthropic"));
+    let token = token(&world);
+    let session = web.open_session(&token);
+    let prompts: Vec<String> = (0..8).map(|number| format!("CALL {number}.")).collect();
+    // The first request is there before the others, but the rest of its body comes after them.
+    let first = task(1, &prompts[0]).to_string();
+    let (begun, rest) = first.split_at(first.len() / 2);
+    let mut slow = web.begin_long(&token, &session, first.len());
+    assert_eq!(line(&mut slow), "HTTP/1.1 100 Continue");
+    slow.write_all(begun.as_bytes()).unwrap();
+    let others: Vec<TcpStream> = (2..)
+        .zip(&prompts[1..])
+        .map(|(id, prompt)| {
+            let mut stream = web.begin(&token, Some(&session), "POST", &task(id, prompt).to_string());
+            // The head of an answer comes once the call is in.
+            assert_eq!(line(&mut stream), "HTTP/1.1 200 OK");
+            stream
+        })
+        .collect();
+    slow.write_all(rest.as_bytes()).unwrap();
+    for mut stream in std::iter::once(slow).chain(others) {
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        assert!(answer.contains("structuredContent"), "{answer}");
+    }
+    let asked = |body: &Value| prompts.iter().find(|prompt| body.to_string().contains(*prompt)).cloned();
+    let asked: Vec<String> = model.requests().iter().filter_map(|request| asked(&request.body)).collect();
+    assert_eq!(asked, prompts);
+}
+
+/// Reads one line of a head, and no byte more.
+fn line(stream: &mut TcpStream) -> String {
+    let bytes = stream.bytes().map(Result::unwrap).take_while(|byte| *byte != b'\n').collect();
+    String::from_utf8(bytes).unwrap().trim_end().to_owned()
 }
 
 #[test]

@@ -22,6 +22,7 @@ use crate::http_request::gate::Gate;
 use crate::http_request::host_names::HostNames;
 use crate::http_request::refusal::{self, Refusal};
 use crate::http_request::token::{Principal, TokenSource};
+use crate::session::arrivals::Arrivals;
 
 const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 
@@ -30,6 +31,8 @@ pub(super) struct RequestService<S> {
     bodies: Bodies,
     sessions: Arc<Sessions>,
     protocol: StreamableHttpService<S, Sessions>,
+    /// Arrivals of requests without a session.
+    sessionless: Arc<Arrivals>,
     /// Once cancelled, nobody new is admitted.
     stop: CancellationToken,
     /// Ends every open stream.
@@ -51,7 +54,8 @@ impl<S: ServerHandler> RequestService<S> {
         let sessions = Sessions::new(bounds.clone());
         let protocol = StreamableHttpService::new(move || Ok(new_server()), Arc::clone(&sessions), config);
         let bodies = Bodies::new(bounds.clone());
-        Self { gate: Gate { names, token, bounds }, bodies, sessions, protocol, stop, streams }
+        let (gate, sessionless) = (Gate { names, token, bounds }, Arrivals::new());
+        Self { gate, bodies, sessions, protocol, sessionless, stop, streams }
     }
 
     pub(super) async fn answer(&self, request: Request<Incoming>) -> Answer {
@@ -81,10 +85,15 @@ impl<S: ServerHandler> RequestService<S> {
         }
         let session = self.session(&head, principal)?;
         let is_post = head.method == Method::POST;
+        // Taken before the body is read: a later call whose body is shorter does not overtake.
+        let place = is_post.then(|| self.arrivals(session.as_ref()).next());
         let mut presence = Presence::new(&self.sessions, session.clone());
         let body = if is_post { self.bodies.read(body).await? } else { Read::nothing() };
         if is_post && !body.only_listens() {
             presence.wait_for_answer();
+        }
+        if let Some(place) = place.filter(|_| body.is_call()) {
+            head.extensions.insert(place);
         }
         let answer = match session {
             Some(session) => self.answer_in(&session, head, &body).await?,
@@ -100,6 +109,12 @@ impl<S: ServerHandler> RequestService<S> {
             None => self.answer_by_protocol(head, &body).await?,
         };
         Ok(presence.accompany(answer))
+    }
+
+    /// Returns the arrivals among which a request has its place: those of its session, or of all without a session.
+    fn arrivals(&self, session: Option<&SessionId>) -> Arc<Arrivals> {
+        let own = session.and_then(|session| self.sessions.arrivals(session));
+        own.unwrap_or_else(|| Arc::clone(&self.sessionless))
     }
 
     /// Returns the session that a request claims to belong to.

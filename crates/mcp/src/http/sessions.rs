@@ -17,6 +17,7 @@ use tokio::time::Instant;
 use crate::http_request::Bounds;
 use crate::http_request::refusal::Refusal;
 use crate::http_request::token::Principal;
+use crate::session::arrivals::Arrivals;
 use crate::session::open_requests::OpenRequests;
 
 pub(super) struct Sessions {
@@ -42,6 +43,7 @@ struct Row {
     /// Time when one of them last began or ended.
     since: Instant,
     calls: Arc<OpenRequests>,
+    arrivals: Arc<Arrivals>,
 }
 
 impl Row {
@@ -76,6 +78,11 @@ impl Sessions {
     /// Returns the open requests of a session.
     pub(super) fn calls(&self, id: &SessionId) -> Result<Arc<OpenRequests>, Refusal> {
         self.book().rows.get(id).map(|row| Arc::clone(&row.calls)).ok_or(Refusal::UnknownSession)
+    }
+
+    /// Returns the arrivals of a session.
+    pub(super) fn arrivals(&self, id: &SessionId) -> Option<Arc<Arrivals>> {
+        self.book().rows.get(id).map(|row| Arc::clone(&row.arrivals))
     }
 
     /// Reserves room for another session.

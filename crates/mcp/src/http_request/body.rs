@@ -74,6 +74,11 @@ impl Read<'_> {
         self.head().method.as_deref() == Some("subscriptions/listen")
     }
 
+    /// True if it calls a tool.
+    pub(crate) fn is_call(&self) -> bool {
+        self.head().method.as_deref() == Some("tools/call")
+    }
+
     /// The id of a request; `None` for everything else.
     pub(crate) fn request_id(&self) -> Option<RequestId> {
         let head = self.head();

@@ -5,6 +5,8 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use http::request::Parts;
+use rmcp::model::Extensions;
 use tokio::sync::watch;
 
 /// The calls of a session that still hold up later ones.
@@ -47,6 +49,12 @@ impl Arrivals {
 }
 
 impl Place {
+    /// Takes the place that travels with a call: beside it, or over HTTP with the head of its request.
+    pub(crate) fn take(extensions: &mut Extensions) -> Option<Arc<Self>> {
+        let of_head = |head: &mut Parts| head.extensions.remove::<Arc<Self>>();
+        extensions.remove::<Arc<Self>>().or_else(|| extensions.get_mut::<Parts>().and_then(of_head))
+    }
+
     /// Waits until no earlier call holds up this one.
     pub(crate) async fn is_due(&self) {
         let mut changed = self.arrivals.changed.subscribe();

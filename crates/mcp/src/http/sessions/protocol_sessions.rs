@@ -9,6 +9,7 @@ use tokio::time::Instant;
 
 use crate::http::session_transport::SessionTransport;
 use crate::http::sessions::{Row, Sessions};
+use crate::session::arrivals::Arrivals;
 use crate::session::open_requests::OpenRequests;
 
 impl SessionManager for Sessions {
@@ -18,7 +19,8 @@ impl SessionManager for Sessions {
     async fn create_session(&self) -> Result<(SessionId, Self::Transport), Self::Error> {
         let (id, transport) = self.local.create_session().await?;
         let calls = OpenRequests::new(self.bounds.calls);
-        let row = Row { owner: None, n_present: 0, since: Instant::now(), calls: calls.clone() };
+        let (calls_of_row, arrivals) = (calls.clone(), Arrivals::new());
+        let row = Row { owner: None, n_present: 0, since: Instant::now(), calls: calls_of_row, arrivals };
         self.book().rows.insert(id.clone(), row);
         Ok((id, SessionTransport { transport, calls }))
     }
