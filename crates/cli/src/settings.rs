@@ -17,7 +17,7 @@ mod value;
 
 use std::collections::BTreeMap;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -288,6 +288,13 @@ impl Settings {
     /// Places with the user's keys and passwords, besides the usual ones below the home directory.
     pub(crate) fn secret_places(&self) -> Vec<PathBuf> {
         self.environment.secret_places()
+    }
+
+    /// Home directories of other people in the workspace or an added directory.
+    pub(crate) fn other_homes(&self) -> Vec<PathBuf> {
+        let added = self.added_directories().unwrap_or_default();
+        let tops: Vec<&Path> = added.iter().map(PathBuf::as_path).chain([self.places.workspace.as_path()]).collect();
+        self.environment.other_homes(&tops)
     }
 
     /// Lookup of `${NAME}` in a server's definition.

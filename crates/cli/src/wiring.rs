@@ -247,6 +247,7 @@ pub(crate) fn permissions(settings: &Settings, approver: Arc<dyn Approver>) -> P
         own: settings.places.own(),
         private: settings.places.private(),
         secrets: settings.secret_places(),
+        other_homes: settings.other_homes(),
         answer_within: settings.answer_within(),
     }
 }

@@ -46,7 +46,7 @@ impl Judge {
             reachable.any(|top| protected::is_within(place, top) || protected::is_within(top, place))
         };
         let layers = layers.collect::<Result<_, _>>()?;
-        let secrets = protected::secret_places(&places).into_iter().filter(near).collect();
+        let secrets = protected::own_secret_places(&places).into_iter().filter(near).collect();
         Ok(Self { layers, places, secrets })
     }
 
@@ -135,7 +135,7 @@ impl Judge {
 
     /// True if a rule could treat files differently for a reading tool. If false, a walk need not ask about each file.
     pub fn guards_reads(&self) -> bool {
-        !self.secrets.is_empty() || self.layers.iter().any(Layer::guards_reads)
+        self.has_secrets() || self.layers.iter().any(Layer::guards_reads)
     }
 
     /// Returns the limits for programs that read no rules, such as those a command starts.
@@ -145,12 +145,18 @@ impl Judge {
 
     /// Returns the place of secrets that the path is in, which no agent may read or change.
     fn hides(&self, path: &Path) -> Option<String> {
-        if self.secrets.is_empty() || is_out("secret-reads") {
+        if !self.has_secrets() || is_out("secret-reads") {
             return None;
         }
         let absolute = self.places.absolute(path).unwrap_or_else(|| path.to_owned());
-        let place = self.secrets.iter().find(|place| protected::is_within(&absolute, place))?;
-        Some(printable_path(&self.places.named(place)))
+        let own = self.secrets.iter().find(|place| protected::is_within(&absolute, place)).cloned();
+        let place = own.or_else(|| protected::secret_place_of_another(&self.places, &absolute))?;
+        Some(printable_path(&self.places.named(&place)))
+    }
+
+    /// True if file tools could reach a secret place.
+    fn has_secrets(&self) -> bool {
+        !self.secrets.is_empty() || !self.places.other_homes.is_empty()
     }
 
     /// Returns the kind of a protected path, which no agent may change.

@@ -13,6 +13,7 @@ use std::path::{Component, Path};
 
 use self::names::{BEGINNINGS, ENDINGS, INNER, NAMES};
 pub use self::secret_places::{moved_secret_places, secret_places, secret_places_below};
+pub(crate) use self::secret_places::{own_secret_places, secret_place_of_another};
 pub use self::walls::{WallNames, protected_from_commands, wall_names};
 use crate::text::fold;
 

@@ -131,6 +131,7 @@ fn places(settings: &Settings) -> Result<Places, CommandError> {
         own: settings.places.own(),
         private: settings.places.private(),
         secrets: settings.secret_places(),
+        other_homes: settings.other_homes(),
     })
 }
 

@@ -1,4 +1,4 @@
-//! Places with the user's keys and passwords, wherever variables and the user database put them.
+//! Places with keys and passwords of the user and of other people, wherever variables and the user database put them.
 
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -10,6 +10,13 @@ use super::Environment;
 /// The user database.
 const USERS: &str = "/etc/passwd";
 
+/// Directories with a home directory for each person, whatever the user database says: users of a network are not in
+/// it.
+const DIRECTORIES_OF_HOMES: [&str; 2] = ["/home", "/var/home"];
+
+/// Home directory of the administrator.
+const HOME_OF_ROOT: &str = "/root";
+
 /// A process's own directory belongs to its user.
 const OWN_PROCESS: &str = "/proc/self";
 
@@ -18,6 +25,25 @@ impl Environment {
     pub(super) fn homes(&self) -> Vec<PathBuf> {
         let mut homes: Vec<PathBuf> = self.home().into_iter().collect();
         homes.extend(home_by_users().and_then(|home| home.canonicalize().ok()));
+        homes.dedup();
+        homes
+    }
+
+    /// Home directories of other people inside these directories.
+    ///
+    /// Directories of homes are only listed if the agents work there: listing them may mount all of them.
+    pub(crate) fn other_homes(&self, tops: &[&Path]) -> Vec<PathBuf> {
+        let listed = DIRECTORIES_OF_HOMES
+            .iter()
+            .map(Path::new)
+            .filter(|of_homes| tops.iter().any(|top| of_homes.starts_with(top) || real(of_homes).starts_with(top)));
+        let listed = listed.flat_map(|of_homes| entries(of_homes));
+        let users = std::fs::read_to_string(USERS).unwrap_or_default();
+        let own = self.homes();
+        let mut homes: Vec<PathBuf> = homes_in(&users).chain([PathBuf::from(HOME_OF_ROOT)]).chain(listed).collect();
+        homes.extend(homes.iter().map(|home| real(home)).collect::<Vec<_>>());
+        homes.retain(|home| tops.iter().any(|top| home.starts_with(top)) && !own.contains(home) && home.is_dir());
+        homes.sort();
         homes.dedup();
         homes
     }
@@ -52,6 +78,24 @@ fn home_in(users: &str, uid: u32) -> Option<PathBuf> {
     (home.is_absolute() && home != Path::new("/")).then_some(home)
 }
 
+/// Home directories of all users of the database.
+fn homes_in(users: &str) -> impl Iterator<Item = PathBuf> {
+    let homes = users.lines().filter_map(|line| line.split(':').nth(5)).map(PathBuf::from);
+    // Services have no home of their own.
+    homes.filter(|home| home.is_absolute() && is_a_place(home))
+}
+
+/// The directories in one; none if it cannot be listed.
+fn entries(directory: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).collect()
+}
+
+/// The place that a path leads to; itself if it does not exist.
+fn real(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
+
 /// False for devices, as in `HISTFILE=/dev/null`, and for the root.
 fn is_a_place(path: &Path) -> bool {
     path != Path::new("/") && !["/dev", "/proc", "/sys"].iter().any(|own| path.starts_with(own))
@@ -69,6 +113,13 @@ mod tests {
         assert_eq!(home_in(users, 1000), Some("/people/me".into()));
         assert_eq!(home_in(users, 65534), None);
         assert_eq!(home_in(users, 7), None);
+    }
+
+    #[test]
+    fn every_user_of_the_database_has_a_home_but_for_services_without_one() {
+        let users = "root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534::/:/bin/false\nsys:x:3:3::/dev:/bin/false\n\
+                     db:x:70:70:DB:/var/lib/db:/bin/false\nbroken\n";
+        assert_eq!(homes_in(users).collect::<Vec<_>>(), [Path::new("/root"), Path::new("/var/lib/db")]);
     }
 
     #[test]

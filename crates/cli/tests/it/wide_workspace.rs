@@ -128,3 +128,40 @@ fn password_files_at_home_are_read_and_changed_by_no_tool_and_no_command() {
     "#]]
     .assert_eq(&explained.transcript());
 }
+
+/// Home directory of somebody else on this machine: nearly every machine has services with one.
+fn home_of_another() -> Option<String> {
+    let uid = rustix::process::getuid().as_raw().to_string();
+    let users = std::fs::read_to_string("/etc/passwd").unwrap();
+    let users: Vec<Vec<&str>> = users.lines().map(|line| line.split(':').collect()).collect();
+    let own: Vec<&str> = users.iter().filter(|user| user[2] == uid).map(|user| user[5]).collect();
+    let is_a_place = |home: &str| !["/", "/dev", "/proc", "/sys"].contains(&home) && !own.contains(&home);
+    let real = |home: &&str| std::fs::canonicalize(home).is_ok_and(|real| real.to_str() == Some(home));
+    users.iter().map(|user| user[5]).filter(|home| is_a_place(home)).find(real).map(str::to_owned)
+}
+
+#[test]
+fn homes_of_other_people_keep_their_passwords_in_a_workspace_that_holds_them() {
+    let home = home_of_another().expect("a machine has users for its services");
+    let (world, secret) = (World::new(), format!("{home}/.netrc"));
+    let calls = [
+        reply::call("Read", json!({"file_path": secret})),
+        reply::call("Write", json!({"file_path": secret, "content": "mine"})),
+    ];
+    let script = Script::new().on(when::any().turn(0), reply::calls(calls)).otherwise(reply::text("done"));
+    let server = ScriptedServer::start(script).unwrap();
+    for command in [&["run", "x"][..], &["task", "--description", "d", "--prompt", "p"]] {
+        let args = command.iter().chain(&["--cwd", "/", "--permission-mode", "bypass"]);
+        let ended = world.sortie(args).on(&server, "anthropic").run();
+        assert_eq!(ended.code, 0, "{ended:#?}");
+        let told = server.requests().last().unwrap().body["messages"][2].to_string();
+        let refusal = format!("keep secrets in `{}`, which no agent may read or change", &secret[1..]);
+        assert_eq!(told.matches(&refusal).count(), 2, "{told}");
+        let project = world.path("workspace").display().to_string();
+        let rule = format!("Read({secret})");
+        let explained = |cwd: &str| world.sortie(["explain", rule.as_str(), "--cwd", cwd]).run().stdout;
+        let said = explained("/");
+        assert!(said.contains(&refusal), "{said}");
+        assert!(!explained(&project).contains(&refusal), "nobody reads there anyway");
+    }
+}

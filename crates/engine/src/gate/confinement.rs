@@ -58,7 +58,7 @@ impl TaskConfinement {
         protected.extend(self.places.own.iter().filter(|path| exists(workspace, path)).cloned());
         protected.extend(self.places.private.iter().cloned());
         // If the workspace is a home: keys placed there would let somebody in from outside.
-        protected.extend(self.places.home.iter().map(|home| home.join(KEYS)));
+        protected.extend(self.places.home.iter().chain(&self.places.other_homes).map(|home| home.join(KEYS)));
         Ok(protected)
     }
 

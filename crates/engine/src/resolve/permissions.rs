@@ -32,6 +32,8 @@ pub struct Permissions {
     /// Places with the user's keys and passwords, in addition to the usual ones below `home`: no agent reads them
     /// either.
     pub secrets: Vec<PathBuf>,
+    /// Home directories of other people. Those in a workspace keep their secrets from its tools and commands.
+    pub other_homes: Vec<PathBuf>,
     /// Time that a background task waits for an approval; then its call is refused.
     pub answer_within: Duration,
 }
@@ -47,6 +49,7 @@ impl Permissions {
             own: Vec::new(),
             private: Vec::new(),
             secrets: Vec::new(),
+            other_homes: Vec::new(),
             answer_within: Duration::from_mins(5),
         }
     }
@@ -63,9 +66,13 @@ impl Permissions {
     }
 
     pub(crate) fn places(&self, workspace: &Workspace) -> Places {
+        let added: Vec<PathBuf> = workspace.added().map(Path::to_owned).collect();
+        let is_here =
+            |home: &&PathBuf| home.starts_with(workspace.root()) || added.iter().any(|top| home.starts_with(top));
         Places {
+            other_homes: self.other_homes.iter().filter(is_here).cloned().collect(),
             root: Some(workspace.root().to_owned()),
-            added: workspace.added().map(Path::to_owned).collect(),
+            added,
             home: self.home.clone(),
             own: self.own.clone(),
             private: self.private.clone(),

@@ -6,6 +6,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use crate::protected::is_within;
 use crate::rule::Places;
 
 /// Relative to a home directory.
@@ -167,7 +168,7 @@ const MOVED: &[(&str, &str)] = &[
 /// Files that a variable names, and that have no usual place.
 const NAMED: &[&str] = &["GOOGLE_APPLICATION_CREDENTIALS", "PIP_NETRC", "SSH_KEY_FILE", "VAULT_TOKEN_FILE"];
 
-/// Returns the secret places below another home directory of the user, as in the list for `home`.
+/// Returns the secret places below another home directory, as in the list for `home`.
 pub fn secret_places_below(home: &Path) -> impl Iterator<Item = PathBuf> {
     AT_HOME.iter().map(|name| home.join(name))
 }
@@ -197,9 +198,30 @@ fn joined(path: &Path, inner: &Path) -> PathBuf {
 /// A place that contains the workspace or an added directory is left out: it is meant to be read. Sortie's own state is
 /// never left out. Other files of Sortie in the workspace are the project's, and may be read.
 pub fn secret_places(places: &Places) -> Vec<PathBuf> {
-    let at_home = places.home.iter().flat_map(|home| secret_places_below(home));
+    let homes = places.home.iter().chain(&places.other_homes);
+    secret_places_of(places, homes.map(PathBuf::as_path))
+}
+
+/// Returns the same places, as far as they are not below home directories of other people.
+pub(crate) fn own_secret_places(places: &Places) -> Vec<PathBuf> {
+    secret_places_of(places, places.home.iter().map(PathBuf::as_path))
+}
+
+/// Returns the secret place of another person that a path is in.
+pub(crate) fn secret_place_of_another(places: &Places, path: &Path) -> Option<PathBuf> {
+    let mut homes = places.other_homes.iter().filter(|home| is_within(path, home));
+    homes
+        .find_map(|home| secret_places_below(home).find(|place| is_within(path, place) && !is_worked_in(places, place)))
+}
+
+/// True if the workspace or an added directory is in the place.
+fn is_worked_in(places: &Places, place: &Path) -> bool {
+    places.root.iter().chain(&places.added).any(|worked| worked.starts_with(place))
+}
+
+fn secret_places_of<'a>(places: &Places, homes: impl Iterator<Item = &'a Path>) -> Vec<PathBuf> {
+    let at_home = homes.flat_map(secret_places_below);
     let own = places.own.iter().filter(|own| places.root.as_ref().is_none_or(|root| !own.starts_with(root)));
     let all = at_home.chain(ON_THE_MACHINE.iter().map(PathBuf::from)).chain(places.secrets.iter().chain(own).cloned());
-    let worked_in = |place: &Path| places.root.iter().chain(&places.added).any(|worked| worked.starts_with(place));
-    all.filter(|place| !worked_in(place)).chain(places.private.iter().cloned()).collect()
+    all.filter(|place| !is_worked_in(places, place)).chain(places.private.iter().cloned()).collect()
 }

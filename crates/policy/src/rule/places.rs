@@ -20,6 +20,9 @@ pub struct Places {
     /// Places with the user's keys and passwords, in addition to the usual ones below `home`: see
     /// [`moved_secret_places`](crate::moved_secret_places).
     pub secrets: Vec<PathBuf>,
+    /// Home directories of other people in the workspace or an added directory. Their keys and passwords are as secret
+    /// as the user's own.
+    pub other_homes: Vec<PathBuf>,
 }
 
 impl Places {

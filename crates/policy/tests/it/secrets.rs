@@ -115,6 +115,32 @@ fn no_file_tool_reads_a_secret_place_wherever_the_workspace_is() {
 }
 
 #[test]
+fn homes_of_other_people_keep_their_secrets_in_a_workspace_that_holds_them() {
+    let wide = |root: &str| Places {
+        root: Some(root.into()),
+        other_homes: vec!["/people/other".into(), "/var/lib/db".into()],
+        ..places()
+    };
+    let read = |places: Places, name: &str| {
+        let judge = Judge::new(&Grant { layers: vec![in_mode(Mode::Bypass)] }, places).unwrap();
+        assert!(judge.guards_reads());
+        ["Read", "Grep", "Write"].map(|tool| Verdict::from(&judge.decide(tool, &path(name))))
+    };
+    for name in ["/people/other/.ssh/id_ed25519", "/people/other/.NETRC", "/var/lib/db/.pgpass"] {
+        assert_eq!(read(wide("/"), name), [Verdict::Deny; 3], "{name}");
+        assert!(hidden(&wide("/"), &name.to_lowercase()), "{name}");
+    }
+    assert_eq!(read(wide("/people"), "other/.aws/credentials"), [Verdict::Deny; 3]);
+    assert_eq!(read(wide("/people/other"), ".bash_history"), [Verdict::Deny; 3]);
+    for name in ["/people/other/notes.txt", "/people/other/project/.netrc", "/people/third/.netrc"] {
+        assert_eq!(read(wide("/"), name), [Verdict::Allow; 3], "{name}");
+    }
+    // A directory that was added by name is meant to be read.
+    let added = Places { added: vec!["/people/other/.kube".into()], ..wide("/") };
+    assert_eq!(read(added, "/people/other/.kube/config"), [Verdict::Allow; 3]);
+}
+
+#[test]
 fn places_that_variables_have_moved_are_secret() {
     let variable = |name: &str| {
         let value = match name {

@@ -62,6 +62,7 @@ pub(crate) fn places() -> Places {
         own: vec![PathBuf::from("/people/me/.config/sortie"), PathBuf::from("/var/lib/sortie")],
         private: vec![PathBuf::from("/var/lib/sortie")],
         secrets: Vec::new(),
+        other_homes: Vec::new(),
     }
 }
 

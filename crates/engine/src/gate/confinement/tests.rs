@@ -39,6 +39,7 @@ impl Place {
             own: vec![self.path("home/.config/sortie"), self.path("work/.mcp.json")],
             private: vec![self.path("home/.config/sortie/config.toml"), self.path("work/state")],
             secrets: Vec::new(),
+            other_homes: vec![self.path("work/other")],
         };
         let judge = Judge::new(&Grant { layers: layers.to_vec() }, places.clone()).unwrap();
         TaskConfinement::new(Arc::new(judge), places)
@@ -100,6 +101,19 @@ fn writable_directories_follow_from_the_grant() {
     assert_eq!(written(&[layer(Mode::Bypass, Some(&["Read", "Bash", "Edit(docs/**)"]), &[])]), ["work/docs"]);
     let child = layer(Mode::Bypass, None, &[]);
     assert_eq!(written(&[layer(Mode::Bypass, None, &["Edit"]), child]), [""; 0], "no child has more");
+}
+
+#[test]
+fn homes_of_other_people_in_the_workspace_keep_their_secrets_and_their_keys() {
+    let place = Place::new(&["work/other/.netrc", "work/other/notes.txt"]);
+    let Walls { hidden, protected, .. } = place.walls(&[]);
+    let (hidden, protected) = (place.names(&hidden), place.names(&protected));
+    for secret in ["work/other/.netrc", "work/other/.ssh", "work/other/.aws"] {
+        assert!(hidden.iter().any(|name| name == secret), "{secret}: {hidden:?}");
+    }
+    assert!(!hidden.iter().any(|name| name.ends_with("notes.txt")), "{hidden:?}");
+    // Otherwise a command could put keys there that let somebody in.
+    assert!(protected.contains(&"work/other/.ssh".to_owned()), "{protected:?}");
 }
 
 #[test]
