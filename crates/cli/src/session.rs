@@ -2,6 +2,7 @@
 
 mod approval_prompt;
 mod detach;
+pub(crate) mod early_signals;
 pub(crate) mod presentation;
 
 use std::pin::pin;
@@ -11,7 +12,6 @@ use std::time::Duration;
 
 use sortie_engine::{Engine, EngineError, Hooks, Resumption, Running, TaskKind};
 use sortie_protocol::{Failure, FailureCode, Job, Status, TaskId, TaskOutcome, TaskRequest};
-use tokio::runtime::Builder;
 
 use crate::error::long_wait::LONG_WAIT;
 use crate::error::signal::{Signal, Signals};
@@ -21,7 +21,8 @@ use crate::wiring::agent_warnings::complain;
 use crate::wiring::retention::Retention;
 use crate::wiring::{Plan, Wired, hooks};
 use detach::Detachment;
-use presentation::{Presentation, print_interrupted};
+use early_signals::{EarlySignals, LastWords};
+use presentation::Presentation;
 
 /// Time for which a result waits for its reader after a signal.
 const PATIENCE_WITH_READERS: Duration = Duration::from_secs(3);
@@ -41,6 +42,7 @@ pub(crate) fn run(
     plan: Plan<'_>,
     start: SessionStart,
     presentation: Presentation,
+    early: EarlySignals,
 ) -> Result<Result<ExitCode, Failure>, CommandError> {
     complain(&plan.agents());
     plan.rules_about_nobody().iter().for_each(|warning| error::warn(warning));
@@ -51,12 +53,9 @@ pub(crate) fn run(
     }
     let retention = plan.retention();
     let wired = plan.open(Arc::clone(&presentation.approver))?;
-    let runtime = Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| CommandError::internal(format!("the runtime could not be started: {error}")))?;
+    let (runtime, signals, last_words) = early.hand_over()?;
     runtime.spawn(tend_memory());
-    let ended = runtime.block_on(steer(wired, start, presentation, retention));
+    let ended = runtime.block_on(steer(wired, start, presentation, retention, signals, last_words));
     // A search that does not look up from its work must not delay the end.
     runtime.shutdown_background();
     ended
@@ -75,11 +74,11 @@ async fn steer(
     start: SessionStart,
     presentation: Presentation,
     retention: Retention,
+    mut signals: Signals,
+    last_words: LastWords,
 ) -> Result<Result<ExitCode, Failure>, CommandError> {
     let Wired { engine, journal, hooks, .. } = wired;
-    let Presentation { mut view, detachment, format, .. } = presentation;
-    let mut signals = Signals::listen()
-        .map_err(|error| CommandError::internal(format!("cannot install signal handlers: {error}")))?;
+    let Presentation { mut view, detachment, .. } = presentation;
     let before = journal.end()?;
     if let SessionStart::Resume { task, .. } = start {
         // Events after `before` are followed, older ones recalled, whatever is written in between.
@@ -92,7 +91,7 @@ async fn steer(
         // A slow hook at the start can be cut short by a signal.
         signal = signals.next() => {
             hooks::tell_who_was_ended(hooks.as_ref());
-            print_interrupted(format)?;
+            last_words.say()?;
             return Ok(Ok(signal.exit_code()));
         }
     };

@@ -16,7 +16,8 @@ use super::task_view::{find, parse_id};
 use crate::environment::{Confinement, Sources};
 use crate::error::{self, CommandError, ErrorKind};
 use crate::render::{OutputFormat, Root, ShowArgs, state};
-use crate::session::presentation::{Presentation, in_format, is_held_up, not_started, stderr_progress};
+use crate::session::early_signals::EarlySignals;
+use crate::session::presentation::{Presentation, in_format, is_held_up, not_started, reporting, stderr_progress};
 use crate::session::{self, SessionStart};
 use crate::settings::Settings;
 use crate::text::words::{self, shell_word};
@@ -79,6 +80,7 @@ fn resume(args: &ResumeArgs, settings: &Settings, sources: &Sources) -> Result<E
     if let Some(asked) = args.prompt.as_deref().and_then(|prompt| asked_status(prompt, args.output_format)) {
         return task_status::run(&asked?, settings);
     }
+    let early = EarlySignals::watch(reporting(args.output_format))?;
     only_for_persons(settings)?;
     let journal = wiring::journal_to_read(settings)?;
     let prompt = prompt(args, settings)?;
@@ -99,7 +101,7 @@ fn resume(args: &ResumeArgs, settings: &Settings, sources: &Sources) -> Result<E
     if args.detach {
         presentation = presentation.detachable(args.output_format, Some(task))?;
     }
-    match session::run(plan, SessionStart::Resume { task, resumption }, presentation)? {
+    match session::run(plan, SessionStart::Resume { task, resumption }, presentation, early)? {
         Err(failure) if is_held_up(&failure) => not_started(&failure, args.output_format),
         Err(failure) if failure.code == FailureCode::OtherWorkspace => {
             let error = refused(failure, args.take_over);

@@ -14,7 +14,8 @@ use crate::environment::local_server;
 use crate::error::stdin::{Input, read_stdin};
 use crate::error::{self, CommandError};
 use crate::render::{OutputFormat, Root, ShowArgs};
-use crate::session::presentation::{Presentation, in_format, is_held_up, not_started, stderr_progress};
+use crate::session::early_signals::EarlySignals;
+use crate::session::presentation::{Presentation, in_format, is_held_up, not_started, reporting, stderr_progress};
 use crate::session::{self, SessionStart};
 use crate::settings::{PROMPT_BYTES_SETTING, Settings};
 use crate::wiring::Plan;
@@ -81,6 +82,7 @@ pub(crate) fn run(args: &RunArgs, settings: &Settings) -> Result<ExitCode, Comma
 }
 
 fn answer(args: &RunArgs, settings: &Settings) -> Result<ExitCode, CommandError> {
+    let early = EarlySignals::watch(reporting(args.output_format))?;
     let alone = args.output_format != OutputFormat::Text && !args.show.is_given();
     if args.show.verbose() && alone {
         return Err(CommandError::usage("--verbose is for --output-format text; stream-json has every call anyway"));
@@ -98,7 +100,7 @@ fn answer(args: &RunArgs, settings: &Settings) -> Result<ExitCode, CommandError>
         presentation = presentation.detachable(args.output_format, None)?;
     }
     let start = SessionStart::New { kind: TaskKind::Main, request };
-    let code = match session::run(plan, start, presentation)? {
+    let code = match session::run(plan, start, presentation, early)? {
         Err(failure) if is_held_up(&failure) => return not_started(&failure, args.output_format),
         ended => ended?,
     };

@@ -18,6 +18,7 @@ use super::person_only::only_for_persons;
 use crate::error::stdin::{Input, read_stdin};
 use crate::error::{self, CommandError};
 use crate::render::{Display, Pace, Root, ShowArgs, TextDisplay, View, WithProgress, print_json_text};
+use crate::session::early_signals::EarlySignals;
 use crate::session::presentation::{Presentation, stderr_progress};
 use crate::session::{self, SessionStart};
 use crate::settings::{PROMPT_BYTES_SETTING, Settings};
@@ -76,11 +77,13 @@ pub(crate) fn run(args: &TaskArgs, settings: &Settings) -> Result<ExitCode, Comm
         cwd: settings.cwd(),
         format: args.format(),
     };
+    let early = EarlySignals::watch(answering("").reporting())?;
     let json = match arguments(args, settings)? {
         Ok(json) => json,
         Err(failure) => return answering("").reject(&settings.explained(failure)),
     };
     let answering = answering(&json);
+    early.report_by(answering.clone().reporting());
     let mut request = match contract.decode(&json) {
         Ok(request) => request,
         Err(failure) => return answering.reject(&settings.explained(failure)),
@@ -99,6 +102,9 @@ pub(crate) fn run(args: &TaskArgs, settings: &Settings) -> Result<ExitCode, Comm
     }
     if request.background && !args.apart {
         background_process::check_files(&settings.places.named())?;
+        // The second process does not end with this one.
+        let background = answering.clone();
+        early.report_by(move |_| background.reject(&background_process::interrupted()).map(drop));
         let input = args.json.as_deref().filter(|given| *given == "-").map(|_| json.as_str());
         return background_process::start(input, &progress);
     }
@@ -115,7 +121,7 @@ pub(crate) fn run(args: &TaskArgs, settings: &Settings) -> Result<ExitCode, Comm
     };
     // The caller is a program, so whatever needs approval is refused.
     let start = SessionStart::New { kind: TaskKind::Delegated, request };
-    match session::run(Plan::to_work(settings)?, start, Presentation::unattended(view)) {
+    match session::run(Plan::to_work(settings)?, start, Presentation::unattended(view), early) {
         Ok(Ok(code)) => Ok(code),
         Ok(Err(failure)) => answering.reject(&failure),
         Err(error) => match error.failure() {
@@ -147,6 +153,11 @@ impl Answering {
     fn print(&self, answer: Answer<'_>) -> io::Result<()> {
         let call = Call { arguments: &self.arguments, cwd: &self.cwd, spare_id: RandomIds.task() };
         print_json_text(&self.contract.encode_text(&call, answer))
+    }
+
+    /// Report of a signal that came before the task had begun.
+    fn reporting(self) -> impl Fn(&Failure) -> Result<(), CommandError> + Send + 'static {
+        move |failure| self.reject(failure).map(drop)
     }
 
     fn reject(&self, failure: &Failure) -> Result<ExitCode, CommandError> {

@@ -22,8 +22,6 @@ pub(crate) struct Presentation {
     pub(crate) approver: Arc<dyn Approver>,
     /// Set if the run is left once only background sub-agents work.
     pub(crate) detachment: Option<Detachment>,
-    /// Format on stdout, unless a contract has its own.
-    pub(super) format: Option<OutputFormat>,
     area: ProgressArea,
 }
 
@@ -68,18 +66,18 @@ impl Presentation {
         let (pace, result): (Pace, Box<dyn Display>) = match format {
             OutputFormat::Text => {
                 let view = View { pace: progress.pace(), display: Box::new(TextDisplay::new(progress, confinement)) };
-                return Self { view, approver, detachment: None, format: Some(format), area };
+                return Self { view, approver, detachment: None, area };
             }
             OutputFormat::Json => (progress.pace(), Box::new(JsonDisplay::default())),
             OutputFormat::StreamJson => (Pace::AtOnce, Box::new(StreamDisplay::default())),
         };
         let display = if show.is_given() { Box::new(WithProgress::new(progress, result)) } else { result };
-        Self { view: View { pace, display }, approver, detachment: None, format: Some(format), area }
+        Self { view: View { pace, display }, approver, detachment: None, area }
     }
 
     /// View without anybody to ask.
     pub(crate) fn unattended(view: View) -> Self {
-        Self { view, approver: Arc::new(NoApprover), detachment: None, format: None, area: ProgressArea::default() }
+        Self { view, approver: Arc::new(NoApprover), detachment: None, area: ProgressArea::default() }
     }
 
     /// Leaves the run once its main agent only waits: `task`, if known before the first event.
@@ -99,17 +97,6 @@ pub(crate) fn is_held_up(failure: &Failure) -> bool {
     matches!(failure.code, FailureCode::Vetoed | FailureCode::Timeout | FailureCode::Journal)
 }
 
-/// Reports to programs that a signal came before the task had begun.
-pub(super) fn print_interrupted(format: Option<OutputFormat>) -> Result<(), CommandError> {
-    let failure = Failure::new(FailureCode::Interrupted, "the task was interrupted before it began");
-    match format {
-        None | Some(OutputFormat::Text) => {}
-        Some(OutputFormat::Json) => print_not_started(&failure, JsonForm::Object)?,
-        Some(OutputFormat::StreamJson) => print_not_started(&failure, JsonForm::Stream)?,
-    }
-    Ok(())
-}
-
 /// Result of a run for its reader. Wrong usage is an error on stderr; any other error is an outcome for programs.
 pub(crate) fn in_format(ended: Result<ExitCode, CommandError>, format: OutputFormat) -> Result<ExitCode, CommandError> {
     match ended {
@@ -119,6 +106,11 @@ pub(crate) fn in_format(ended: Result<ExitCode, CommandError>, format: OutputFor
         },
         ended => ended,
     }
+}
+
+/// Report of a signal that came before a run had begun, in this format.
+pub(crate) fn reporting(format: OutputFormat) -> impl Fn(&Failure) -> Result<(), CommandError> + Send + 'static {
+    move |failure| not_started(failure, format).map(drop)
 }
 
 /// Ends a run that did not start, with a message on stderr for people and an outcome on stdout for programs.

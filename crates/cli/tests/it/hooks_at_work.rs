@@ -219,9 +219,13 @@ fn a_signal_ends_the_wait_for_a_slow_start_hook() {
     }
     kill_process(Pid::from_child(&live.child), Signal::INT).unwrap();
     let ended = live.wait();
-    assert_eq!(ended.code, 130);
-    let said = ended.stderr.lines().last().unwrap_or_default();
-    assert!(said.starts_with("note: the hook `") && said.ends_with("for task_started was ended early"), "{said}");
+    assert_eq!((ended.code, ended.stdout.as_str()), (130, ""));
+    let said: Vec<&str> = ended.stderr.lines().rev().take(2).collect();
+    assert!(
+        said[1].starts_with("note: the hook `") && said[1].ends_with("for task_started was ended early"),
+        "{said:?}"
+    );
+    assert_eq!(said[0], "error: the task was interrupted before it began");
     assert_eq!((server.traffic().calls, world.tasks(0)), (0, Vec::new()));
 }
 

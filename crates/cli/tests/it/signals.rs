@@ -1,7 +1,7 @@
 //! Ctrl-C, SIGTERM and SIGHUP: the first one interrupts the run, to be resumed, and the second one ends the process. A
 //! vanished terminal or reader leaves nothing running.
 
-use std::io::Read as _;
+use std::io::{Read as _, Write as _};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use sortie_testkit::{Script, ScriptedServer, reply, when};
 
 use crate::background::recorded;
+use crate::hooks_at_work::with_hook;
 use crate::resume::{COMMAND, runs, states, wait_for_command, with_pipes};
 use crate::run::delegating;
 use crate::terminal::terminal;
@@ -142,6 +143,67 @@ fn a_delegation_can_be_interrupted_too_and_each_contract_has_words_for_it() {
         let said = answer.pointer(key).unwrap_or(&Value::Null).to_string();
         assert!(said.contains(wanted), "{contract}: {answer}");
         assert_eq!(states(&world), ["interrupted"]);
+    }
+}
+
+/// A request in each contract, and where its answer names a failure.
+fn requests() -> [(&'static str, Value, &'static str); 6] {
+    let typed = json!({"description": "x", "prompt": "y", "subagent_type": "Explore"});
+    let explore = json!({"description": "x", "prompt": "y", "subagent_type": "explore"});
+    let own = json!({"description": "x", "prompt": "y", "subagent_type": "own"});
+    [
+        ("sortie", explore.clone(), "/error/message"),
+        ("envelope", explore, "/error/message"),
+        ("result", own, "/error"),
+        ("delegate", json!({"task": "look"}), "/error"),
+        ("typed", typed, "/error"),
+        ("child", json!({"description": "x", "prompt": "y"}), "/error"),
+    ]
+}
+
+/// Asserts that a task told its caller that a signal came before it began, in the words of its contract.
+fn assert_never_began(contract: &str, place: &str, answer: &Value) {
+    let said = answer.pointer(place).unwrap_or(&Value::Null).to_string();
+    assert!(said.contains("the task was interrupted before it began"), "{contract}: {answer}");
+}
+
+#[test]
+fn a_task_that_is_signalled_before_it_began_says_so_in_its_contract() {
+    for (contract, request, place) in requests() {
+        for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {
+            let world = with_hook("task_started", "echo > \"$1\"; sleep 600\n", "timeout_seconds = 60");
+            world.write("workspace/.sortie/agents/own.md", "---\nname: own\ndescription: Its own\n---\nLook.\n");
+            let server = ScriptedServer::start(Script::always(reply::text("Done."))).unwrap();
+            let args = ["task", "--contract", contract, "--json", &request.to_string()];
+            let live = world.sortie(args).on(&server, "anthropic").start();
+            let since = Instant::now();
+            while !world.path("home/told").exists() {
+                assert!(since.elapsed() < Duration::from_secs(30), "the hook has not begun");
+            }
+            send(&live, signal);
+            let ended = live.wait();
+            assert_eq!(ended.code, code, "{contract}: {ended:#?}");
+            assert_never_began(contract, place, &ended.stdout_json());
+            assert_eq!((server.traffic().calls, world.tasks(0)), (0, Vec::new()));
+        }
+    }
+}
+
+#[test]
+fn a_task_that_is_signalled_while_it_reads_its_request_says_so_too() {
+    for (contract, _, place) in requests() {
+        let world = World::new();
+        let mut command = world.sortie(["task", "--contract", contract, "--json", "-"]).into_command();
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        // More than a pipe holds: it is all written only once the program reads.
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(&[b' '; 1 << 18]).unwrap();
+        kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+        let (mut stdout, mut out) = (child.stdout.take().unwrap(), String::new());
+        stdout.read_to_string(&mut out).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(143), "{contract}: {out}");
+        assert_never_began(contract, place, &serde_json::from_str(&out).unwrap());
+        drop(stdin);
     }
 }
 

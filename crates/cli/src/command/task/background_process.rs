@@ -9,7 +9,7 @@ use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
-use sortie_protocol::{AgentConfig, Event, Fact, Launched, TaskId, TaskOutcome};
+use sortie_protocol::{AgentConfig, Event, Fact, Failure, FailureCode, Launched, TaskId, TaskOutcome};
 use sortie_sandbox::SpillDir;
 
 use super::Answering;
@@ -72,6 +72,12 @@ pub(super) fn start(input: Option<&str>, progress: &StderrProgress) -> Result<Ex
     io::stderr().lock().write_all(&ended.stderr)?;
     // A killed process has no exit code.
     Ok(ExitCode::from(ended.status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))
+}
+
+/// Failure for a signal that comes while the second process starts.
+pub(super) fn interrupted() -> Failure {
+    let message = "interrupted while the background process started; `sortie tasks list` shows whether the task began";
+    Failure::new(FailureCode::Interrupted, message)
 }
 
 /// Leaves the caller's session, so that its end does not end the work.

@@ -11,7 +11,8 @@ use crate::command::args::{LimitArgs, with_exit_codes};
 use crate::command::task_view::{find, parse_id};
 use crate::error::CommandError;
 use crate::render::{OutputFormat, Root, ShowArgs};
-use crate::session::presentation::{Presentation, is_held_up, not_started, stderr_progress};
+use crate::session::early_signals::EarlySignals;
+use crate::session::presentation::{Presentation, is_held_up, not_started, reporting, stderr_progress};
 use crate::session::{self, SessionStart};
 use crate::settings::Settings;
 use crate::wiring::Plan;
@@ -77,10 +78,11 @@ pub(super) fn run(args: &RetryArgs, journal: &dyn Journal, settings: &Settings) 
         context_files: Some(job.context_files).filter(|files| kind == TaskKind::Delegated && !files.is_empty()),
         ..TaskRequest::default()
     };
+    let early = EarlySignals::watch(reporting(args.output_format))?;
     let presentation = Presentation::new(args.output_format, &args.show, progress, settings, settings.confinement);
     // A cached answer is not wanted again.
     let plan = Plan::to_work(settings)?.anew();
-    match session::run(plan, SessionStart::New { kind, request }, presentation)? {
+    match session::run(plan, SessionStart::New { kind, request }, presentation, early)? {
         Err(failure) if is_held_up(&failure) => not_started(&failure, args.output_format),
         ended => Ok(ended?),
     }
