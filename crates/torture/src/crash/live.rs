@@ -8,6 +8,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
+use rustix::process::{Pid, kill_process};
+
+use super::death::Death;
 
 /// Far more than any run takes; one that hangs is a finding.
 pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
@@ -20,7 +23,7 @@ pub(crate) struct Ended {
     pub(crate) status: ExitStatus,
     pub(crate) stderr: String,
     /// Its output, if that went to a known file.
-    stdout: String,
+    pub(super) stdout: String,
 }
 
 /// A process of the program.
@@ -32,6 +35,12 @@ pub(crate) struct Live {
 }
 
 impl Ended {
+    /// An ending without complaints.
+    #[cfg(test)]
+    pub(super) fn new(status: ExitStatus, stdout: &str) -> Self {
+        Self { status, stderr: String::new(), stdout: stdout.to_owned() }
+    }
+
     /// True if it said this to people on stderr, or to programs in an outcome on stdout.
     pub(crate) fn said(&self, words: &str) -> bool {
         self.stderr.contains(words) || self.stdout.contains(words)
@@ -55,12 +64,21 @@ impl Live {
     }
 
     /// Kills it after this time, unless it ends before. A process with unlimited time must end by itself.
-    pub(crate) fn kill_after(mut self, time: Duration) -> Result<Ended> {
-        while self.began.elapsed() < time {
-            if let Some(status) = self.child.try_wait()? {
+    pub(crate) fn kill_after(self, time: Duration) -> Result<Ended> {
+        self.end_after(time, Death::Kill)
+    }
+
+    /// Has it die after this time, unless it ends before. A process with unlimited time must end by itself.
+    pub(super) fn end_after(mut self, mut time: Duration, death: Death) -> Result<Ended> {
+        if let Some(status) = self.lives(time)? {
+            return self.ended(status);
+        }
+        if let Death::Signal { signal, patience } = death {
+            kill_process(Pid::from_child(&self.child), signal)?;
+            time = self.began.elapsed() + patience;
+            if let Some(status) = self.lives(time)? {
                 return self.ended(status);
             }
-            thread::sleep(PERIOD.min(time.saturating_sub(self.began.elapsed())));
         }
         self.child.kill()?;
         let status = self.child.wait()?;
@@ -69,6 +87,17 @@ impl Live {
             bail!("N11 it does not come to an end:\n{}", ended.stderr);
         }
         Ok(ended)
+    }
+
+    /// Waits until it is this old. Returns its status if it has ended before.
+    fn lives(&mut self, time: Duration) -> Result<Option<ExitStatus>> {
+        while self.began.elapsed() < time {
+            if let Some(status) = self.child.try_wait()? {
+                return Ok(Some(status));
+            }
+            thread::sleep(PERIOD.min(time.saturating_sub(self.began.elapsed())));
+        }
+        Ok(None)
     }
 
     fn ended(self, status: ExitStatus) -> Result<Ended> {

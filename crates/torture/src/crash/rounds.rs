@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 
+use super::death::Death;
 use super::errand::Errand;
 use super::live::Ended;
 use super::mix;
@@ -28,7 +29,7 @@ const MAX_STARTS: u32 = 20;
 /// Plays rounds until there were as many kills as wanted. Stops at the first that goes wrong.
 pub(super) fn all_survive(programs: &Programs, options: &Options, total: &Mutex<Tally>) -> Result<bool> {
     let rounds = options.round.map_or(0..u64::MAX, |round| round..round + 1);
-    let rounds = rounds.take_while(|_| options.round.is_some() || locked(total).kills < options.cycles);
+    let rounds = rounds.take_while(|_| options.round.is_some() || locked(total).deaths() < options.cycles);
     all_good(rounds, |round| {
         let mut tally = Tally { rounds: 1, ..Tally::default() };
         let good = survives(programs, options.seed, round, &mut tally);
@@ -78,14 +79,21 @@ fn kill_some(world: &mut World, mut start: Start, random: &mut Random, n_agents:
         let time = Duration::from_micros(random.below((LIFE_MS + LIFE_MS_PER_AGENT * n_agents) * 1000));
         let errands: Vec<Errand> = (0..random.below(MAX_ERRANDS + 1)).map(|_| Errand::draw(random, time)).collect();
         let (race, look, detach) = (random.one_in(8), random.one_in(2), random.one_in(8));
-        let life = Life { start, crash: None, detach, time, errands: &errands };
+        let death = Death::draw(random);
+        let life = Life { start, crash: None, detach, time, death, errands: &errands };
         let ended = if race && start == Start::Resume {
             tally.races += 1;
             let first = world.start(&life)?;
             refused_or_first(&world.live(&life)?)?;
             first.kill_after(time)?
         } else {
-            world.live(&life)?
+            let ended = world.live(&life)?;
+            // A process that is left says so in words, and has no outcome.
+            if !detach {
+                death.check(&ended)?;
+            }
+            tally.signals += u64::from(death != Death::Kill && !ended.was_killed());
+            ended
         };
         tally.errands += errands.len() as u64;
         tally.kills += u64::from(ended.was_killed());

@@ -15,6 +15,8 @@ pub(super) struct Tally {
     pub(super) rounds: u64,
     /// Kills at a random instant.
     pub(super) kills: u64,
+    /// Processes that ended after a signal at a random instant, or by themselves just before it.
+    pub(super) signals: u64,
     /// Kills at a named point.
     pub(super) crashes: u64,
     /// Times that two processes resumed one task at once.
@@ -24,6 +26,13 @@ pub(super) struct Tally {
     pub(super) checks: u64,
     /// Sum over the runs that had ended.
     pub(super) count: Count,
+}
+
+impl Tally {
+    /// Ends at a random instant.
+    pub(super) fn deaths(&self) -> u64 {
+        self.kills + self.signals
+    }
 }
 
 impl AddAssign for Count {
@@ -38,6 +47,7 @@ impl AddAssign for Tally {
     fn add_assign(&mut self, other: Self) {
         self.rounds += other.rounds;
         self.kills += other.kills;
+        self.signals += other.signals;
         self.crashes += other.crashes;
         self.races += other.races;
         self.errands += other.errands;
@@ -48,11 +58,11 @@ impl AddAssign for Tally {
 
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { rounds, kills, crashes, races, errands, checks, count } = self;
+        let Self { rounds, kills, signals, crashes, races, errands, checks, count } = self;
         writeln!(
             f,
-            "{rounds} rounds, {kills} kills at random instants, {crashes} at named points, {races} races of two, \
-             {errands} errands, {checks} checks"
+            "{rounds} rounds, {kills} kills and {signals} signals at random instants, {crashes} kills at named points, \
+             {races} races of two, {errands} errands, {checks} checks"
         )?;
         write!(f, "{count}")
     }

@@ -12,6 +12,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use serde_json::Value;
 
+use super::death::Death;
 use super::errand::Errand;
 use super::live::{Ended, Live, PATIENCE};
 use super::programs::Programs;
@@ -62,8 +63,9 @@ pub(super) struct Life<'a> {
     pub(super) crash: Option<&'a str>,
     /// True if the process is left as soon as only background sub-agents work.
     pub(super) detach: bool,
-    /// Time after which it is killed.
+    /// Time after which it dies.
     pub(super) time: Duration,
+    pub(super) death: Death,
     /// Acts of other processes meanwhile.
     pub(super) errands: &'a [Errand],
 }
@@ -71,7 +73,7 @@ pub(super) struct Life<'a> {
 impl Life<'_> {
     /// A process that ends by itself.
     pub(super) fn whole(start: Start) -> Self {
-        Self { start, crash: None, detach: false, time: PATIENCE, errands: &[] }
+        Self { start, crash: None, detach: false, time: PATIENCE, death: Death::Kill, errands: &[] }
     }
 }
 
@@ -100,7 +102,7 @@ impl World {
         let (world, over) = (&*self, AtomicBool::new(false));
         let (ended, receipts) = thread::scope(|scope| {
             let errands: Vec<_> = life.errands.iter().map(|errand| scope.spawn(|| errand.run(world, &over))).collect();
-            let ended = live.kill_after(life.time);
+            let ended = live.end_after(life.time, life.death);
             over.store(true, Ordering::Relaxed);
             let receipts = errands.into_iter().map(|errand| errand.join().ok().context("an errand panicked").flatten());
             (ended, receipts.collect::<Result<Vec<_>>>())
