@@ -30,6 +30,14 @@ fn unreadable(error: &str) -> String {
     }
 }
 
+/// Adds fields at the end of an object.
+pub(crate) fn with_fields(mut object: Value, fields: Map<String, Value>) -> Value {
+    if let Value::Object(own) = &mut object {
+        own.extend(fields);
+    }
+    object
+}
+
 /// Returns the value of a field, if it was given.
 pub(crate) fn field(arguments: &str, name: &str) -> Option<Value> {
     object(arguments).ok()?.shift_remove(name)

@@ -20,7 +20,7 @@ use futures_util::future::join_all;
 use sortie_crash::point;
 use sortie_journal::JournalError;
 use sortie_policy::Redactor;
-use sortie_protocol::{CallOutput, Fact, Fault, Limit, Reply, ToolCall, ToolOutput};
+use sortie_protocol::{CallOutput, CallResult, Fact, Fault, Limit, Reply, ToolCall, ToolOutput};
 use sortie_sandbox::Workspace;
 use sortie_tools::{CallContext, DecodedCall, Order, Registry, Seen, Shells, Tool};
 use tokio::time::Instant;
@@ -129,8 +129,14 @@ impl<'a> TurnStop<'a> {
 /// A call that has passed the gate and is recorded.
 #[derive(Default)]
 pub(crate) struct PassedCall {
-    /// Files that it changed; `None` if it did not run now.
-    pub(crate) changed: Option<Vec<String>>,
+    /// Set if it ran now.
+    pub(crate) ran: Option<RanCall>,
+}
+
+/// Effects of a call that ran.
+pub(crate) struct RanCall {
+    result: CallResult,
+    files_changed: Vec<String>,
 }
 
 impl Gate {
@@ -177,8 +183,8 @@ impl Gate {
         let passages = if waits_for_children { self.slot.lend(in_time, must_end).await } else { in_time.await };
 
         for passage in passages {
-            if let Some(files_changed) = passage?.changed {
-                self.account.book_call(&files_changed);
+            if let Some(RanCall { result, files_changed }) = passage?.ran {
+                self.account.book_call(result, &files_changed);
             }
         }
         Ok(())
@@ -291,11 +297,12 @@ impl Gate {
             None => output,
         };
         let output = self.output_text.word(call, output, started.elapsed()).await;
-        let changed = (execution == Execution::Ran && !output.did_not_run).then(|| output.files_changed.clone());
+        let ran = (execution == Execution::Ran && !output.did_not_run)
+            .then(|| RanCall { result: output.result(), files_changed: output.files_changed.clone() });
         let output = CallOutput { call: call.id.clone(), output };
         self.sink.append(Fact::CallFinished { output, refused: execution == Execution::Refused }).await?;
         point("call.finished");
-        Ok(PassedCall { changed })
+        Ok(PassedCall { ran })
     }
 
     /// Records that the tool is about to run; synced to disk if running it twice could do harm.

@@ -318,6 +318,7 @@ fn ended(task: TaskId) -> Entry {
         deadline_ms: None,
         notices: Vec::new(),
         error: None,
+        failed: Vec::new(),
         refused: Vec::new(),
         given_again: None,
     };

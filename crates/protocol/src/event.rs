@@ -43,6 +43,9 @@ pub enum Fact {
         /// A follow-up: joins the conversation as a user message.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         prompt: Option<String>,
+        /// Title of the call that resumes the task.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        title: Option<String>,
         /// The configuration from here on: never more than was granted, with the limits that are left and the tools
         /// that still exist.
         config: Box<AgentConfig>,

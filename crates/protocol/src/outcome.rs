@@ -27,9 +27,12 @@ pub struct TaskOutcome {
     /// Calls that ran, by tool, in order of first use. Refused and malformed calls do not count.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tool_summary: Vec<ToolCount>,
-    /// Calls that were refused before they ran, by tool, in order of the first refusal.
+    /// Calls that ran and failed, by tool, in order of the first failure. They also count in `tool_summary`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub refused: Vec<RefusedCalls>,
+    pub failed: Vec<FailedCalls>,
+    /// Calls that were refused or malformed and did not run, by tool, in order of the first one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<FailedCalls>,
     pub model: ModelChoice,
     /// Usage of the task and its descendants over all legs.
     pub usage: Usage,
@@ -116,12 +119,12 @@ pub struct ToolCount {
     pub count: u64,
 }
 
-/// Refused calls of one tool.
+/// Calls of one tool that failed or were refused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RefusedCalls {
+pub struct FailedCalls {
     pub tool: String,
     pub count: u64,
-    /// Reason for the first refusal, in one line.
+    /// Reason for the first one, in one line.
     pub reason: String,
 }
 
@@ -137,6 +140,7 @@ impl TaskOutcome {
             structured: None,
             files_changed: Vec::new(),
             tool_summary: Vec::new(),
+            failed: Vec::new(),
             refused: Vec::new(),
             model,
             usage: Usage::default(),
@@ -148,6 +152,26 @@ impl TaskOutcome {
             error: Some(failure),
             given_again: None,
         }
+    }
+}
+
+impl TaskOutcome {
+    /// Returns a notice if the task itself made calls and none of them succeeded.
+    pub fn fruitless(&self) -> Option<String> {
+        let sum = |counts: &[FailedCalls]| counts.iter().map(|calls| calls.count).fold(0, u64::saturating_add);
+        let (failed, refused) = (sum(&self.failed), sum(&self.refused));
+        let ran = self.tool_summary.iter().map(|tool| tool.count).fold(0, u64::saturating_add);
+        let calls = ran.saturating_add(refused);
+        if calls == 0 || failed < ran {
+            return None;
+        }
+        Some(match (calls, refused) {
+            (1, 0) => "its only tool call failed".to_owned(),
+            (1, _) => "its only tool call was refused".to_owned(),
+            (_, 0) => format!("none of its {calls} tool calls succeeded: all failed"),
+            _ if failed == 0 => format!("none of its {calls} tool calls succeeded: all were refused"),
+            _ => format!("none of its {calls} tool calls succeeded: {failed} failed, {refused} refused"),
+        })
     }
 }
 

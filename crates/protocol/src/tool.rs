@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{CallId, MailMark};
+use crate::{CallId, CallResult, MailMark};
 
 /// A tool as the model sees it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -157,6 +157,11 @@ impl ToolOutput {
             fault: None,
             payload: None,
         }
+    }
+
+    /// Returns the result of the call, if it ran.
+    pub fn result(&self) -> CallResult {
+        if self.failed { CallResult::Failed } else { CallResult::Done }
     }
 
     /// Adds files for the model.

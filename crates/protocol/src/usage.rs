@@ -23,8 +23,17 @@ pub struct Usage {
     pub turns: u64,
     /// Tool calls that ran.
     pub tool_calls: u64,
+    /// Tool calls that ran and failed.
+    pub failed_calls: u64,
     /// Wall-clock time in which a process ran the task; descendants run inside it and add nothing.
     pub duration_ms: u64,
+}
+
+/// Result of a tool call that ran.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CallResult {
+    Done,
+    Failed,
 }
 
 impl Usage {
@@ -48,6 +57,12 @@ impl Usage {
         (self.priced_tokens > 0).then_some(self.cost)
     }
 
+    /// Usage of one tool call that ran.
+    pub fn of_call(result: CallResult) -> Self {
+        let failed_calls = u64::from(result == CallResult::Failed);
+        Self { tool_calls: 1, failed_calls, ..Self::default() }
+    }
+
     /// Number of tokens without a known price.
     pub fn unpriced_tokens(&self) -> u64 {
         self.total_tokens().saturating_sub(self.priced_tokens)
@@ -65,6 +80,7 @@ impl AddAssign for Usage {
         self.priced_tokens = self.priced_tokens.saturating_add(other.priced_tokens);
         self.turns = self.turns.saturating_add(other.turns);
         self.tool_calls = self.tool_calls.saturating_add(other.tool_calls);
+        self.failed_calls = self.failed_calls.saturating_add(other.failed_calls);
     }
 }
 
@@ -84,6 +100,8 @@ struct Written {
     unpriced_tokens: u64,
     turns: u64,
     tool_calls: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    failed_calls: u64,
     duration_ms: u64,
 }
 
@@ -105,6 +123,7 @@ impl From<Usage> for Written {
             unpriced_tokens: cost_usd.map_or(0, |_| usage.unpriced_tokens()),
             turns: usage.turns,
             tool_calls: usage.tool_calls,
+            failed_calls: usage.failed_calls,
             duration_ms: usage.duration_ms,
         }
     }
@@ -121,6 +140,7 @@ impl From<Written> for Usage {
             priced_tokens: 0,
             turns: written.turns,
             tool_calls: written.tool_calls,
+            failed_calls: written.failed_calls,
             duration_ms: written.duration_ms,
         };
         let priced_tokens = usage.total_tokens().saturating_sub(written.unpriced_tokens);

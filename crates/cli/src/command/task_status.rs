@@ -124,7 +124,8 @@ impl Screen {
     fn used(&self) -> String {
         let usage = self.usage();
         let turns = if usage.turns == 1 { "1 turn".to_owned() } else { format!("{} turns", usage.turns) };
-        format!("{turns} · {} · {}", words::calls(usage.tool_calls), words::tokens(usage.total_tokens()))
+        let calls = words::calls_with_failed(usage.tool_calls, usage.failed_calls);
+        format!("{turns} · {calls} · {}", words::tokens(usage.total_tokens()))
     }
 
     /// Open questions, and what a person can do now.
@@ -166,6 +167,7 @@ impl Screen {
             "elapsed_ms": usage.duration_ms,
             "turns": usage.turns,
             "tool_calls": usage.tool_calls,
+            "failed_calls": usage.failed_calls,
             "tokens": usage.total_tokens(),
         });
         let text_of = |question: &Question| match question {

@@ -9,7 +9,9 @@ mod parallel_start;
 
 use std::collections::{HashMap, HashSet};
 
-use sortie_protocol::{AgentConfig, CallId, CallOutput, Event, Fact, Reply, Sender, TaskId, TaskOutcome, Timestamp};
+use sortie_protocol::{
+    AgentConfig, CallId, CallOutput, CallResult, Event, Fact, Reply, Sender, TaskId, TaskOutcome, Timestamp,
+};
 
 use crate::text::{neutral, words};
 use background::Mention;
@@ -19,6 +21,9 @@ use parallel_start::ParallelStart;
 
 /// Tool that runs commands.
 const SHELL: &str = "Bash";
+
+/// Mark of a call that failed or was refused.
+const WITHOUT_SUCCESS: &str = "✗";
 
 /// Activity of a resumed task that has nothing new to do yet.
 const RESUMES: &str = "resumes where it stopped";
@@ -88,6 +93,7 @@ pub(crate) struct Working {
     /// Time since which the task has had nothing to do.
     pub(crate) idle_since: Option<Timestamp>,
     pub(crate) calls: u64,
+    pub(crate) failed_calls: u64,
     pub(crate) last_call: Option<String>,
     pub(crate) messages: Messages,
     order: u64,
@@ -186,7 +192,10 @@ impl Progress {
                 self.titles.insert(job.task, job.title.clone());
                 self.start(event, &job.config, &job.prompt)
             }
-            Fact::TaskResumed { config, prompt, .. } => self.start(event, config, prompt.as_deref().unwrap_or(RESUMES)),
+            Fact::TaskResumed { config, prompt, title, .. } => {
+                self.titles.extend(title.iter().map(|title| (event.task_id, title.clone())));
+                self.start(event, config, prompt.as_deref().unwrap_or(RESUMES))
+            }
             Fact::TaskEnded { outcome } => {
                 self.ended.insert(event.task_id);
                 let Working { subject, shown, messages, .. } = self.working.remove(&event.task_id)?;
@@ -279,6 +288,7 @@ impl Progress {
             queued: true,
             idle_since: None,
             calls: 0,
+            failed_calls: 0,
             last_call: None,
             messages,
             order: self.started,
@@ -376,12 +386,19 @@ impl Working {
     fn finish_call(&mut self, output: &CallOutput, refused: bool, every_call: bool) -> Option<String> {
         let call = self.asked.remove(&output.call).unwrap_or_else(|| neutral::line(&output.call.0));
         let said = neutral::line(&output.output.for_people);
+        if refused || output.output.failed {
+            self.last_call = Some(format!("{WITHOUT_SUCCESS} {call}"));
+        }
         if refused {
-            let text = format!("{call} refused: {said}");
+            let text = format!("{WITHOUT_SUCCESS} {call} refused: {said}");
             self.messages.say(&text);
             return Some(text);
         }
-        let text = if output.output.failed { format!("{call} failed: {said}") } else { format!("{call} → {said}") };
+        self.failed_calls += u64::from(output.output.failed && !output.output.did_not_run);
+        let text = match output.output.result() {
+            CallResult::Failed => format!("{WITHOUT_SUCCESS} {call} failed: {said}"),
+            CallResult::Done => format!("{call} → {said}"),
+        };
         self.messages.answer(&output.call, &text);
         // Someone waits for a sub-agent that will not start.
         let is_missed = output.output.failed && output.output.started_nobody();

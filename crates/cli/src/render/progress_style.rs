@@ -46,7 +46,8 @@ pub(super) fn working_line(head: &str, task: &Working, now: Timestamp, columns: 
         return background::idle_line(&task.subject.name, now.0.saturating_sub(since.0));
     }
     let Some(call) = &task.last_call else { return format!("  {head} · {elapsed}") };
-    let (head, tail) = (format!("  {head} "), format!(" · {} · {elapsed}", words::calls(task.calls)));
+    let calls = words::calls_with_failed(task.calls, task.failed_calls);
+    let (head, tail) = (format!("  {head} "), format!(" · {calls} · {elapsed}"));
     let room = columns.saturating_sub(width::of(&head) + width::of(&tail));
     format!("{head}{}{tail}", width::cut(call, room))
 }
@@ -97,7 +98,7 @@ pub(super) fn error(outcome: &TaskOutcome) -> Option<String> {
 /// Notices and cost.
 pub(super) fn notes(outcome: &TaskOutcome) -> impl Iterator<Item = String> {
     let notices = outcome.notices.iter().map(|notice| format!("note: {}", neutral::line(notice)));
-    notices.chain([words::usage(&outcome.usage)])
+    notices.chain([words::usage_of(outcome)])
 }
 
 /// `completed`, `partial (turns)`.

@@ -1,5 +1,6 @@
 //! Displays as folds: event lists in, screens out.
 
+mod failed_calls;
 mod recalled;
 mod styles;
 mod tale;
@@ -210,8 +211,8 @@ fn verbose_shows_each_call() {
         &shown.replace("explore", "\nexplore"),
         &expect![[r#"
 
-        explore agent-aaaaaaaaaaaa: Grep "auth" → 12 matches in 3 files
-        explore agent-bbbbbbbbbbbb: Read src/a.rs failed: no such file"#]],
+            explore agent-aaaaaaaaaaaa: Grep "auth" → 12 matches in 3 files
+            explore agent-bbbbbbbbbbbb: ✗ Read src/a.rs failed: no such file"#]],
     );
 }
 
@@ -237,14 +238,14 @@ fn retries_refusals_notices_and_limits_are_never_silent() {
     check(
         &lines(CALM, &tale),
         &expect![[r#"
-        explore agent-aaaaaaaaaaaa started: first · main (test-model)
-        plan agent-bbbbbbbbbbbb started: second · main (test-model)
-        explore agent-aaaaaaaaaaaa: retrying in 1.5s: rate limited
-        explore agent-aaaaaaaaaaaa: Write x refused: Write is not allowed: agent explore admits only Read
-        explore agent-aaaaaaaaaaaa: note: the context was shortened
-        explore agent-aaaaaaaaaaaa partial (turns) · 7 calls · 12.4k tokens · 3.2s
-        plan agent-bbbbbbbbbbbb failed: model_auth: the key was refused; check ANTHROPIC_API_KEY · 7 calls · 12.4k tokens · 3.2s
-    "#]],
+            explore agent-aaaaaaaaaaaa started: first · main (test-model)
+            plan agent-bbbbbbbbbbbb started: second · main (test-model)
+            explore agent-aaaaaaaaaaaa: retrying in 1.5s: rate limited
+            explore agent-aaaaaaaaaaaa: ✗ Write x refused: Write is not allowed: agent explore admits only Read
+            explore agent-aaaaaaaaaaaa: note: the context was shortened
+            explore agent-aaaaaaaaaaaa partial (turns) · 7 calls · 12.4k tokens · 3.2s
+            plan agent-bbbbbbbbbbbb failed: model_auth: the key was refused; check ANTHROPIC_API_KEY · 7 calls · 12.4k tokens · 3.2s
+        "#]],
     );
     check(
         &screen(CALM, &tale, WIDE),
@@ -258,7 +259,7 @@ fn retries_refusals_notices_and_limits_are_never_silent() {
             │ Model: main (test-model)                      │
             └───────────────────────────────────────────────┘
               explore agent-aaaaaaaaaaaa: retrying in 1.5s: rate limited
-              explore agent-aaaaaaaaaaaa: Write x refused: Write is not allowed: agent
+              explore agent-aaaaaaaaaaaa: ✗ Write x refused: Write is not allowed: agent
                 explore admits only Read
               explore agent-aaaaaaaaaaaa: note: the context was shortened
             ┌─ partial (turns) · explore · agent-aaaaaaaaaaaa ─┐

@@ -137,12 +137,7 @@ fn what_it_lacks(outcome: &TaskOutcome) -> Option<&'static str> {
 
 /// Prints tokens and cost.
 fn say_figures(outcome: &TaskOutcome, mark: &str) {
-    let usage = words::usage(&outcome.usage);
     let model = words::model(&outcome.model);
-    let refused = match outcome.refused.iter().map(|refused| refused.count).fold(0, u64::saturating_add) {
-        0 => String::new(),
-        1 => " · 1 call refused".to_owned(),
-        count => format!(" · {count} calls refused"),
-    };
-    write_stderr(&fitted(&format!("{}{mark} {} · {model} · {usage}{refused}\n", outcome.task_id, outcome.status)));
+    let usage = words::usage_of(outcome);
+    write_stderr(&fitted(&format!("{}{mark} {} · {model} · {usage}\n", outcome.task_id, outcome.status)));
 }

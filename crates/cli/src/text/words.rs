@@ -1,6 +1,6 @@
 //! Short forms of numbers, times and calls, for single lines.
 
-use sortie_protocol::{Failure, ModelChoice, Money, ToolCall, Usage};
+use sortie_protocol::{Failure, ModelChoice, Money, TaskOutcome, ToolCall, Usage};
 
 use super::{neutral, width};
 
@@ -44,11 +44,25 @@ pub(crate) fn elapsed(ms: u64) -> String {
     }
 }
 
-/// `7 calls · 12.4k tokens · $0.0123 · 3.2s`, without money if no cost is known.
+/// `7 calls`, `7 calls (2 failed)`.
+pub(crate) fn calls_with_failed(count: u64, failed: u64) -> String {
+    let failed = if failed > 0 { format!(" ({failed} failed)") } else { String::new() };
+    calls(count) + &failed
+}
+
+/// `7 calls (2 failed) · 12.4k tokens · $0.0123 · 3.2s`, without money if no cost is known.
 pub(crate) fn usage(usage: &Usage) -> String {
     let cost = cost(usage).filter(|_| usage.cost > Money::ZERO).map(|cost| format!(" · {cost}")).unwrap_or_default();
-    let (calls, tokens) = (calls(usage.tool_calls), tokens(usage.total_tokens()));
+    let calls = calls_with_failed(usage.tool_calls, usage.failed_calls);
+    let tokens = tokens(usage.total_tokens());
     format!("{calls} · {tokens}{cost} · {}", elapsed(usage.duration_ms))
+}
+
+/// Usage of a task that has ended, and its refused calls: `7 calls · 12.4k tokens · 3.2s · 2 calls refused`.
+pub(crate) fn usage_of(outcome: &TaskOutcome) -> String {
+    let refused = outcome.refused.iter().map(|refused| refused.count).fold(0, u64::saturating_add);
+    let refused = if refused > 0 { format!(" · {} refused", calls(refused)) } else { String::new() };
+    usage(&outcome.usage) + &refused
 }
 
 /// `src/a.rs, src/b.rs and 3 more`; `None` if there are none.

@@ -54,7 +54,7 @@ fn a_lost_background_command_is_reported_once_and_its_name_is_not_reused() {
     let task = outcome["task_id"].as_str().unwrap();
     let again = go_on(&world, &server, &[task, "MORE"]);
     assert_eq!(again["text"], "Nothing more.");
-    assert!(!again.to_string().contains("when the program was stopped"), "{again}");
+    assert!(!again["notices"].to_string().contains("when the program was stopped"), "{again}");
     assert_eq!(last_sent(&server, "QUESTION").matches(LOST).count(), 1);
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 use sortie_contract::outcome_object;
 use sortie_protocol::{
-    Failure, FailureCode, Limit, ModelChoice, Money, RefusedCalls, Status, TaskId, TaskOutcome, ToolCount, Truncation,
+    FailedCalls, Failure, FailureCode, Limit, ModelChoice, Money, Status, TaskId, TaskOutcome, ToolCount, Truncation,
     Usage,
 };
 use sortie_testkit::{Script, ScriptedServer, reply};
@@ -44,9 +44,16 @@ fn full() -> TaskOutcome {
         structured: Some(json!(1)),
         files_changed: vec!["a".to_owned()],
         tool_summary: vec![ToolCount { tool: "Read".to_owned(), count: 1 }],
-        refused: vec![RefusedCalls { tool: "Bash".to_owned(), count: 1, reason: "x".to_owned() }],
+        failed: vec![FailedCalls { tool: "Read".to_owned(), count: 1, reason: "x".to_owned() }],
+        refused: vec![FailedCalls { tool: "Bash".to_owned(), count: 1, reason: "x".to_owned() }],
         model: ModelChoice { route: "main".to_owned(), id: "m".to_owned() },
-        usage: Usage { input_tokens: 2, cost: Money::from_nanos(1), priced_tokens: 1, ..Usage::default() },
+        usage: Usage {
+            input_tokens: 2,
+            cost: Money::from_nanos(1),
+            priced_tokens: 1,
+            failed_calls: 1,
+            ..Usage::default()
+        },
         truncated: true,
         full_text_path: Some("/x".to_owned()),
         truncation: Some(Truncation { original_lines: 2, original_bytes: 2, kept_lines: 1, kept_bytes: 1 }),

@@ -43,6 +43,24 @@ fn after_a_limit_a_task_resumes_with_the_given_limits() {
 }
 
 #[test]
+fn a_call_that_resumes_a_task_is_shown_by_its_own_title() {
+    let (world, server) = (World::new(), ScriptedServer::start(Script::always(reply::text("Done."))).unwrap());
+    let task = |brief: &Value| {
+        let ended = world.sortie(["task", "--verbose", "--json", &brief.to_string()]).on(&server, "anthropic").run();
+        assert_eq!(ended.code, 0, "{ended:#?}");
+        (ended.stdout_json()["task_id"].as_str().unwrap().to_owned(), ended.stderr)
+    };
+    let (id, shown) = task(&json!({"description": "Find it", "prompt": "The whole first brief"}));
+    assert!(shown.contains("started: Find it · "), "{shown}");
+    let (same, shown) = task(&json!({"description": "Look again", "prompt": "The whole second brief", "resume": id}));
+    assert!(shown.contains("started: Look again · ") && !shown.contains("second brief"), "{shown}");
+    assert_eq!((same, &recorded(&world, "task_resumed")["title"]), (id.clone(), &json!("Look again")));
+    // A person's follow-up has no title.
+    let resumed = world.sortie(["tasks", "resume", &id, "And now?"]).on(&server, "anthropic").run();
+    assert_eq!((resumed.code, recorded(&world, "task_resumed").get("title")), (0, None), "{resumed:#?}");
+}
+
+#[test]
 fn a_time_limit_shows_how_to_resume() {
     let world = World::new();
     let server = ScriptedServer::start(Script::always(reply::never())).unwrap();

@@ -152,7 +152,7 @@ fn refused_calls_are_shown() {
     let server = ScriptedServer::start(script).unwrap();
     let ended = world.sortie(["run", "x"]).on(&server, "anthropic").run();
     assert_eq!(ended.code, 0);
-    assert!(ended.stderr.contains("main: Format / refused: "), "{}", ended.stderr);
+    assert!(ended.stderr.contains("main: ✗ Format / refused: "), "{}", ended.stderr);
 }
 
 #[test]

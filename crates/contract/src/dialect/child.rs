@@ -8,9 +8,11 @@ use serde_json::{Map, Value, json};
 use sortie_protocol::{Failure, Status, TaskOutcome, TaskRequest};
 
 use crate::json::fields::Fields;
+use crate::json::with_fields;
 use crate::outcome::cause::Cause;
 use crate::outcome::ending::{Ending, own_calls};
 use crate::outcome::given_again::last_line;
+use crate::outcome::without_success::{self, without_success};
 use crate::port::agent_names;
 use crate::{AgentLine, Answer, Call, Contract, Defaults, ReportCap, TypeDefaults, Visible};
 
@@ -89,14 +91,15 @@ impl Contract for Child {
     /// A call refused before its task began has only an error.
     fn output_schema(&self) -> Value {
         let tokens = self.tokens_field();
+        let properties = json!({
+            "summary": {"type": "string"},
+            "toolCalls": {"type": "integer"},
+            tokens: {"type": "integer"},
+            "error": {"type": "string"},
+        });
         json!({
             "type": "object",
-            "properties": {
-                "summary": {"type": "string"},
-                "toolCalls": {"type": "integer"},
-                tokens: {"type": "integer"},
-                "error": {"type": "string"},
-            },
+            "properties": with_fields(properties, without_success::schemas()),
             "anyOf": [{"required": ["summary", "toolCalls", tokens]}, {"required": ["error"]}],
         })
     }
@@ -182,9 +185,7 @@ impl Child {
         if let Some(why) = shortfall {
             result.insert("error".to_owned(), json!(why));
         }
-        if !outcome.refused.is_empty() {
-            result.insert("refused".to_owned(), json!(outcome.refused));
-        }
+        result.extend(without_success(outcome));
         result.into()
     }
 }

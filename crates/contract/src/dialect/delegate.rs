@@ -7,9 +7,11 @@ use sortie_protocol::{Failure, FailureCode, TaskOutcome, TaskRequest};
 
 use crate::json::fields::Fields;
 use crate::json::size::json_bytes_of;
+use crate::json::with_fields;
 use crate::outcome::cause::Cause;
 use crate::outcome::ending::Ending;
 use crate::outcome::given_again::last_line;
+use crate::outcome::without_success::{self, without_success};
 use crate::{
     AgentLine, Answer, AtMaxDepth, Call, Companions, Contract, Defaults, ReportCap, SystemPrompt, TypeDefaults, Visible,
 };
@@ -75,15 +77,16 @@ impl Contract for Delegate {
 
     /// A call refused before its task began has only an error.
     fn output_schema(&self) -> Value {
+        let properties = json!({
+            "success": {"type": "boolean"},
+            "files_modified": {"type": "array", "items": {"type": "string"}},
+            "summary": {"type": "string"},
+            "tokens_used": {"type": "integer"},
+            "error": {"type": "string"},
+        });
         json!({
             "type": "object",
-            "properties": {
-                "success": {"type": "boolean"},
-                "files_modified": {"type": "array", "items": {"type": "string"}},
-                "summary": {"type": "string"},
-                "tokens_used": {"type": "integer"},
-                "error": {"type": "string"},
-            },
+            "properties": with_fields(properties, without_success::schemas()),
             "anyOf": [
                 {"required": ["success", "files_modified", "summary", "tokens_used"]},
                 {"required": ["error"]},
@@ -166,10 +169,7 @@ fn reported(outcome: &TaskOutcome) -> Value {
     if let Some(why) = shortfall {
         result["error"] = json!(format!("the sub-agent ran but did not finish: {why}"));
     }
-    if !outcome.refused.is_empty() {
-        result["refused"] = json!(outcome.refused);
-    }
-    result
+    with_fields(result, without_success(outcome))
 }
 
 /// Describes why no sub-agent began, and at which stage.

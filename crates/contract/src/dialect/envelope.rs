@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use sortie_protocol::{Failure, TaskRequest, ToolOutput};
 
 use crate::json::fields::Fields;
+use crate::outcome::without_success;
 use crate::port::agent_names;
 use crate::{AgentLine, Answer, Call, Contract, Defaults, OutputCall, ReportCap, SystemPrompt, TypeDefaults, Visible};
 
@@ -101,7 +102,7 @@ impl Contract for Envelope {
             "type": "object",
             "properties": {
                 "status": {"enum": ["success", "partial", "error"]},
-                "data": {"type": "object"},
+                "data": {"type": "object", "properties": without_success::schemas()},
                 "text": {"type": "string"},
                 "error": {"type": "object"},
                 "stats": {"type": "object"},

@@ -8,6 +8,7 @@ use sortie_protocol::{Failure, Fork, Launched, Limit, Limits, Money, Status, Tas
 use crate::json;
 use crate::json::fields::{Fields, invalid, unsupported};
 use crate::outcome::ending::refused_calls;
+use crate::outcome::without_success;
 use crate::port::agent_names;
 use crate::{AgentLine, Answer, Call, Companions, Contract, Defaults};
 
@@ -63,16 +64,18 @@ impl Contract for Sortie {
 
     /// A task that did not start has no id, and one in the background has no text yet.
     fn output_schema(&self) -> Value {
+        let properties = json!({
+            "task_id": {"type": "string"},
+            "status": {
+                "enum": ["completed", "partial", "failed", "cancelled", "interrupted", "rejected", "running"],
+            },
+            "text": {"type": "string"},
+            "error": {"type": "object"},
+            "notices": {"type": "array", "items": {"type": "string"}},
+        });
         json!({
             "type": "object",
-            "properties": {
-                "task_id": {"type": "string"},
-                "status": {
-                    "enum": ["completed", "partial", "failed", "cancelled", "interrupted", "rejected", "running"],
-                },
-                "text": {"type": "string"},
-                "error": {"type": "object"},
-            },
+            "properties": json::with_fields(properties, without_success::list_schemas()),
             "required": ["status"],
         })
     }
@@ -174,7 +177,7 @@ fn public(mut outcome: Value) -> Value {
     outcome
 }
 
-/// An outcome in one line: agent, ending, refused calls and usage.
+/// An outcome in one line: agent, ending, usage, and calls that failed or were refused.
 pub fn head_line(outcome: &TaskOutcome) -> String {
     let limit = match outcome.reason {
         None => String::new(),
@@ -187,8 +190,9 @@ pub fn head_line(outcome: &TaskOutcome) -> String {
         count => format!(", {count} calls refused"),
     };
     let usage = &outcome.usage;
+    let failed = if usage.failed_calls > 0 { format!(" ({} failed)", usage.failed_calls) } else { String::new() };
     format!(
-        "{} {} {}{limit}, {} call{}{refused}, {} tokens, {:.1} s",
+        "{} {} {}{limit}, {} call{}{failed}{refused}, {} tokens, {:.1} s",
         outcome.task_id,
         outcome.agent,
         outcome.status,

@@ -8,6 +8,7 @@ use crate::json::fields::{Fields, invalid};
 use crate::outcome::cause::Cause;
 use crate::outcome::ending::Ending;
 use crate::outcome::given_again::last_line;
+use crate::outcome::without_success::{self, without_success};
 use crate::port::agent_names;
 use crate::{AgentLine, Answer, Call, Companions, Contract, Defaults, ReportCap, TypeDefaults, Visible};
 
@@ -59,6 +60,7 @@ const MODELS: [&str; 3] = ["haiku", "sonnet", "opus"];
 /// Text in place of a report that does not exist yet: nobody waits for the call, or no longer.
 const LAUNCHED: &str = "Not finished: it continues in the background, and its report follows when it ends.";
 
+/// Word for word from the design, with its line end.
 const GUIDELINES: &str = "
 
 Guidelines:
@@ -68,7 +70,8 @@ Guidelines:
 - Include 3-5 word description
 - Provide detailed prompt with context
 - Use haiku for simple, sonnet for complex tasks
-- Launch multiple agents in parallel when possible";
+- Launch multiple agents in parallel when possible
+";
 
 #[derive(Debug, Clone, Copy)]
 pub struct Typed;
@@ -107,14 +110,15 @@ impl Contract for Typed {
     }
 
     fn output_schema(&self) -> Value {
+        let properties = json!({
+            "success": {"type": "boolean"},
+            "result": {"type": "string"},
+            "agentId": {"type": "string"},
+            "error": {"type": "string"},
+        });
         json!({
             "type": "object",
-            "properties": {
-                "success": {"type": "boolean"},
-                "result": {"type": "string"},
-                "agentId": {"type": "string"},
-                "error": {"type": "string"},
-            },
+            "properties": json::with_fields(properties, without_success::schemas()),
             "required": ["success", "agentId"],
         })
     }
@@ -159,10 +163,7 @@ impl Contract for Typed {
         if let Some(error) = error {
             result["error"] = json!(error);
         }
-        if let Some(outcome) = answer.ok().filter(|outcome| !outcome.refused.is_empty()) {
-            result["refused"] = json!(outcome.refused);
-        }
-        result
+        json::with_fields(result, answer.map(without_success).unwrap_or_default())
     }
 
     fn encode_launched(&self, launched: &Launched) -> Value {

@@ -6,7 +6,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use sortie_contract::{CONTRACTS, Contract, Envelope, contract};
-use sortie_protocol::{FailureCode, Limit, RefusedCalls, TaskOutcome};
+use sortie_protocol::{FailedCalls, FailureCode, Limit, TaskOutcome, Usage};
 use sortie_schema::Schema;
 
 use crate::arbitrary;
@@ -382,25 +382,53 @@ proptest! {
     }
 }
 
+/// Contracts whose answers have room for calls without success, with the path to the object that has them.
+const WITH_ROOM: [(&str, &str); 6] =
+    [("envelope", "/data"), ("delegate", ""), ("typed", ""), ("child", ""), ("child-recipe", ""), ("sortie", "")];
+
+fn calls(tool: &str, count: u64) -> FailedCalls {
+    FailedCalls { tool: tool.to_owned(), count, reason: "nobody can be asked".into() }
+}
+
 #[test]
-fn refused_calls_are_in_every_answer_with_room_for_them() {
-    let count = |tool: &str, count| RefusedCalls { tool: tool.to_owned(), count, reason: "nobody can be asked".into() };
-    let outcome = TaskOutcome { refused: vec![count("Write", 2), count("Bash", 1)], ..completed("Done.") };
-    let refused = json!(outcome.refused);
-    for (name, place) in [
-        ("envelope", "/data/refused"),
-        ("delegate", "/refused"),
-        ("typed", "/refused"),
-        ("child", "/refused"),
-        ("child-recipe", "/refused"),
-        ("sortie", "/refused"),
-    ] {
+fn calls_without_success_are_in_every_answer_with_room_for_them() {
+    let refused = vec![calls("Write", 2), calls("Bash", 1)];
+    let outcome = TaskOutcome { refused, failed: vec![calls("Read", 3), calls("Grep", 1)], ..completed("Done.") };
+    let notice = "none of its 7 tool calls succeeded: 4 failed, 3 refused";
+    let outcome = TaskOutcome { notices: vec![notice.to_owned()], ..outcome };
+    for (name, place) in WITH_ROOM {
         let contract = sortie_contract::contract(name).unwrap();
         let answer = contract.encode(&call("{}"), Ok(&outcome));
-        assert_eq!(answer.pointer(place), Some(&refused), "{name}: {answer:#}");
+        let object = answer.pointer(place).unwrap();
+        assert_eq!(
+            (&object["failed"], &object["refused"]),
+            (&json!(outcome.failed), &json!(outcome.refused)),
+            "{name}"
+        );
+        let told = if name == "sortie" { &object["notices"][0] } else { &object["notice"] };
+        assert_eq!(told, notice, "{name}: {answer:#}");
         let usual = contract.encode(&call("{}"), Ok(&completed("Done.")));
-        assert_eq!(usual.pointer(place), None, "{name}: {usual:#}");
+        let usual = usual.pointer(place).unwrap();
+        assert!(["failed", "refused", "notice"].iter().all(|key| usual.get(key).is_none()), "{name}: {usual:#}");
     }
     let head = sortie_contract::head_line(&outcome);
     assert!(head.contains(", 3 calls refused, "), "{head}");
+    let usage = Usage { failed_calls: 4, ..outcome.usage };
+    let head = sortie_contract::head_line(&TaskOutcome { usage, ..outcome });
+    assert!(head.contains(", 4 calls (4 failed), 3 calls refused, "), "{head}");
+}
+
+#[test]
+fn published_schemas_describe_calls_without_success() {
+    let outcome = TaskOutcome { failed: vec![calls("Read", 4)], refused: vec![calls("Bash", 1)], ..completed("Done.") };
+    for (name, place) in WITH_ROOM {
+        let contract = sortie_contract::contract(name).unwrap();
+        let (schema, answer) = (output_schema(contract.as_ref()), contract.encode(&call("{}"), Ok(&outcome)));
+        assert!(schema.check(&answer).is_empty(), "{name}: {answer:#}");
+        for (field, wrong) in [("failed", json!([{"tool": "Read"}])), ("refused", json!({"Bash": 1}))] {
+            let mut other = answer.clone();
+            other.pointer_mut(place).unwrap()[field] = wrong;
+            assert!(!schema.check(&other).is_empty(), "{name}: {field} can be anything");
+        }
+    }
 }

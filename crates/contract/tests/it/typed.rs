@@ -98,7 +98,8 @@ Guidelines:
 - Include 3-5 word description
 - Provide detailed prompt with context
 - Use haiku for simple, sonnet for complex tasks
-- Launch multiple agents in parallel when possible";
+- Launch multiple agents in parallel when possible
+";
     assert_eq!(Typed.description(&[]), expected, "S3-12");
 }
 

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use sortie_llm::catalogue::Prices;
-use sortie_protocol::{Failure, FailureCode, Limit, Limits, ModelChoice, Usage};
+use sortie_protocol::{CallResult, Failure, FailureCode, Limit, Limits, ModelChoice, Usage};
 use tokio::sync::Notify;
 
 use self::bid::{Amount, Short, Stand};
@@ -261,8 +261,8 @@ impl Account {
     }
 
     /// Books a call that ran, with the files it changed.
-    pub(crate) fn book_call(&self, files_changed: &[String]) {
-        self.spend(Usage { tool_calls: 1, ..Usage::default() });
+    pub(crate) fn book_call(&self, result: CallResult, files_changed: &[String]) {
+        self.spend(Usage::of_call(result));
         self.change(files_changed);
     }
 

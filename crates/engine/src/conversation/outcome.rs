@@ -92,7 +92,7 @@ impl Ending {
             Self::Interrupted { text } => (Status::Interrupted, None, None, text),
         };
         let worked = worked_before + started.elapsed();
-        TaskOutcome {
+        let mut outcome = TaskOutcome {
             task_id: job.task,
             agent: job.config.agent.clone(),
             status,
@@ -101,6 +101,7 @@ impl Ending {
             structured: weighed.value,
             files_changed: account.files_changed(),
             tool_summary: totals.tool_summary(),
+            failed: totals.failed.clone(),
             refused: totals.refused.clone(),
             model: job.config.model.clone(),
             usage: Usage { duration_ms: worked.as_millis() as u64, ..account.spent() },
@@ -111,7 +112,12 @@ impl Ending {
             notices,
             error,
             given_again: None,
+        };
+        // An answer alone would read as if something had been done for it.
+        if matches!(status, Status::Completed | Status::Partial) {
+            outcome.notices.extend(outcome.fruitless());
         }
+        outcome
     }
 
     /// Returns the ending at a limit. Without any text it is a failure, not a result.

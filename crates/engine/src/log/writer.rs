@@ -93,6 +93,8 @@ impl Batch {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Takeover {
     pub(crate) prompt: Option<String>,
+    /// Title of the call that resumes the task.
+    pub(crate) title: Option<String>,
     pub(crate) notices: Vec<String>,
     /// True if no task above takes part in this leg.
     pub(crate) alone: bool,
@@ -101,9 +103,9 @@ pub(crate) struct Takeover {
 impl Takeover {
     /// Returns the fact that resumes the task, with this job's configuration.
     pub(crate) fn fact(self, job: &Job) -> Fact {
-        let Self { prompt, notices, alone } = self;
+        let Self { prompt, title, notices, alone } = self;
         let alone = alone && job.parent.is_some();
-        Fact::TaskResumed { prompt, config: Box::new(job.config.clone()), notices, alone }
+        Fact::TaskResumed { prompt, title, config: Box::new(job.config.clone()), notices, alone }
     }
 }
 

@@ -135,7 +135,7 @@ mod tests {
     fn past(deeds: Vec<Fact>) -> TaskRecord {
         let begun = Fact::TaskStarted { job: Box::new(Job { config: config("No bread."), ..job() }) };
         let config = Box::new(config("Bread."));
-        let resumed = Fact::TaskResumed { prompt: None, config, notices: Vec::new(), alone: false };
+        let resumed = Fact::TaskResumed { prompt: None, title: None, config, notices: Vec::new(), alone: false };
         let facts = once(begun).chain(deeds).chain(once(resumed));
         let mut events = facts.map(|fact| Event {
             v: sortie_protocol::VERSION,

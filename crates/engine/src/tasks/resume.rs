@@ -70,6 +70,8 @@ pub(crate) enum Wish {
     AsItWas,
     Leg {
         prompt: Option<String>,
+        /// Title of the call that resumes it.
+        title: Option<String>,
         limits: Limits,
         by: Wisher,
     },
@@ -100,7 +102,7 @@ pub(crate) async fn resume(
     if let Some(asked) = &asked {
         notices.extend(otherwise(engine, asked, &loaded));
     }
-    let wish = Wish::Leg { prompt: asked.map(|asked| asked.prompt), limits, by: Wisher::Person };
+    let wish = Wish::Leg { prompt: asked.map(|asked| asked.prompt), title: None, limits, by: Wisher::Person };
     let origin = Origin::Person;
     let task = prepare(engine, &origin, Resuming { loaded, wish, notices, unseen }).await?;
     Running::start(admit(task, &origin, LaunchMode::Foreground).await?).await.map_err(journal_failure)
@@ -122,9 +124,9 @@ pub(crate) async fn prepare(
         renewed(engine, &roster, &loaded.past, origin.requester().parent())?;
     notices.extend(roster.notices());
     notices.extend(said);
-    let prompt = match wish {
-        Wish::AsItWas => None,
-        Wish::Leg { prompt, limits, by } => {
+    let (prompt, title) = match wish {
+        Wish::AsItWas => (None, None),
+        Wish::Leg { prompt, title, limits, by } => {
             let prompt = prompt_for(engine, &loaded, prompt)?;
             let (limits, lowered) = limits_of_leg(engine, &roster, &loaded, limits, by)?;
             config.limits = limits;
@@ -132,7 +134,7 @@ pub(crate) async fn prepare(
             // Without its model it could only fail.
             let opened = engine.models.open(&config.model);
             opened.map_err(|error| Failure::new(error.kind.code(), error.message))?;
-            prompt
+            (prompt, title)
         }
     };
     let hold = loaded.hold()?;
@@ -144,11 +146,11 @@ pub(crate) async fn prepare(
     notices.extend(past.unknown_effects());
     let job = Arc::new(Job { config, reach, notices: notices.clone(), ..Job::clone(&past.job) });
     let alone = origin.address().is_none();
-    let takeover = Takeover { prompt: prompt.clone(), notices: notices.clone(), alone };
+    let takeover = Takeover { prompt: prompt.clone(), title: title.clone(), notices: notices.clone(), alone };
     past.take(takeover.fact(&job), Stamp { leg: hold.leg, time: engine.clock.now() });
     let record = LiveRecord::of(past);
     let read = standing.last_seq;
-    let resumed = Resumed { prompt, notices, is_new_leg, read, unseen };
+    let resumed = Resumed { prompt, title, notices, is_new_leg, read, unseen };
     let asked = Asked::from(&*job);
     let decided = Decided { roster, asked, job, hold, account, record, past: Some(resumed) };
     let mut task = build(engine, origin, decided);

@@ -73,6 +73,7 @@ pub(crate) struct Task {
 pub(crate) struct Resumed {
     /// Already part of the conversation.
     pub(crate) prompt: Option<String>,
+    pub(crate) title: Option<String>,
     pub(crate) notices: Vec<String>,
     /// True for a new leg; otherwise the interrupted one continues.
     pub(crate) is_new_leg: bool,
@@ -101,9 +102,10 @@ impl Task {
             Some(resumed) => {
                 // For an interrupted leg the waiting parent has its entry already.
                 let word = word.filter(|_| resumed.is_new_leg);
-                let Resumed { prompt, notices, read, .. } = resumed;
-                let (prompt, notices, alone) = (prompt.clone(), notices.clone(), self.address.is_none());
-                self.sink.resume(Takeover { prompt, notices, alone }, *read, word).await?;
+                let Resumed { prompt, title, notices, read, .. } = resumed;
+                let (prompt, title, notices) = (prompt.clone(), title.clone(), notices.clone());
+                let alone = self.address.is_none();
+                self.sink.resume(Takeover { prompt, title, notices, alone }, *read, word).await?;
             }
         }
         drop(recipient);

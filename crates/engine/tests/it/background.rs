@@ -130,7 +130,7 @@ async fn f43_the_parent_of_a_failed_task_adopts_its_children() {
         task-1 #14 mail_read "Your background task task-3 “Part” (started by task-2, which failed; it reports to you now) has ended:\ntask-3 explore completed, 0 calls, 155 tokens, … s\n[report mark]\nI have it.\n[end mark]"
         task-1 #15 model_called turn 3
         task-1 #16 model_replied turn 3: "But the leaf has it."
-        task-1 #17 task_ended completed: "The middle one failed.\n\nBut the leaf has it." Task×1
+        task-1 #17 task_ended completed: "The middle one failed.\n\nBut the leaf has it." Task×1 notice "its only tool call failed"
     "#]].assert_eq(&world.transcript());
 }
 

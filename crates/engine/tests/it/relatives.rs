@@ -155,7 +155,7 @@ async fn outputs_about_a_child_elsewhere(holder: Option<Holder>) -> String {
     });
     let last = entries.last().copied().expect("it has ended").clone();
     let config = config.expect("a start");
-    let fact = Fact::TaskResumed { prompt: None, config, notices: Vec::new(), alone: false };
+    let fact = Fact::TaskResumed { prompt: None, title: None, config, notices: Vec::new(), alone: false };
     appends.push(vec![Entry { leg: 2, attempt: 2, fact, ..last.clone() }]);
     let relic = Relic::of(&appends).await;
     let relic = match holder {

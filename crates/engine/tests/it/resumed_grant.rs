@@ -55,7 +55,7 @@ async fn a_resumed_agent_without_one_of_its_tools_says_so() {
     fs::write(world.home.path().join("workspace").join(SCOUT), scout("Read")).expect("the file can be written");
     let outcome = again(&world, task).await.expect("it resumes");
     assert_eq!((tools_offered(&world).as_str(), has_written(&world)), ("Read", false), "{outcome:?}");
-    assert_eq!(outcome.notices, ["no longer granted: Write"]);
+    assert_eq!(outcome.notices, ["no longer granted: Write", "its only tool call was refused"]);
 }
 
 #[tokio::test]
@@ -90,7 +90,10 @@ async fn a_directory_added_later_stays_closed_to_a_resumed_task() {
         .notices
         .join("\n")
         .replace(&elsewhere.path().canonicalize().expect("it is there").display().to_string(), "DIR");
-    expect!["DIR was not added when this task was started, and stays closed to it"].assert_eq(&told);
+    expect![[r#"
+        DIR was not added when this task was started, and stays closed to it
+        its only tool call failed"#]]
+    .assert_eq(&told);
     assert!(!far_away(&later));
     let with = added(reading()).build();
     let task = with.run(ask("Look around.")).await.task_id;
@@ -138,5 +141,5 @@ async fn a_stricter_policy_applies_to_a_resumed_task() {
     let stricter = Plan::script(writing()).agent_files().permissions(user(denying)).build_over(&world);
     let outcome = again(&stricter, task).await.expect("it resumes");
     assert_eq!((tools_offered(&stricter).as_str(), has_written(&world)), ("Read", false));
-    assert_eq!(outcome.notices, ["no longer granted: Write"]);
+    assert_eq!(outcome.notices, ["no longer granted: Write", "its only tool call was refused"]);
 }

@@ -161,7 +161,7 @@ async fn a_child_resumed_elsewhere_by_a_person_blocks_nobody() {
         _ => None,
     });
     let config = config.expect("a start");
-    let fact = Fact::TaskResumed { prompt: None, config, notices: Vec::new(), alone: false };
+    let fact = Fact::TaskResumed { prompt: None, title: None, config, notices: Vec::new(), alone: false };
     whole.push(vec![Entry { leg: 2, attempt: 2, fact, ..ending }]);
     let journal = Arc::new(Relic::of(&whole).await.held(id(CHILD), Holder::Other { pid: 7 }, 0));
     let (engine, _) = site.engine(Plan::script(writing()).rules(EngineSettings::default()), &journal);
@@ -202,7 +202,7 @@ async fn a_child_is_ended_even_if_its_parent_is_resumed_meanwhile() {
         _ => None,
     });
     let config = config.expect("a start");
-    let fact = Fact::TaskResumed { prompt: None, config, notices: Vec::new(), alone: false };
+    let fact = Fact::TaskResumed { prompt: None, title: None, config, notices: Vec::new(), alone: false };
     let last = left.iter().flatten().rfind(parents).expect("an entry").clone();
     let takeover = Entry { attempt: 2, fact, ..last };
     let relic = Relic::of(&left).await;

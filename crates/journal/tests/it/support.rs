@@ -59,7 +59,10 @@ pub(crate) fn started_by(parent: TaskId, task: TaskId, root: TaskId) -> Entry {
 /// Opens the next leg, or takes over the open one, under the attempt of the entry.
 pub(crate) fn resumed(task: TaskId, leg: u32) -> Entry {
     let config = Box::new(job(task, None, task).config);
-    Entry { leg, ..entry(task, Fact::TaskResumed { prompt: None, config, notices: Vec::new(), alone: false }) }
+    Entry {
+        leg,
+        ..entry(task, Fact::TaskResumed { prompt: None, title: None, config, notices: Vec::new(), alone: false })
+    }
 }
 
 pub(crate) fn child_started(parent: TaskId, child: TaskId) -> Entry {
@@ -104,6 +107,7 @@ fn outcome(task: TaskId, status: Status) -> TaskOutcome {
         deadline_ms: None,
         notices: Vec::new(),
         error: None,
+        failed: Vec::new(),
         refused: Vec::new(),
         given_again: None,
     }

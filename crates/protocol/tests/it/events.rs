@@ -90,6 +90,7 @@ fn usage() -> Usage {
         priced_tokens: 130,
         turns: 2,
         tool_calls: 3,
+        failed_calls: 0,
         duration_ms: 1234,
     }
 }
@@ -130,6 +131,7 @@ fn outcome() -> TaskOutcome {
         deadline_ms: None,
         notices: vec!["unknown key `x` was ignored".to_owned()],
         error: Some(Failure::new(FailureCode::read("a_code"), "a message")),
+        failed: Vec::new(),
         refused: Vec::new(),
         given_again: None,
     }
@@ -157,6 +159,7 @@ fn facts() -> Vec<Fact> {
         Fact::TaskStarted { job: Box::new(job()) },
         Fact::TaskResumed {
             prompt: Some("And who calls it?".to_owned()),
+            title: None,
             config: Box::new(job().config),
             notices: vec!["the tool `Bash` is not granted any more".to_owned()],
             alone: true,

@@ -3,6 +3,7 @@
 mod commands;
 mod events;
 mod failures;
+mod fruitless;
 mod grant;
 mod near;
 mod nouns;

@@ -89,6 +89,7 @@ pub(crate) fn ended(task: TaskId, text: &str, turns: u64) -> Fact {
         deadline_ms: None,
         notices: Vec::new(),
         error: None,
+        failed: Vec::new(),
         refused: Vec::new(),
         given_again: None,
     };

@@ -85,6 +85,7 @@ fn outcome(task: TaskId, status: Status, text: String) -> TaskOutcome {
         deadline_ms: None,
         notices: Vec::new(),
         error: None,
+        failed: Vec::new(),
         refused: Vec::new(),
         given_again: None,
     }
@@ -151,6 +152,7 @@ fn every_fact_has_a_line_without_times_and_with_stable_names() {
     let config = || Box::new(job(parent, "Find it.").config);
     let resumed = |prompt: Option<&str>| Fact::TaskResumed {
         prompt: prompt.map(str::to_owned),
+        title: None,
         config: config(),
         notices: Vec::new(),
         alone: false,

@@ -52,7 +52,8 @@ impl ProgressStyle for Blocks {
         }
         let status = if task.queued { INITIALIZING } else { ACTIVE };
         let elapsed = words::elapsed(now.0.saturating_sub(task.since.0));
-        let mut lines = vec![format!("{} · {} · {elapsed}", heading(status, subject), words::calls(task.calls))];
+        let calls = words::calls_with_failed(task.calls, task.failed_calls);
+        let mut lines = vec![format!("{} · {calls} · {elapsed}", heading(status, subject))];
         lines.extend(self.body(subject, messages));
         close(&mut lines);
         lines

@@ -23,7 +23,7 @@ impl ProgressStyle for Plain {
                     }
                     None => String::new(),
                 };
-                let (name, usage) = (&subject.name, words::usage(&outcome.usage));
+                let (name, usage) = (&subject.name, words::usage_of(outcome));
                 vec![format!("{name} {}{error} · {usage}", progress_style::status(outcome))]
             }
         }

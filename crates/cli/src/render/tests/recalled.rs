@@ -40,7 +40,8 @@ fn an_open_call_of_an_interrupted_run_keeps_its_name_after_the_resume() {
         Fact::TaskStarted { job } if job.task == id('a') => Some(Box::new(job.config.clone())),
         _ => None,
     });
-    let goes_on = Fact::TaskResumed { prompt: None, config: config.unwrap(), notices: Vec::new(), alone: false };
+    let goes_on =
+        Fact::TaskResumed { prompt: None, title: None, config: config.unwrap(), notices: Vec::new(), alone: false };
     let after = Tale::default().fact('a', goes_on).refused(
         'a',
         "Write",
@@ -55,7 +56,7 @@ fn an_open_call_of_an_interrupted_run_keeps_its_name_after_the_resume() {
         &terminal.text(),
         &expect![[r#"
             explore agent-aaaaaaaaaaaa started: first · main (test-model)
-            explore agent-aaaaaaaaaaaa: Write out1.txt refused: Write was not run: nobody answered
+            explore agent-aaaaaaaaaaaa: ✗ Write out1.txt refused: Write was not run: nobody answered
         "#]],
     );
 }

@@ -62,6 +62,7 @@ pub(super) fn outcome(task: char, agent: &str, status: Status, text: &str) -> Ta
         deadline_ms: None,
         notices: Vec::new(),
         error: None,
+        failed: Vec::new(),
         refused: Vec::new(),
         given_again: None,
     }

@@ -11,6 +11,7 @@ use super::{Envelope, sentence};
 use crate::outcome::cause::Cause;
 use crate::outcome::ending::{Ending, own_calls};
 use crate::outcome::given_again::given_again;
+use crate::outcome::without_success::without_success;
 use crate::{Answer, Call, Contract as _};
 
 /// Advice for a truncated result.
@@ -71,9 +72,7 @@ fn delivered<'a>(call: &Call<'a>, outcome: &TaskOutcome, stats: Value) -> Object
         ("model_used".to_owned(), json!(outcome.model.route)),
         ("subagent_type".to_owned(), json!(type_name(outcome))),
     ]);
-    if !outcome.refused.is_empty() {
-        data.insert("refused".to_owned(), json!(outcome.refused));
-    }
+    data.extend(without_success(outcome));
     if let Some(fallback) = &fallback {
         data.insert("fallback".to_owned(), json!(fallback.to));
     }

@@ -118,6 +118,7 @@ mod tests {
             usage: Usage::default(),
             notices: Vec::new(),
             error: None,
+            failed: Vec::new(),
             refused: Vec::new(),
             given_again: None,
         };

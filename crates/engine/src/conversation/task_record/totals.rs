@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use sortie_protocol::{
-    CallId, CallOutput, Fact, Job, Message, RefusedCalls, Reply, StopReason, TaskId, ToolCall, ToolCount, Usage,
+    CallId, CallOutput, Fact, FailedCalls, Job, Message, Reply, StopReason, TaskId, ToolCall, ToolCount, Usage,
 };
 
 use crate::budget::account::Footprint;
@@ -22,7 +22,8 @@ pub(crate) struct Totals {
     pub(crate) turns_before: u32,
     /// Calls that ran, by tool.
     calls: BTreeMap<String, ToolUse>,
-    pub(crate) refused: Vec<RefusedCalls>,
+    pub(crate) failed: Vec<FailedCalls>,
+    pub(crate) refused: Vec<FailedCalls>,
     pub(crate) files_changed: BTreeSet<String>,
     /// Newest leg only.
     pub(crate) notices: Vec<String>,
@@ -83,7 +84,7 @@ impl Totals {
             Fact::AnswerReturned { .. } => self.answers_returned += 1,
             Fact::Noticed { text } => self.notice(text.clone()),
             Fact::CallFinished { output, refused: false } if !output.output.did_not_run => self.count(output, open),
-            Fact::CallFinished { output, refused: true } => self.refuse(output, open),
+            Fact::CallFinished { output, .. } => self.refuse(output, open),
             Fact::ChildStarted { child, .. } => self.have(*child),
             // It stays a child of the task that started it, where its usage is counted.
             Fact::ChildAdopted { child, .. } => drop(self.adopted.insert(*child)),
@@ -159,27 +160,25 @@ impl Totals {
         self.notice(SHORTENED.to_owned());
     }
 
-    /// Counts a finished call of the open turn.
+    /// Counts a call of the open turn that ran.
     fn count(&mut self, output: &CallOutput, open: Option<&OpenTurn>) {
         let calls = open.into_iter().flat_map(|open| open.reply.calls());
         let Some((in_reply, call)) = calls.enumerate().find(|(_, call)| call.id == output.call) else { return };
-        self.usage += Usage { tool_calls: 1, ..Usage::default() };
+        self.usage += Usage::of_call(output.output.result());
         let place = CallPlace { turn: self.turns, in_reply };
         let used = self.calls.entry(call.tool.clone()).or_insert(ToolUse { count: 0, first: place });
         (used.count, used.first) = (used.count + 1, used.first.min(place));
         self.files_changed.extend(output.output.files_changed.iter().cloned());
+        if output.output.failed {
+            add(&mut self.failed, call, output);
+        }
     }
 
-    /// Counts a refused call of the open turn.
+    /// Counts a refused or malformed call of the open turn.
     fn refuse(&mut self, output: &CallOutput, open: Option<&OpenTurn>) {
-        let Some(ToolCall { tool, .. }) = open.and_then(|open| open.call(&output.call)) else { return };
-        if let Some(refused) = self.refused.iter_mut().find(|refused| refused.tool == *tool) {
-            refused.count += 1;
-            return;
+        if let Some(call) = open.and_then(|open| open.call(&output.call)) {
+            add(&mut self.refused, call, output);
         }
-        let said = output.output.for_people.as_str();
-        let reason = said.strip_prefix(&format!("{tool} was not run: ")).unwrap_or(said).to_owned();
-        self.refused.push(RefusedCalls { tool: tool.clone(), count: 1, reason });
     }
 
     fn have(&mut self, child: TaskId) {
@@ -188,6 +187,17 @@ impl Totals {
             self.children.push(child);
         }
     }
+}
+
+/// Adds a call without success to those of its tool.
+fn add(calls: &mut Vec<FailedCalls>, ToolCall { tool, .. }: &ToolCall, output: &CallOutput) {
+    if let Some(known) = calls.iter_mut().find(|known| known.tool == *tool) {
+        known.count += 1;
+        return;
+    }
+    let said = output.output.for_people.as_str();
+    let reason = said.strip_prefix(&format!("{tool} was not run: ")).unwrap_or(said).to_owned();
+    calls.push(FailedCalls { tool: tool.clone(), count: 1, reason });
 }
 
 /// Returns true for a final answer that was cut by the reply cap.

@@ -68,6 +68,7 @@ fn outcome(text: &str) -> TaskOutcome {
         deadline_ms: None,
         notices: Vec::new(),
         error: None,
+        failed: Vec::new(),
         refused: Vec::new(),
         given_again: None,
     }
@@ -214,11 +215,17 @@ fn every_fact_that_is_useful_to_a_person_has_its_line() {
     let text = |text: &str| text.to_owned();
     let table: Vec<(Fact, &str)> = vec![
         (
-            Fact::TaskResumed { prompt: None, config: config.clone(), notices: Vec::new(), alone: false },
+            Fact::TaskResumed { prompt: None, title: None, config: config.clone(), notices: Vec::new(), alone: false },
             "resumed, 2023-11-14T22:13:20.000Z",
         ),
         (
-            Fact::TaskResumed { prompt: Some(text("and\nnow")), config, notices: Vec::new(), alone: false },
+            Fact::TaskResumed {
+                prompt: Some(text("and\nnow")),
+                title: None,
+                config,
+                notices: Vec::new(),
+                alone: false,
+            },
             "resumed, 2023-11-14T22:13:20.000Z: and now",
         ),
         (retried, "! retrying the model call: slow down"),

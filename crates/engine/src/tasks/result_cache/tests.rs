@@ -168,6 +168,7 @@ fn outcome(job: &Job, text: &str) -> TaskOutcome {
         deadline_ms: None,
         notices: Vec::new(),
         error: None,
+        failed: Vec::new(),
         refused: Vec::new(),
         given_again: None,
     }
@@ -420,7 +421,7 @@ async fn a_task_that_was_resumed_or_is_gone_is_not_reused() {
     let (world, first) = (World::new(), job(0));
     assert!(world.is_kept_after(reading()).await);
     let config = Box::new(first.config.clone());
-    let resumed = Fact::TaskResumed { prompt: None, config, notices: Vec::new(), alone: true };
+    let resumed = Fact::TaskResumed { prompt: None, title: None, config, notices: Vec::new(), alone: true };
     world.append(&first, 2, vec![resumed]).await;
     assert!(world.hit(&again(&first)).is_none(), "it works again");
     world.append(&first, 2, vec![Fact::TaskEnded { outcome: Box::new(outcome(&first, "else")) }]).await;

@@ -73,7 +73,7 @@ pub(crate) async fn answers(
         let output = output_text.word(call, output, Duration::ZERO).await;
         let ran = started.is_some_and(|started| !started.idempotent);
         if ran {
-            account.book_call(&output.files_changed);
+            account.book_call(output.result(), &output.files_changed);
         }
         let output = CallOutput { call: call.id.clone(), output };
         facts.push(Fact::CallFinished { output, refused: !ran });

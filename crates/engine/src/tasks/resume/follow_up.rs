@@ -41,7 +41,8 @@ pub(crate) async fn prepare(
         return Err(Failure::new(FailureCode::InvalidArguments, message));
     }
     notices.extend(otherwise(engine, &request, &loaded));
-    let wish = Wish::Leg { prompt: Some(request.prompt), limits: request.limits, by: Wisher::Call };
+    let title = Some(request.title).filter(|title| !title.trim().is_empty());
+    let wish = Wish::Leg { prompt: Some(request.prompt), title, limits: request.limits, by: Wisher::Call };
     resume::prepare(engine, origin, Resuming { loaded, wish, notices, unseen: Unseen::MayRun }).await
 }
 

@@ -76,6 +76,7 @@ pub(crate) fn outcome(letter: char, status: Status, text: &str) -> TaskOutcome {
         deadline_ms: None,
         notices: Vec::new(),
         error: None,
+        failed: Vec::new(),
         refused: Vec::new(),
         given_again: None,
     }
