@@ -214,7 +214,7 @@ mod tests {
             calls.begin(RequestId::Number(1)).unwrap_or_else(|_| unreachable!("it is the first one")).pass_on();
         }
         let since = Instant::now();
-        let row = Row { owner: Some(principal("a")), n_present, since, calls };
+        let row = Row { owner: Some(principal("a")), n_present, since, calls, arrivals: Arrivals::new() };
         row.is_over(&bounds, since + Duration::from_secs(seconds), current)
     }
 

@@ -39,7 +39,7 @@ impl Place {
             own: vec![self.path("home/.config/sortie"), self.path("work/.mcp.json")],
             private: vec![self.path("home/.config/sortie/config.toml"), self.path("work/state")],
             secrets: Vec::new(),
-            other_homes: vec![self.path("work/other")],
+            other_homes: [self.path("work/other")].into_iter().filter(|home| home.exists()).collect(),
         };
         let judge = Judge::new(&Grant { layers: layers.to_vec() }, places.clone()).unwrap();
         TaskConfinement::new(Arc::new(judge), places)
