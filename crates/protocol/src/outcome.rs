@@ -156,13 +156,14 @@ impl TaskOutcome {
 }
 
 impl TaskOutcome {
-    /// Returns a notice if the task itself made calls and none of them succeeded.
+    /// Returns a notice if the task completed, made calls itself, and none of them succeeded. Any other status says
+    /// enough.
     pub fn fruitless(&self) -> Option<String> {
         let sum = |counts: &[FailedCalls]| counts.iter().map(|calls| calls.count).fold(0, u64::saturating_add);
         let (failed, refused) = (sum(&self.failed), sum(&self.refused));
         let ran = self.tool_summary.iter().map(|tool| tool.count).fold(0, u64::saturating_add);
         let calls = ran.saturating_add(refused);
-        if calls == 0 || failed < ran {
+        if self.status != Status::Completed || calls == 0 || failed < ran {
             return None;
         }
         Some(match (calls, refused) {

@@ -113,10 +113,7 @@ impl Ending {
             error,
             given_again: None,
         };
-        // An answer alone would read as if something had been done for it.
-        if matches!(status, Status::Completed | Status::Partial) {
-            outcome.notices.extend(outcome.fruitless());
-        }
+        outcome.notices.extend(outcome.fruitless());
         outcome
     }
 

@@ -96,7 +96,7 @@ async fn a_person_who_resumes_a_task_sets_the_limits_of_the_new_leg() {
     assert_eq!(fourth.usage.turns, 11 + 3, "or as at first, if nobody says");
     let most = resume(&world, first.task_id, with(turns(500))).await;
     assert_eq!(most.usage.turns, 14 + 101, "as many as a new task of this agent could have");
-    assert_eq!(most.notices[0], "500 turns were asked for; `main` has 100");
+    assert_eq!(most.notices, ["500 turns were asked for; `main` has 100"]);
 }
 
 #[tokio::test]

@@ -78,6 +78,7 @@ fn s1_33_s1_46_a_block_of_a_failed_task_ends_in_error() {
         │ CHILD works
         │ model_bad_request: http://127.0.0.1:<port>/v1/messages answered 400: Invalid request
         └ 0 calls · 0 tokens · <t>s
+        note: its only tool call failed
     "#]]
     .assert_eq(&shown(&run));
 }
