@@ -37,7 +37,7 @@ impl Environment {
             .iter()
             .map(Path::new)
             .filter(|of_homes| tops.iter().any(|top| of_homes.starts_with(top) || real(of_homes).starts_with(top)));
-        let listed = listed.flat_map(|of_homes| entries(of_homes));
+        let listed = listed.flat_map(entries);
         let users = std::fs::read_to_string(USERS).unwrap_or_default();
         let own = self.homes();
         let mut homes: Vec<PathBuf> = homes_in(&users).chain([PathBuf::from(HOME_OF_ROOT)]).chain(listed).collect();

@@ -75,8 +75,8 @@ impl LastWords {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)(&failure)
     }
 
-    /// Reports it, but waits only a while for a reader, and not beyond another signal. Then ends the process.
-    #[expect(clippy::exit, reason = "the command is still getting ready, and nothing is under way that could be lost")]
+    /// Reports it, but waits only a while for a reader, and not beyond another signal. Then ends the process,
+    /// which is still getting ready: nothing is under way that could be lost.
     async fn end(&self, signal: Signal, signals: &mut Signals) -> ! {
         let speaker = self.clone();
         let mut saying = tokio::task::spawn_blocking(move || speaker.say());
