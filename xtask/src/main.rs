@@ -32,7 +32,7 @@ Usage: cargo xtask <command>
       --write       Put the table into docs/conformance.md.
   coverage          Measure the lines that the tests run, in instrumented runs (minutes).
       --write       Put the table into docs/test-times.md.
-  mutants           Take out one guard after the other; a test must fail each time. A build of its own.
+  mutants [GUARD]…  Take out one guard after the other; a test must fail each time. A build of its own.
   crash             Kill the program 200 times at random instants, and at each named point with each tool, and check
                     that nothing is lost; a build of its own.
       --cycles N    Kill N times at random instants.

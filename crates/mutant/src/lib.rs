@@ -8,4 +8,4 @@
 
 mod switch;
 
-pub use switch::is_out;
+pub use switch::{is_out, passed_on};

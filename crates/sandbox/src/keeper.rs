@@ -20,14 +20,16 @@ use std::io::Read;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 use rustix::process::{
     Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, WaitOptions, getpid, pidfd_open, pidfd_send_signal, setsid, waitid,
     waitpid,
 };
+use sortie_mutant::is_out;
 
 use self::broker::Broker;
 use self::init::Outside;
+pub(crate) use self::namespace::EmptyNetwork;
 use self::temporary_directory::TemporaryDirectory;
 use self::wall_watch::WallWatch;
 use crate::system::{self, Descendants};
@@ -45,9 +47,9 @@ pub(crate) struct KeeperEnds {
 }
 
 /// Main function of a keeper after the fork.
-pub(crate) fn keep(ends: KeeperEnds) -> ! {
+pub(crate) fn keep(ends: KeeperEnds, empty_network: Result<EmptyNetwork, KeeperFailure>) -> ! {
     let KeeperEnds { lifeline, output, report } = ends;
-    let code = match run(lifeline, output, &report) {
+    let code = match run(lifeline, output, &report, empty_network) {
         Ok(()) => 0,
         Err(failure) => {
             // If nobody listens any more, nobody needs to know.
@@ -58,7 +60,12 @@ pub(crate) fn keep(ends: KeeperEnds) -> ! {
     system::exit(code)
 }
 
-fn run(lifeline: OwnedFd, output: OwnedFd, report: &OwnedFd) -> Result<(), KeeperFailure> {
+fn run(
+    lifeline: OwnedFd,
+    output: OwnedFd,
+    report: &OwnedFd,
+    empty_network: Result<EmptyNetwork, KeeperFailure>,
+) -> Result<(), KeeperFailure> {
     let mut lifeline = File::from(lifeline);
     let mut plan = read_plan(&mut lifeline)?;
     // The scheduler shares processors among sessions, so one command cannot starve others, however many processes it
@@ -71,8 +78,9 @@ fn run(lifeline: OwnedFd, output: OwnedFd, report: &OwnedFd) -> Result<(), Keepe
     let mut scratch = None;
     if plan.tier == Tier::Namespaces {
         placeholders = Some(placeholder::hold_all(&mut plan)?);
-        namespace::enter(plan.network)?;
+        namespace::enter(plan.network, empty_network)?;
     } else {
+        drop(empty_network);
         descendants = Some(Descendants::adopt().during(|| "adopting orphaned processes".to_owned())?);
     }
     if plan.tier == Tier::Landlock {
@@ -103,7 +111,7 @@ fn run(lifeline: OwnedFd, output: OwnedFd, report: &OwnedFd) -> Result<(), Keepe
         Report::Used { cpu, max_memory }.send(report.as_fd()).ok();
     }
     drop((placeholders, scratch));
-    if rustix::io::read(&more_held, &mut [0; 8]).is_ok() {
+    if retry_on_intr(|| rustix::io::read(&more_held, &mut [0; 8])).is_ok() {
         placeholder::take_away_all(&plan);
     }
     let calls: Vec<String> = broker.refused().map(str::to_owned).collect();
@@ -183,7 +191,7 @@ impl Inside {
                 Some(calls) if !calls.is_empty() => broker.close(),
                 _ => {}
             }
-            let view = broker.take_view().filter(|_| plan.tier == Tier::Namespaces);
+            let view = broker.take_view().filter(|_| plan.tier == Tier::Namespaces && !is_out("watched-walls"));
             if let Some(view) = view {
                 *walls = Some(WallWatch::new(plan, self.child, view).during(|| "watching the walls".to_owned())?);
             }

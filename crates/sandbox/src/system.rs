@@ -15,4 +15,4 @@ pub(crate) use lifeline::{Lifeline, end_group_with, keep_service};
 pub(crate) use process::{
     EndedChildren, become_fork_server, exit, fork, kill_all_others, set_ended_children, used_by_children,
 };
-pub(crate) use told_calls::{ToldCall, answer_told, install_filter, install_silent_filter, receive_told};
+pub(crate) use told_calls::{ToldAnswer, ToldCall, answer_told, install_filter, install_silent_filter, receive_told};

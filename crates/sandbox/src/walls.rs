@@ -56,7 +56,7 @@ impl Walls {
 /// Network access of a command. Sockets of this machine's other programs can never be reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Network {
-    /// No sockets at all.
+    /// No sockets at all. In the namespace tier, in an empty network that all such commands share.
     #[default]
     None,
     /// TCP within a network of its own, in which `Running::listener` answers one port of 127.0.0.1. Only in the
@@ -69,7 +69,7 @@ pub enum Network {
 /// Resource limits of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ProcessLimits {
-    /// Bytes of private memory, per process.
+    /// Bytes of private memory, per process; and of shared memory, for all processes together.
     pub memory: u64,
     /// Processes and threads at the same time. For root at least 301, and only from Linux 6.14 on.
     pub processes: u64,
@@ -102,8 +102,8 @@ impl Default for ProcessLimits {
 pub enum Tier {
     /// A file-system view of its own, a process namespace, Landlock if available, and a system-call filter.
     Namespaces,
-    /// Landlock and the system-call filter. The command sees the machine's processes and `/tmp`, though it can touch
-    /// neither; before version 6 of Landlock it can send signals to processes of the same user.
+    /// Landlock and the system-call filter. The command sees the machine's processes, connections and `/tmp`, though it
+    /// can touch none of them; before version 6 of Landlock it can send signals to processes of the same user.
     ///
     /// Landlock does not cover mode and times: the keeper changes them for the command, in writable places alone. Next
     /// to a protected or hidden path, and in every directory above it, nothing can be created, removed or renamed. With

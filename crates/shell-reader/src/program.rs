@@ -5,6 +5,7 @@ mod named_files;
 mod obeyed;
 mod runs;
 mod shell;
+mod unclear;
 mod wrapper;
 
 pub(crate) use self::builtin::{Effect, effect, moves};

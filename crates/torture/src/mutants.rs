@@ -23,23 +23,38 @@ const BUDGET: Duration = Duration::from_mins(2);
 /// program would warn about it.
 const VARIABLE: &str = "MUTANT_OF_SORTIE";
 
-pub(crate) fn run(flags: &[String]) -> Result<Verdict> {
-    if flags.is_empty() { Ok(Verdict::good_if(all_are_noticed(&Workspace::load()?)?)) } else { Ok(Verdict::WrongUsage) }
+/// Tries the guards with these names, or all.
+pub(crate) fn run(names: &[String]) -> Result<Verdict> {
+    match chosen(names) {
+        Some(mutants) => Ok(Verdict::good_if(all_are_noticed(&Workspace::load()?, &mutants)?)),
+        None => Ok(Verdict::WrongUsage),
+    }
 }
 
-/// True if every guard is on the list and a test notices when it is out. Otherwise prints the findings.
-fn all_are_noticed(workspace: &Workspace) -> Result<bool> {
+/// The guards with these names, or all without a name; `None` if a name is not on the list.
+fn chosen(names: &[String]) -> Option<Vec<Mutant>> {
+    if names.is_empty() {
+        return Some(MUTANTS.to_vec());
+    }
+    names.iter().map(|name| MUTANTS.iter().find(|mutant| mutant.guard == name).copied()).collect()
+}
+
+/// True if every guard of the code is listed, and a test notices when one of `mutants` is out. Otherwise prints the
+/// findings.
+fn all_are_noticed(workspace: &Workspace, mutants: &[Mutant]) -> Result<bool> {
     let strays = strays(&workspace.root)?;
     for stray in &strays {
         println!("{stray}");
     }
-    let Some(binaries) = build(workspace)? else { return Ok(false) };
-    if !all_are_green(workspace, &binaries)? {
+    let suites: Vec<Suite> =
+        Suite::ALL.into_iter().filter(|suite| mutants.iter().any(|mutant| mutant.suite == *suite)).collect();
+    let Some(binaries) = build(workspace, &suites)? else { return Ok(false) };
+    if !all_are_green(workspace, &binaries, &suites, mutants)? {
         return Ok(false);
     }
     println!("\n{:<18} {:>7}  the test that must notice", "guard", "seconds");
     let mut good = strays.is_empty();
-    for mutant in MUTANTS {
+    for mutant in mutants {
         let mut command = command_of(workspace, &binaries, mutant.suite)?;
         command.args(["--exact", mutant.test]).env(VARIABLE, mutant.guard);
         let finished = process::within(command, BUDGET)?;
@@ -53,15 +68,15 @@ fn all_are_noticed(workspace: &Workspace) -> Result<bool> {
         }
     }
     let verdict = if good { "each is noticed" } else { "see above" };
-    println!("{} guards: {verdict}", MUTANTS.len());
+    println!("{} guards: {verdict}", mutants.len());
     Ok(good)
 }
 
-/// Builds the program and the tests with switches at all guards; `None` when that does not compile.
-fn build(workspace: &Workspace) -> Result<Option<Vec<TestBinary>>> {
+/// Builds the program and the suites with switches at all guards; `None` when that does not compile.
+fn build(workspace: &Workspace, suites: &[Suite]) -> Result<Option<Vec<TestBinary>>> {
     let flags = std::env::var("RUSTFLAGS").unwrap_or_default();
     let mut binaries = Vec::new();
-    for suite in Suite::ALL {
+    for suite in suites {
         let (package, target) = suite.target();
         let mut command = cargo();
         command
@@ -79,10 +94,10 @@ fn build(workspace: &Workspace) -> Result<Option<Vec<TestBinary>>> {
 }
 
 /// True if every test passes while no guard is out.
-fn all_are_green(workspace: &Workspace, binaries: &[TestBinary]) -> Result<bool> {
-    for suite in Suite::ALL {
+fn all_are_green(workspace: &Workspace, binaries: &[TestBinary], suites: &[Suite], mutants: &[Mutant]) -> Result<bool> {
+    for &suite in suites {
         let tests: BTreeSet<&str> =
-            MUTANTS.iter().filter(|mutant| mutant.suite == suite).map(|mutant| mutant.test).collect();
+            mutants.iter().filter(|mutant| mutant.suite == suite).map(|mutant| mutant.test).collect();
         let mut command = command_of(workspace, binaries, suite)?;
         command.arg("--exact").args(&tests);
         let finished = process::within(command, BUDGET)?;
@@ -167,6 +182,14 @@ mod tests {
         assert!(!is_red(&finished(&red, true), mutant), "it hangs");
         assert!(!is_red(&finished(&red.replace("FAILED", "ok"), false), mutant));
         assert!(!is_red(&finished("", false), mutant), "no such test");
+    }
+
+    #[test]
+    fn guards_are_chosen_by_their_names() {
+        let name = |at: usize| MUTANTS[at].guard.to_owned();
+        assert_eq!(chosen(&[]), Some(MUTANTS.to_vec()));
+        assert_eq!(chosen(&[name(3), name(1)]), Some(vec![MUTANTS[3], MUTANTS[1]]));
+        assert_eq!(chosen(&[name(0), "no guard".to_owned()]), None);
     }
 
     #[test]

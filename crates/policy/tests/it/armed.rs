@@ -87,9 +87,29 @@ fn a_line_that_can_execute_anything_is_denied_if_any_command_is() {
 #[test]
 fn a_denied_command_is_found_behind_every_wrapper() {
     assert_each(WRAPPED, Deny, |line| denied(&["Bash(git push:*)"], line));
-    for line in ["uv run pytest", "poetry run pytest -q", "bundle exec rspec", "uv sync", "pnpm install", "sh run.sh"] {
+    for line in [
+        "uv run pytest",
+        "poetry run pytest -q",
+        "bundle exec rspec",
+        "uv sync",
+        "pnpm install",
+        "sh run.sh",
+        "rustup show",
+        "qemu-img info a",
+    ] {
         assert_eq!(denied(&["Bash(git push:*)"], line), Allow, "{line}");
     }
+}
+
+/// Programs by their Debian package or registry.
+const WRAPPERS: &str = include_str!("lines/wrappers.txt");
+
+#[test]
+fn a_denied_command_is_denied_behind_every_program_that_is_known_to_run_others() {
+    let programs: Vec<&str> = lines(WRAPPERS).flat_map(|line| line.split_once(": ").unwrap().1.split(' ')).collect();
+    let is_missed = |name: &&&str| denied(&["Bash(git push:*)"], &format!("{name} git push")) != Deny;
+    assert_eq!(programs.iter().filter(is_missed).collect::<Vec<_>>(), [&""; 0]);
+    assert!(programs.len() > 500);
 }
 
 #[test]

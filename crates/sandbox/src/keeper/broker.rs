@@ -6,20 +6,22 @@
 
 mod attribute_change;
 mod caller;
+mod shared_memory;
 
 use std::collections::BTreeSet;
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
     SendFlags, SocketFlags, SocketType, recvmsg, sendmsg, socketpair,
 };
 
 use self::attribute_change::{Denial, change};
-use crate::system::{self, ToldCall};
+use self::shared_memory::SharedMemory;
+use crate::system::{self, ToldAnswer, ToldCall};
 use crate::walls::Tier;
 use crate::walls::filter;
 use crate::walls::plan::Plan;
@@ -30,6 +32,7 @@ pub(super) struct Broker {
     /// The command's view of files, until it is taken.
     view: Option<OwnedFd>,
     refused: BTreeSet<&'static str>,
+    shared_memory: SharedMemory,
 }
 
 /// Origin of told calls.
@@ -47,7 +50,13 @@ pub(super) struct Handover(OwnedFd);
 impl Broker {
     pub(super) fn new() -> io::Result<(Self, Handover)> {
         let (own, inside) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
-        Ok((Self { source: Source::Handover(own), view: None, refused: BTreeSet::new() }, Handover(inside)))
+        let broker = Self {
+            source: Source::Handover(own),
+            view: None,
+            refused: BTreeSet::new(),
+            shared_memory: SharedMemory::default(),
+        };
+        Ok((broker, Handover(inside)))
     }
 
     /// Readable when there is something to do.
@@ -68,7 +77,10 @@ impl Broker {
             }
             Source::Listener(listener) => match system::receive_told(listener.as_fd()) {
                 Ok(Some(call)) => {
-                    let (answer, refused) = answer(plan, &call);
+                    let (answer, refused) = match self.shared_memory.judge(plan, &call) {
+                        Some(judged) => (judged, None),
+                        None => answer(plan, &call),
+                    };
                     system::answer_told(listener.as_fd(), call, answer);
                     self.refused.extend(refused);
                 }
@@ -96,14 +108,14 @@ impl Broker {
 }
 
 /// The answer to a call, and its name if it is refused.
-fn answer(plan: &Plan, call: &ToldCall) -> (Result<(), Errno>, Option<&'static str>) {
+fn answer(plan: &Plan, call: &ToldCall) -> (ToldAnswer, Option<&'static str>) {
     let changed = if plan.tier == Tier::Landlock { change(plan, call) } else { Err(Denial::Refused) };
     match changed {
-        Ok(()) => (Ok(()), None),
-        Err(Denial::Failed(errno)) => (Err(errno), None),
+        Ok(()) => (ToldAnswer::Made, None),
+        Err(Denial::Failed(errno)) => (ToldAnswer::Fails(errno), None),
         // Shells ask for sockets on their own; the report says elsewhere that there is no network.
-        Err(Denial::Refused) if call.number == libc::SYS_socket => (Err(Errno::PERM), None),
-        Err(Denial::Refused) => (Err(Errno::PERM), filter::name_of(call.number)),
+        Err(Denial::Refused) if call.number == libc::SYS_socket => (ToldAnswer::Fails(Errno::PERM), None),
+        Err(Denial::Refused) => (ToldAnswer::Fails(Errno::PERM), filter::name_of(call.number)),
     }
 }
 
@@ -115,7 +127,7 @@ impl Handover {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
         let mut ancillary = SendAncillaryBuffer::new(&mut space);
         ancillary.push(SendAncillaryMessage::ScmRights(&descriptors));
-        sendmsg(&self.0, &[IoSlice::new(&[0])], &mut ancillary, SendFlags::NOSIGNAL)?;
+        retry_on_intr(|| sendmsg(&self.0, &[IoSlice::new(&[0])], &mut ancillary, SendFlags::NOSIGNAL))?;
         Ok(())
     }
 }

@@ -20,6 +20,7 @@ use rustix::mount::{MountFlags, MoveMountFlags, mount, move_mount};
 use rustix::process::getuid;
 use rustix::system::uname;
 use rustix::thread::{CapabilitySet, UnshareFlags, capabilities};
+use sortie_mutant::is_out;
 
 use self::pins::Pins;
 use crate::keeper::mount::{BLANK, MountMode, copy_of, cover, place};
@@ -89,7 +90,7 @@ fn copy(path: &Path) -> Result<OwnedFd, KeeperFailure> {
 /// its mode, owner and times stay: it is the machine's own.
 fn copy_device(device: &Path) -> Result<OwnedFd, KeeperFailure> {
     let tree = copy(device)?;
-    let attributes = MountAttributes { read_only: true, no_devices: false };
+    let attributes = MountAttributes { read_only: !is_out("device-nodes"), no_devices: false };
     system::restrict_mounts(tree.as_fd(), c"", attributes).during(|| format!("protecting {}", device.display()))?;
     Ok(tree)
 }

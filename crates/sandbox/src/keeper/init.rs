@@ -10,7 +10,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
 use rustix::process::{
     DumpableBehavior, Pid, Signal, WaitOptions, fchdir, getpid, set_dumpable_behavior, set_parent_process_death_signal,
@@ -143,14 +143,14 @@ fn end_all_others() -> io::Result<()> {
 fn die_with(keeper: &OwnedFd) -> io::Result<()> {
     set_parent_process_death_signal(Some(Signal::KILL))?;
     let mut waiting = [PollFd::new(keeper, PollFlags::IN)];
-    if poll(&mut waiting, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }))? > 0 {
+    if retry_on_intr(|| poll(&mut waiting, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })))? > 0 {
         return Err(Errno::SRCH.into());
     }
     Ok(())
 }
 
 fn tell(event: &OwnedFd) -> io::Result<()> {
-    rustix::io::write(event, &1_u64.to_ne_bytes())?;
+    retry_on_intr(|| rustix::io::write(event, &1_u64.to_ne_bytes()))?;
     Ok(())
 }
 

@@ -13,7 +13,7 @@ use landlock::{
     RulesetCreated, RulesetCreatedAttr, RulesetStatus, Scope,
 };
 use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, openat2};
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 
 use crate::walls::plan::Plan;
 use crate::walls::report::{During, KeeperFailure};
@@ -24,7 +24,9 @@ const NEWEST: ABI = ABI::V6;
 /// The oldest version that can protect a file: before it, any file could be truncated.
 const OLDEST: ABI = ABI::V3;
 
-const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
+const DEVICES: [&str; 4] = ["/dev/null", "/dev/full", "/dev/random", "/dev/urandom"];
+/// Shared memory for any process that may write it.
+const ZERO: &str = "/dev/zero";
 
 pub(super) fn restrict(plan: &Plan) -> Result<(), KeeperFailure> {
     let alone = plan.tier == Tier::Landlock;
@@ -87,7 +89,7 @@ fn devices(mut ruleset: RulesetCreated) -> Result<RulesetCreated, KeeperFailure>
     for device in DEVICES {
         ruleset = allow(ruleset, Path::new(device), AccessFs::ReadFile | AccessFs::WriteFile)?;
     }
-    Ok(ruleset)
+    allow(ruleset, Path::new(ZERO), AccessFs::ReadFile.into())
 }
 
 fn reading() -> BitFlags<AccessFs> {
@@ -110,7 +112,7 @@ fn allow(ruleset: RulesetCreated, path: &Path, access: BitFlags<AccessFs>) -> Re
 fn open(path: &Path) -> Result<Option<(OwnedFd, bool)>, KeeperFailure> {
     let opening = || format!("opening {}", path.display());
     let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let place = match openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
+    let place = match retry_on_intr(|| openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)) {
         Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::ACCESS) => return Ok(None),
         other => other.during(opening)?,
     };

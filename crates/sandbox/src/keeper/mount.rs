@@ -5,6 +5,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
+use rustix::io::retry_on_intr;
 use rustix::mount::{MoveMountFlags, OpenTreeFlags, move_mount, open_tree};
 
 use crate::system::{self, MountAttributes};
@@ -27,7 +28,7 @@ pub(super) fn copy_of(place: &OwnedFd, mode: MountMode) -> io::Result<OwnedFd> {
         | OpenTreeFlags::OPEN_TREE_CLOEXEC
         | OpenTreeFlags::AT_RECURSIVE
         | OpenTreeFlags::AT_EMPTY_PATH;
-    let tree = open_tree(place, c"", flags)?;
+    let tree = retry_on_intr(|| open_tree(place, c"", flags))?;
     if mode == MountMode::ReadOnly {
         system::restrict_mounts(tree.as_fd(), c"", MountAttributes { read_only: true, no_devices: true })?;
     }
@@ -42,7 +43,7 @@ pub(super) fn place(path: &Path) -> Result<OwnedFd, KeeperFailure> {
 /// Opens like [`place`], with the plain error.
 pub(super) fn try_place(path: &Path) -> io::Result<OwnedFd> {
     let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    Ok(openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)?)
+    Ok(retry_on_intr(|| openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS))?)
 }
 
 /// Mounts a tree over a path. The original can be neither reached nor moved any more.

@@ -13,7 +13,7 @@ use rustix::fs::{
     AtFlags, CWD, Dir, FileType, FlockOperation, Mode, OFlags, ResolveFlags, fchmod, flock, fstat, mkdirat, openat,
     openat2, statat, unlinkat,
 };
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 use rustix::process::{getuid, umask};
 
 use crate::walls::plan::Plan;
@@ -60,7 +60,7 @@ impl Hold {
     /// an ordinary mode. If it cannot be removed, the next command does it.
     fn release(&self) {
         let Place { parent, name } = &self.place;
-        let alone = flock(&self.directory, FlockOperation::NonBlockingLockExclusive).is_ok();
+        let alone = retry_on_intr(|| flock(&self.directory, FlockOperation::NonBlockingLockExclusive)).is_ok();
         if !alone || !self.is_in_its_place().unwrap_or(false) || !self.has_its_mode() {
             return;
         }
@@ -135,7 +135,7 @@ pub(super) fn is_placeholder(directory: impl AsFd) -> rustix::io::Result<bool> {
     }
     // It need not be open for reading.
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    for entry in Dir::new(openat(directory, ".", flags, Mode::empty())?)? {
+    for entry in Dir::new(retry_on_intr(|| openat(&directory, ".", flags, Mode::empty()))?)? {
         if !matches!(entry?.file_name().to_bytes(), b"." | b"..") {
             return Ok(false);
         }
@@ -180,10 +180,10 @@ struct Missing {
 /// covered as it is: nothing is missing beneath it.
 fn missing(root: &Path, beneath: &Path) -> rustix::io::Result<Option<Missing>> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let mut parent = openat2(CWD, root, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)?;
+    let mut parent = retry_on_intr(|| openat2(CWD, root, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS))?;
     let mut path = root.to_owned();
     for name in beneath {
-        let is_held = match openat(&parent, name, flags, Mode::empty()) {
+        let is_held = match retry_on_intr(|| openat(&parent, name, flags, Mode::empty())) {
             Ok(directory) if is_placeholder(&directory)? => true,
             Ok(directory) => {
                 parent = directory;
@@ -209,8 +209,8 @@ fn take(place: Place, makes: bool) -> rustix::io::Result<Option<Hold>> {
             other => other.map(|()| true)?,
         };
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let directory = openat(parent, name, flags, Mode::empty())?;
-    flock(&directory, FlockOperation::LockShared)?;
+    let directory = retry_on_intr(|| openat(parent, name, flags, Mode::empty()))?;
+    retry_on_intr(|| flock(&directory, FlockOperation::LockShared))?;
     if made {
         fchmod(&directory, Mode::from_raw_mode(MODE))?;
     }

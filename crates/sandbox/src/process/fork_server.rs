@@ -1,7 +1,7 @@
 //! The fork server: another instance of this program, started once and then forked for each command.
 //!
 //! Forking a small process with one thread takes a fraction of the time of starting a large program, and unlike forking
-//! this process it is safe. The fork server has no state: each keeper reads its own plan.
+//! this process it is safe. The fork server has no state but an empty network: each keeper reads its own plan.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -10,13 +10,13 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
     SendFlags, SocketFlags, SocketType, recvmsg, sendmsg, socketpair,
 };
 
-use crate::keeper::{self, KeeperEnds};
+use crate::keeper::{self, EmptyNetwork, KeeperEnds};
 use crate::system::{self, EndedChildren};
 
 /// Name of a fork server and its keepers in the process list. No command line begins with it by accident.
@@ -33,7 +33,13 @@ impl ForkServer {
     pub(super) fn start(program: &Path) -> io::Result<Self> {
         let (socket, server_end) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
         let mut command = Command::new(program);
-        command.arg0(NAME).env_clear().stdin(Stdio::from(server_end)).stdout(Stdio::null()).stderr(Stdio::null());
+        command
+            .arg0(NAME)
+            .env_clear()
+            .envs(sortie_mutant::passed_on())
+            .stdin(Stdio::from(server_end))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
         Ok(Self { socket: Some(socket), process: command.spawn()? })
     }
 
@@ -44,7 +50,7 @@ impl ForkServer {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
         let mut ancillary = SendAncillaryBuffer::new(&mut space);
         ancillary.push(SendAncillaryMessage::ScmRights(&descriptors));
-        sendmsg(socket, &[IoSlice::new(&[0])], &mut ancillary, SendFlags::NOSIGNAL)?;
+        retry_on_intr(|| sendmsg(socket, &[IoSlice::new(&[0])], &mut ancillary, SendFlags::NOSIGNAL))?;
         Ok(())
     }
 }
@@ -72,11 +78,12 @@ fn fork_on_demand(socket: OwnedFd) -> io::Result<()> {
     // A terminal interrupt is for the program, which decides what happens to its commands.
     rustix::process::setsid()?;
     system::set_ended_children(EndedChildren::Forgotten)?;
+    let empty_network = EmptyNetwork::make();
     while let Some(ends) = receive(socket.as_fd())? {
         if system::fork()?.is_none() {
             drop(socket);
             system::set_ended_children(EndedChildren::Kept)?;
-            keeper::keep(ends);
+            keeper::keep(ends, empty_network);
         }
     }
     Ok(())

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Signal, pidfd_send_signal};
@@ -64,7 +64,7 @@ impl Stopper {
 
     pub fn stop(&self) {
         // The counter of an event descriptor is full only after 2⁶⁴ stops.
-        rustix::io::write(&self.0, &1_u64.to_ne_bytes()).ok();
+        retry_on_intr(|| rustix::io::write(&self.0, &1_u64.to_ne_bytes())).ok();
     }
 }
 

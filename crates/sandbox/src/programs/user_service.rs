@@ -12,6 +12,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::retry_on_intr;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use crate::process::How;
@@ -104,7 +105,7 @@ impl RunningService {
             && !self.ends_within(by_itself)
         {
             // It can fail only if it has ended.
-            rustix::io::write(lifeline, b"?").ok();
+            retry_on_intr(|| rustix::io::write(lifeline, b"?")).ok();
             self.ends_within(when_asked);
         }
         match self.kill() {

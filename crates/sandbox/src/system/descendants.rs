@@ -11,7 +11,7 @@ use std::thread;
 use std::time::Duration;
 
 use rustix::fs::{CWD, Mode, OFlags, RawDir, SeekFrom, openat, seek};
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 use rustix::process::{
     Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, WaitOptions, getpid, kill_process, pidfd_open, pidfd_send_signal,
     set_child_subreaper, wait, waitid,
@@ -27,7 +27,7 @@ impl Descendants {
     pub(crate) fn adopt() -> io::Result<Self> {
         set_child_subreaper(Some(getpid()))?;
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        Ok(Self { processes: openat(CWD, "/proc", flags, Mode::empty())? })
+        Ok(Self { processes: retry_on_intr(|| openat(CWD, "/proc", flags, Mode::empty()))? })
     }
 
     /// Kills until nothing is left. All are stopped before any is killed, so that none can escape by forking. If they
@@ -89,7 +89,8 @@ impl Descendants {
     /// `None` if the process has ended meanwhile, or cannot be inspected.
     fn parent_of(&self, process: Pid) -> Option<Pid> {
         let name = format!("{}/stat", process.as_raw_nonzero());
-        let file = openat(&self.processes, name, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok()?;
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+        let file = retry_on_intr(|| openat(&self.processes, &name, flags, Mode::empty())).ok()?;
         let mut status = Vec::new();
         File::from(file).read_to_end(&mut status).ok()?;
         // The name may contain anything, even brackets; the last one ends it.

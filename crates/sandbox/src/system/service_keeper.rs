@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{CWD, Mode, OFlags, RawDir, SeekFrom, openat, seek};
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 use rustix::process::{
     Pid, PidfdFlags, Signal, WaitOptions, WaitStatus, kill_process, kill_process_group, pidfd_open, wait,
 };
@@ -72,7 +72,8 @@ impl Kept {
 
     /// Kills everything left. The children of a killed process are adopted and come next.
     fn end_all(&mut self) {
-        let processes = openat(CWD, c"/proc", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty());
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let processes = retry_on_intr(|| openat(CWD, c"/proc", flags, Mode::empty()));
         let deadline = Instant::now() + PATIENCE;
         while !self.collect() && Instant::now() < deadline {
             if let Ok(processes) = &processes {

@@ -71,10 +71,25 @@ pub(crate) fn receive_told(listener: BorrowedFd<'_>) -> io::Result<Option<ToldCa
     }
 }
 
-/// Ends the wait of a caller: the call returns 0 or an error, and was not made. A caller that has gone needs no answer.
-pub(crate) fn answer_told(listener: BorrowedFd<'_>, call: ToldCall, answer: Result<(), Errno>) {
-    let error = answer.err().map_or(0, |errno| -errno.raw_os_error());
-    let response = libc::seccomp_notif_resp { id: call.id, val: 0, error, flags: 0 };
+/// Answer to a told call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ToldAnswer {
+    /// It was made for the caller, and returns 0.
+    Made,
+    /// The kernel makes it. Only for calls judged by numbers alone: by then, other contents may be at an address.
+    Goes,
+    /// It is not made.
+    Fails(Errno),
+}
+
+/// Ends the wait of a caller. A caller that has gone needs no answer.
+pub(crate) fn answer_told(listener: BorrowedFd<'_>, call: ToldCall, answer: ToldAnswer) {
+    let (error, flags) = match answer {
+        ToldAnswer::Made => (0, 0),
+        ToldAnswer::Goes => (0, libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32),
+        ToldAnswer::Fails(errno) => (-errno.raw_os_error(), 0),
+    };
+    let response = libc::seccomp_notif_resp { id: call.id, val: 0, error, flags };
     // SAFETY: the structure outlives the call.
     unsafe {
         libc::ioctl(listener.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_SEND, &raw const response);

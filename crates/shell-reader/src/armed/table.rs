@@ -14,6 +14,7 @@ const SUBCOMMANDS: &[(&str, Arming, &str)] = &[
     ("7z 7za 7zr", Arming::Spills, "a d e rn u x"),
     ("apt apt-get", Arming::Turns, "build-dep source"),
     ("bun deno", Arming::Runs, "eval exec repl x"),
+    ("cargo", Arming::Runs, "flamegraph samply watch"),
     ("cargo", Arming::Turns, "install"),
     ("docker podman nerdctl", Arming::Runs, "compose exec run"),
     ("gh", Arming::Runs, "alias extension"),

@@ -6,30 +6,10 @@ use super::runs::Runs;
 use crate::findings::Word;
 
 /// Shells that read as `bash` does, within the supported grammar.
-const ALIKE: [&str; 5] = ["ash", "bash", "dash", "rbash", "sh"];
+const ALIKE: [&str; 6] = ["ash", "bash", "bash-static", "dash", "rbash", "sh"];
 
 /// Shells with languages of their own.
-const OTHERS: [&str; 19] = [
-    "csh",
-    "elvish",
-    "fish",
-    "hush",
-    "ksh",
-    "ksh93",
-    "lksh",
-    "mksh",
-    "nu",
-    "oksh",
-    "osh",
-    "posh",
-    "powershell",
-    "pwsh",
-    "tcsh",
-    "xonsh",
-    "yash",
-    "ysh",
-    "zsh",
-];
+const OTHERS: &str = "bsd-csh csh elvish es fish fizsh gash hush ion jk_lsh kaem ksh ksh2020 ksh93 lksh loksh mksh mksh-static nash nu oksh osh pdksh posh powershell psh pwsh rc rc.byron rksh93 rlksh rmksh rssh rzsh sash scsh tcsh xonsh yash ysh zsh zsh-static zsh5 zsh5-static";
 
 /// Letters of options that do not change the meaning of a line. The files of a login shell are the user's own.
 const HARMLESS: &str = "celuvx";
@@ -38,7 +18,7 @@ const HARMLESS: &str = "celuvx";
 const HARMLESS_NAMES: [&str; 5] = ["errexit", "nounset", "pipefail", "verbose", "xtrace"];
 
 pub(super) fn is_shell(name: &str) -> bool {
-    ALIKE.contains(&name) || OTHERS.contains(&name)
+    ALIKE.contains(&name) || OTHERS.split(' ').any(|own| own == name)
 }
 
 /// Returns what a shell of this name runs; `None` if that is a file.

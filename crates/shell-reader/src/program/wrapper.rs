@@ -2,6 +2,7 @@
 
 use super::runs::{Runs, Variable};
 use super::shell;
+use super::unclear::is_unclear;
 use crate::findings::Word;
 
 /// Command-line syntax of a wrapper, to find the command it runs.
@@ -39,23 +40,35 @@ const WRAPPERS: [Wrapper; 13] = [
 ];
 
 /// Programs that run the command after one of their subcommands. Nothing unknown may stand in between.
-const SUBCOMMANDS: [(&str, &str); 20] = [
+const SUBCOMMANDS: [(&str, &str); 32] = [
     ("asdf", "exec"),
     ("bundle", "exec"),
+    ("cabal", "exec"),
     ("composer", "exec"),
     ("conda", "run"),
+    ("dune", "exec"),
+    ("gem", "exec"),
+    ("goenv", "exec"),
     ("hatch", "run"),
+    ("jenv", "exec"),
     ("mamba", "run"),
     ("micromamba", "run"),
     ("mise", "exec"),
+    ("mise", "x"),
+    ("nodenv", "exec"),
+    ("opam", "exec"),
     ("pdm", "run"),
     ("pipenv", "run"),
     ("pipx", "run"),
+    ("pixi", "exec"),
     ("pixi", "run"),
+    ("plenv", "exec"),
     ("pnpm", "exec"),
     ("poetry", "run"),
+    ("pyenv", "exec"),
     ("rbenv", "exec"),
     ("rye", "run"),
+    ("stack", "exec"),
     ("uv", "run"),
     ("volta", "run"),
     ("yarn", "dlx"),
@@ -65,38 +78,28 @@ const SUBCOMMANDS: [(&str, &str); 20] = [
 /// Programs that run the command in their first operand, or find a program of that name elsewhere.
 const DIRECT: [&str; 9] = ["bunx", "ccache", "chronic", "distcc", "npx", "pnpx", "sccache", "uvx", "with-contenv"];
 
-/// Programs that also run commands, in ways that are not analysed here: of Debian, and of the registries of languages.
-const UNCLEAR: &str = "Eterm abduco alacritty apptainer aterm at autossh aws-vault batch bfs \
-    buildah busybox bwrap byobu caffeinate capsh catchsegv cgexec chamber chpst choom \
-    chroot chrt chrootuid colorgcc concurrently cool-retro-term cpulimit cross-env cross-env-shell \
-    crontab cset daemon daemonize dbus-launch dbus-run-session devcontainer direnv distrobox \
-    distrobox-enter doas doppler dotenv dotenvx dtach dumb-init dvtm eatmydata emacs \
-    emacsclient entr envchain envdir envuidgid execlineb expect faketime fakechroot fakeroot \
-    fakeroot-ng fakeroot-sysv fakeroot-tcp firejail flatpak-spawn flock foot footclient foreman forever fswatch \
-    gamemoderun gdb gdbserver ghostty gnome-session-inhibit gnome-terminal gosu goreman guake guix hivemind \
-    honcho hyperfine i386 i3-msg icecc ifne infisical jexec kitty konsole \
-    kstart kstart5 launchctl lckdo linux32 linux64 lldb logsave lorri ltrace lxterminal machinectl \
-    mate-terminal mispipe mlterm mosh mpiexec mpirun mprof multitail newgidmap newgrp newuidmap \
-    nix nix-shell nodemon nsenter numactl nvim onchange op orterun overmind parallel parallel-ssh pdsh pee perf \
-    pexec pkexec pm2 prlimit prime-run proot proxychains proxychains4 \
-    pseudo pssh ptyxis pueue qemu-aarch64 qemu-arm qemu-i386 qemu-x86_64 qterminal retry rlwrap \
-    roxterm rr run-mailcap run-one run-one-constantly run-one-until-failure run-one-until-success run-parts run-s \
-    run-p runas runcon runit runsv runuser rush rxvt s6-applyuidgid s6-envdir s6-setuidgid \
-    s6-softlimit sakura schedtool schroot screen script sem setarch setlock setpriv setuidgid \
-    sg sops softlimit ssh-agent sshpass st start-stop-daemon strace stterm su su-exec sudoedit swaymsg \
-    systemd-cat systemd-inhibit systemd-nspawn systemd-run systemd-socket-activate taskset tcpserver \
-    teller terminator termit tilix timelimit tini torify torsocks toolbox toybox trickle tsocks tsp udocker uname26 \
-    unbuffer unshare urxvt urxvtc uxterm valgrind verynice vglrun vidir \
-    viddy wait-for-it wait-on watch watchexec watchman-make waypipe wezterm wine with-lock-ex wrapsrv \
-    x-terminal-emulator x86_64 xdg-open xdg-terminal-exec xe xfce4-terminal xinit xpra xterm xvfb-run \
-    zellij zutty";
-
-/// Name prefixes of dynamic loaders, which run the program they are given.
-const LOADERS: [&str; 4] = ["ld-linux", "ld-musl", "ld.so", "ld64.so"];
+/// Programs that run a command somewhere after one of their words: of Debian, and of version managers.
+const LOOSE: [(&str, &str); 14] = [
+    ("devbox", "run"),
+    ("flatpak", "run"),
+    ("fnm", "exec"),
+    ("incus", "exec"),
+    ("lxc", "exec"),
+    ("nvm", "exec"),
+    ("nvm", "run"),
+    ("rustup", "run"),
+    ("rvm", "do"),
+    ("singularity", "exec"),
+    ("singularity", "run"),
+    ("snap", "run"),
+    ("tox", "exec"),
+    ("vagrant", "ssh"),
+];
 
 /// Returns what a command with these words runs, if its program runs others.
 pub(crate) fn runs(name: &str, words: &[Word]) -> Option<Runs> {
-    if UNCLEAR.split(' ').any(|own| own == name) || LOADERS.iter().any(|loader| name.starts_with(loader)) {
+    let is_loose = |(own, word): &(&str, &str)| *own == name && words[1..].iter().any(|other| may_be(other, word));
+    if is_unclear(name) || LOOSE.iter().any(is_loose) {
         return Some(Runs::unclear());
     }
     if shell::is_shell(name) {
@@ -155,6 +158,11 @@ impl Wrapper {
         }
         Some((at + self.operands).min(words.len()))
     }
+}
+
+/// True for this word, and for an unknown one.
+fn may_be(word: &Word, text: &str) -> bool {
+    word.text().is_none_or(|own| own == text)
 }
 
 /// Returns the command of `xargs`: more words follow, and some may be replaced.

@@ -78,8 +78,10 @@ pub(super) const MUTANTS: &[Mutant] = &[
     // Commands in their walls.
     escape("wall-names", "shell::protected::s42_no_command_changes_settings_agent_files_or_editor_tasks"),
     sandbox("brokered-attributes", "process::attributes::mode_and_times_of_files_outside_stay_whatever_names_them"),
+    sandbox("watched-walls", "process::meanwhile::a_hidden_directory_stays_hidden_whatever_comes_to_stand_there"),
     sandbox("allowed-calls", "process::kernel::calls_on_no_list_do_not_exist"),
     sandbox("lasting-objects", "process::kernel::no_queue_segment_or_semaphore_outlives_a_command"),
+    escape("device-nodes", "special::s13_no_command_changes_the_devices_of_this_machine"),
     escape("taken-away", "shell::repository::s35_no_command_writes_files_that_git_would_run"),
     escape("told-names", "shell::protected::s40_a_new_protected_name_is_always_reported"),
     escape("readers-shell", "shell::readers::s60_the_shell_of_an_agent_that_only_reads_writes_nothing"),
@@ -87,6 +89,8 @@ pub(super) const MUTANTS: &[Mutant] = &[
     escape("secret-places", "shell::secrets::s83_keys_that_people_keep_at_home_are_read_by_no_command"),
     escape("scrubbed-environment", "shell::environment::s83_no_command_finds_a_secret_of_the_environment"),
     escape("trusted-path", "shell::environment::s26_programs_in_the_workspace_do_not_replace_the_systems"),
+    sandbox("empty-network", "process::network::no_command_sees_the_sockets_of_this_machine"),
+    sandbox("shared-memory", "process::limits::shared_memory_is_limited_for_all_processes_together"),
     escape("no-network", "shell::network::s28_nothing_leaves_a_command_without_a_network"),
     escape("granted-hosts", "shell::proxy::s71_a_command_reaches_the_granted_host_and_no_other"),
     escape(

@@ -10,7 +10,8 @@ use crate::text::terminal::TerminalKind;
 pub(super) fn file_opens() -> Diagnosis {
     use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
-    let opened = openat2(CWD, ".", OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), resolve);
+    let opened =
+        rustix::io::retry_on_intr(|| openat2(CWD, ".", OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), resolve));
     let opens = match opened {
         Ok(_) => "openat2 works: the kernel keeps every open inside the workspace".to_owned(),
         Err(errno) => format!("openat2 is refused ({errno}): paths are opened one name at a time, without links"),

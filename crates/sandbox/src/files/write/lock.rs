@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::fs::{FlockOperation, flock};
-use rustix::io::{Errno, Result};
+use rustix::io::{Errno, Result, retry_on_intr};
 
 /// Held by writers where directories cannot be locked.
 static PROCESS: Mutex<()> = Mutex::new(());
@@ -28,7 +28,7 @@ impl Drop for Lock<'_> {
     fn drop(&mut self) {
         if let Self::Directory(directory) = self {
             // If this fails, the lock ends with the descriptor.
-            flock(directory, FlockOperation::Unlock).ok();
+            retry_on_intr(|| flock(*directory, FlockOperation::Unlock)).ok();
         }
     }
 }

@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, Mode, OFlags, fsync, mkdirat, unlinkat};
-use rustix::io::{Errno, Result};
+use rustix::io::{Errno, Result, retry_on_intr};
 
 use crate::paths::safe_open::{self, LIST, LOOK};
 
@@ -69,8 +69,11 @@ impl<'a> Parents<'a> {
 
     /// Syncs the names in it, and the names of newly created directories, to disk.
     pub(in crate::files) fn sync(&self) -> Result<()> {
-        fsync(&self.directory)?;
-        self.made.iter().try_for_each(|made| fsync(self.open_around(made, LIST)?))
+        retry_on_intr(|| fsync(&self.directory))?;
+        self.made.iter().try_for_each(|made| {
+            let around = self.open_around(made, LIST)?;
+            retry_on_intr(|| fsync(&around))
+        })
     }
 
     fn open_around(&self, made: &Path, flags: OFlags) -> Result<OwnedFd> {

@@ -9,7 +9,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, Timespec, Timestamps, chmod, fstat, open, openat, readlink, utimensat};
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 use rustix::process::getuid;
 
 use crate::keeper::broker::caller::{WORKING_DIRECTORY, its_own, named, numbers, path};
@@ -137,7 +137,7 @@ impl Target {
     fn open(&self, thread: u32) -> Result<OwnedFd, Errno> {
         let any = OFlags::PATH | OFlags::CLOEXEC;
         match self {
-            Self::Descriptor(descriptor) => open(named(thread, *descriptor), any, Mode::empty()),
+            Self::Descriptor(descriptor) => retry_on_intr(|| open(named(thread, *descriptor), any, Mode::empty())),
             Self::Path { directory, address, flags } => {
                 let path = path(thread, *address)?;
                 if path.as_os_str().is_empty() {
@@ -147,10 +147,11 @@ impl Target {
                 let follows = flags & u64::from(libc::AT_SYMLINK_NOFOLLOW.cast_unsigned()) == 0;
                 let how = if follows { any } else { any | OFlags::NOFOLLOW };
                 if path.is_absolute() {
-                    return openat(CWD, its_own(thread, &path), how, Mode::empty());
+                    return retry_on_intr(|| openat(CWD, its_own(thread, &path), how, Mode::empty()));
                 }
-                let base = open(named(thread, *directory), any | OFlags::DIRECTORY, Mode::empty())?;
-                openat(base.as_fd(), &path, how, Mode::empty())
+                let base = named(thread, *directory);
+                let base = retry_on_intr(|| open(&base, any | OFlags::DIRECTORY, Mode::empty()))?;
+                retry_on_intr(|| openat(base.as_fd(), &path, how, Mode::empty()))
             }
         }
     }

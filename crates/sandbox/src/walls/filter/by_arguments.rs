@@ -1,4 +1,4 @@
-//! The second part of a filter: calls refused for some arguments.
+//! The second part of a filter: calls told to the keeper for some arguments. It refuses them, but counts shared memory.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use sortie_mutant::is_out;
 use crate::walls::filter::known_calls::SYS_FCHMODAT2;
 use crate::walls::{Network, Tier};
 
-/// By system call: it is refused if one of its rules matches.
+/// By system call: it is told if one of its rules matches.
 type Rules = BTreeMap<c_long, Vec<SeccompRule>>;
 
 /// Flags of `clone`. Those of `clone3` cannot be inspected.
@@ -28,6 +28,10 @@ const TERMINAL_REQUESTS: [u64; 2] = [0x5412, 0x541c];
 
 /// The bits of a socket's type that are not flags.
 const TYPE_BITS: u64 = 0xf;
+
+/// The flags of a mapping that tell its kind, and those of shared memory without a file.
+const MAPPING_BITS: u64 = 0x0f | libc::MAP_ANONYMOUS as u64;
+const SHARED_WITHOUT_A_FILE: u64 = (libc::MAP_SHARED | libc::MAP_ANONYMOUS) as u64;
 
 /// The mode bits that run a program as its owner or its group.
 const PRIVILEGE_BITS: [u64; 2] = [0o4000, 0o2000];
@@ -73,6 +77,10 @@ pub(super) fn rules(tier: Tier, network: Network) -> Result<Rules, BackendError>
     rules.insert(libc::SYS_socketpair, types_but(&[libc::SOCK_STREAM, libc::SOCK_SEQPACKET])?);
     if let Some(sockets) = sockets(network)? {
         rules.insert(libc::SYS_socket, sockets);
+    }
+    if !is_out("shared-memory") {
+        let shared = condition(3, SeccompCmpOp::MaskedEq(MAPPING_BITS), SHARED_WITHOUT_A_FILE);
+        rules.insert(libc::SYS_mmap, each([rule([shared])])?);
     }
     rules.extend(without_privilege_bits()?);
     Ok(rules)

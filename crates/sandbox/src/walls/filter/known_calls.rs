@@ -30,7 +30,7 @@ pub(super) const ALLOWED: &[Call] = calls! {
     SYS_inotify_init1 SYS_inotify_rm_watch SYS_io_cancel SYS_io_destroy SYS_io_getevents SYS_io_setup SYS_io_submit
     SYS_ioctl SYS_ioprio_get SYS_ioprio_set SYS_kill SYS_landlock_add_rule SYS_landlock_create_ruleset
     SYS_landlock_restrict_self SYS_lgetxattr SYS_linkat SYS_listen SYS_listxattr SYS_llistxattr SYS_lseek SYS_madvise
-    SYS_mbind SYS_membarrier SYS_memfd_create SYS_mincore SYS_mkdirat SYS_mknodat SYS_mlock
+    SYS_mbind SYS_membarrier SYS_mincore SYS_mkdirat SYS_mknodat SYS_mlock
     SYS_mlock2 SYS_mlockall SYS_mmap SYS_mprotect SYS_mq_getsetattr SYS_mq_notify SYS_mq_timedreceive
     SYS_mq_timedsend SYS_mremap SYS_mseal SYS_msync SYS_munlock SYS_munlockall SYS_munmap SYS_nanosleep SYS_openat
     SYS_personality SYS_pidfd_open SYS_pidfd_send_signal SYS_pipe2 SYS_pkey_alloc SYS_pkey_free SYS_pkey_mprotect
@@ -111,10 +111,12 @@ pub(super) const REFUSED: &[Call] = calls! {
     SYS_umount2 SYS_unshare SYS_userfaultfd SYS_vhangup
 };
 
-/// Their arguments cannot be inspected, so they are absent. The C library manages without the first, and programs that
-/// use the second cope with kernels that lack it.
+/// The arguments of the first two cannot be inspected, so they are absent. The C library manages without the first, and
+/// programs that use the second cope with kernels that lack it. The others make files in memory that no limit covers;
+/// programs use a file in `/dev/shm` or `/tmp` instead.
 #[cfg(test)]
-pub(super) const ABSENT: [c_long; 2] = [libc::SYS_clone3, libc::SYS_openat2];
+pub(super) const ABSENT: [c_long; 4] =
+    [libc::SYS_clone3, libc::SYS_openat2, libc::SYS_memfd_create, libc::SYS_memfd_secret];
 
 /// The name of a call that is on one of the lists.
 pub(crate) fn name_of(number: c_long) -> Option<&'static str> {

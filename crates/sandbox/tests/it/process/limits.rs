@@ -26,6 +26,38 @@ fn memory_is_limited() {
     }
 }
 
+/// Maps 30 MiB of shared memory, and prints how often that works.
+const MAP_SHARED: &str =
+    "perl -e 'my $n = 0; $n++ while $n < 9 && syscall(SYS_MMAP, 0, 30 << 20, 3, 0x21, -1, 0) != -1; print $n'";
+
+#[test]
+fn shared_memory_is_limited_for_all_processes_together() {
+    for tier in WALLED {
+        let mut cell = Cell::new(tier);
+        cell.walls.limits.memory = 100 << 20;
+        let map = MAP_SHARED.replace("SYS_MMAP", &libc::SYS_mmap.to_string());
+        assert_eq!(cell.run(&format!("{map}; {map}")), "30", "{tier:?}");
+        assert_eq!(cell.run(&map), "3", "{tier:?}: each command has its own");
+        assert_eq!(cell.call(libc::SYS_mmap, "0, -1, 3, 0x21, -1, 0"), libc::ENOMEM, "{tier:?}");
+    }
+    let mut cell = Cell::new(Tier::Namespaces);
+    cell.walls.limits.memory = 100 << 20;
+    let segments = "perl -e 'my $n = 0; $n++ while $n < 9 && defined shmget(0, 30 << 20, 01600); print $n'";
+    assert_eq!(cell.run(segments), "3");
+}
+
+#[test]
+fn no_memory_escapes_the_limits_through_a_file() {
+    for tier in WALLED {
+        let cell = Cell::new(tier);
+        assert_eq!(cell.call(libc::SYS_memfd_create, "0, 0"), libc::ENOSYS);
+        assert_eq!(cell.call(libc::SYS_memfd_secret, "0"), libc::ENOSYS);
+        // Mapped by somebody who may write it, this device is shared memory.
+        cell.fail("exec 3<> /dev/zero");
+        assert_eq!(cell.run("head -c 3 /dev/zero | wc -c"), "3\n");
+    }
+}
+
 #[test]
 fn files_are_limited_in_size_and_number() {
     for tier in WALLED {

@@ -5,6 +5,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::Duration;
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use sortie_sandbox::process::{Ended, SpawnError, Tier};
@@ -166,6 +167,9 @@ fn put_into_closed(directory: &Path, name: &str) {
     fs::set_permissions(directory, closed).unwrap();
 }
 
+/// Far more than a wall takes to be put back; the command of a wall that stays open ends then.
+const MENDED_WITHIN: Duration = Duration::from_secs(20);
+
 /// Waits, within a command, until a path is a mount again.
 const COVERED: &str = "until grep -q \" $PWD/PATH \" /proc/self/mountinfo; do :; done";
 
@@ -196,7 +200,8 @@ fn replacements() -> [fn(&Path, &str); 3] {
 /// somebody else makes a change.
 fn replaced_meanwhile(cell: &Cell, path: &str, deed: &str, change: impl FnOnce()) -> (Ended, String) {
     let covered = COVERED.replace("PATH", path);
-    let running = cell.spawn(&format!("echo up; until [ -e go ]; do :; done; {covered}; {deed}")).unwrap();
+    let line = format!("echo up; until [ -e go ]; do :; done; {covered}; {deed}");
+    let running = cell.spawn_until(&line, MENDED_WITHIN).unwrap();
     let (mut change, mut output) = (Some(change), Vec::new());
     let ended = running.finish(CAPS, &mut |bytes| {
         output.extend_from_slice(bytes);

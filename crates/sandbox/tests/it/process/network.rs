@@ -143,12 +143,24 @@ fn a_proxy_without_namespaces_is_refused_rather_than_open() {
 
 /// A listener of this test would show up in the machine's own list.
 #[test]
-fn a_network_of_its_own_does_not_show_the_sockets_of_this_machine() {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+fn no_command_sees_the_sockets_of_this_machine() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = format!(":{:04X} ", listener.local_addr().unwrap().port());
-    let list = "cat /proc/net/tcp /proc/self/net/tcp /proc/$$/net/tcp /proc/thread-self/net/tcp";
-    assert!(Cell::new(Tier::None).run(list).contains(&port));
-    let mut cell = Cell::new(Tier::Namespaces);
-    cell.walls.network = Network::Proxy { port: 3128 };
-    assert!(!cell.run(list).contains(&port));
+    let name = format!("sortie-test-{}", marker());
+    let _named = UnixListener::bind_addr(&SocketAddr::from_abstract_name(&name).unwrap()).unwrap();
+    let list = "cat /proc/net/tcp /proc/self/net/tcp /proc/$$/net/tcp /proc/thread-self/net/tcp /proc/net/unix";
+    let free = Cell::new(Tier::None).run(list);
+    assert!(free.contains(&port) && free.contains(&name));
+    for network in [Network::None, Network::Proxy { port: 3128 }] {
+        let mut cell = Cell::new(Tier::Namespaces);
+        cell.walls.network = network;
+        let seen = cell.run(list);
+        assert!(!seen.contains(&port) && !seen.contains(&name), "{network:?}");
+    }
+}
+
+#[test]
+fn a_network_for_all_commands_has_nothing_that_is_up() {
+    let cell = Cell::new(Tier::Namespaces);
+    assert_eq!(cell.run("wc -l < /proc/net/route; wc -c < /proc/net/if_inet6"), "0\n0\n");
 }

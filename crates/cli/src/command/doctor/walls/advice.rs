@@ -20,8 +20,13 @@ pub(super) struct Machine {
     modules: Option<String>,
 }
 
-const LIMITS: [&str; 4] =
-    ["user.max_ipc_namespaces", "user.max_mnt_namespaces", "user.max_pid_namespaces", "user.max_user_namespaces"];
+const LIMITS: [&str; 5] = [
+    "user.max_ipc_namespaces",
+    "user.max_mnt_namespaces",
+    "user.max_net_namespaces",
+    "user.max_pid_namespaces",
+    "user.max_user_namespaces",
+];
 
 impl Machine {
     pub(super) fn look() -> Self {
