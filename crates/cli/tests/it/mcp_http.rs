@@ -204,6 +204,8 @@ fn calls_over_http_are_admitted_in_the_order_of_their_arrival() {
     }
     let asked = |body: &Value| prompts.iter().find(|prompt| body.to_string().contains(*prompt)).cloned();
     let asked: Vec<String> = model.requests().iter().filter_map(|request| asked(&request.body)).collect();
+    web.signal(Signal::TERM);
+    assert_eq!(web.wait().0, Some(143));
     assert_eq!(asked, prompts);
 }
 
