@@ -61,25 +61,24 @@ fn s3_02_s3_56_hosts_and_main_agents_get_the_same_tool_by_its_name() {
 #[test]
 fn s3_12_the_description_lists_the_types_and_the_guidelines() {
     let printed = printed(&World::new(), "anthropic");
-    let said = printed["description"].as_str().unwrap();
-    for line in [
-        "Launch a specialized subagent for complex tasks.",
-        "Available agent types:",
-        "- Explore: Fast codebase exploration (read-only)",
-        "- Plan: Architecture design and planning",
-        "- Bash: Command execution specialist",
-        "- general-purpose: Full capabilities",
-        "Guidelines:",
-        "- Use Explore for searching/understanding code",
-        "- Use Plan for designing implementation approaches",
-        "- Use Bash for running commands",
-        "- Include 3-5 word description",
-        "- Provide detailed prompt with context",
-        "- Use haiku for simple, sonnet for complex tasks",
-        "- Launch multiple agents in parallel when possible",
-    ] {
-        assert!(said.lines().any(|found| found == line), "{line}: {said}");
-    }
+    let design = "Launch a specialized subagent for complex tasks.
+
+Available agent types:
+- Explore: Fast codebase exploration (read-only)
+- Plan: Architecture design and planning
+- Bash: Command execution specialist
+- general-purpose: Full capabilities
+
+Guidelines:
+- Use Explore for searching/understanding code
+- Use Plan for designing implementation approaches
+- Use Bash for running commands
+- Include 3-5 word description
+- Provide detailed prompt with context
+- Use haiku for simple, sonnet for complex tasks
+- Launch multiple agents in parallel when possible
+";
+    assert_eq!(printed["description"], design, "to the letter, with its line end");
 }
 
 /// Arguments that violate the schema, and the words of the error.
