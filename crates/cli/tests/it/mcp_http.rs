@@ -211,8 +211,12 @@ fn calls_over_http_are_admitted_in_the_order_of_their_arrival() {
 
 /// Reads one line of a head, and no byte more.
 fn line(stream: &mut TcpStream) -> String {
-    let bytes = stream.bytes().map(Result::unwrap).take_while(|byte| *byte != b'\n').collect();
-    String::from_utf8(bytes).unwrap().trim_end().to_owned()
+    let (mut line, mut byte) = (Vec::new(), [0]);
+    while byte != *b"\n" {
+        stream.read_exact(&mut byte).unwrap();
+        line.extend(byte);
+    }
+    String::from_utf8(line).unwrap().trim_end().to_owned()
 }
 
 #[test]

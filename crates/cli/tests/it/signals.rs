@@ -197,7 +197,7 @@ fn a_task_that_is_signalled_while_it_reads_its_request_says_so_too() {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         // More than a pipe holds: it is all written only once the program reads.
         let mut stdin = child.stdin.take().unwrap();
-        stdin.write_all(&[b' '; 1 << 18]).unwrap();
+        stdin.write_all(" ".repeat(1 << 18).as_bytes()).unwrap();
         kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
         let (mut stdout, mut out) = (child.stdout.take().unwrap(), String::new());
         stdout.read_to_string(&mut out).unwrap();

@@ -79,7 +79,8 @@ fn kill_some(world: &mut World, mut start: Start, random: &mut Random, n_agents:
         let time = Duration::from_micros(random.below((LIFE_MS + LIFE_MS_PER_AGENT * n_agents) * 1000));
         let errands: Vec<Errand> = (0..random.below(MAX_ERRANDS + 1)).map(|_| Errand::draw(random, time)).collect();
         let (race, look, detach) = (random.one_in(8), random.one_in(2), random.one_in(8));
-        let death = Death::draw(random);
+        // Two that race are killed: the end of the second tells whether it was refused.
+        let death = Some(Death::draw(random)).filter(|_| !race).unwrap_or(Death::Kill);
         let life = Life { start, crash: None, detach, time, death, errands: &errands };
         let ended = if race && start == Start::Resume {
             tally.races += 1;
