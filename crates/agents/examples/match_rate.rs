@@ -1,4 +1,4 @@
-//! Benchmark: time to find the agent for a text among a thousand, and for a very long text among five thousand, as one
+//! Benchmark of finding the agent for a text among a thousand, and for a very long text among five thousand. Prints one
 //! line of JSON.
 //!
 //! `cargo run --release --package sortie-agents --example match_rate`

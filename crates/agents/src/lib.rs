@@ -22,6 +22,6 @@ pub use definition::{
     ServerDefinition, ServerReading, ServerUse, Severity, TemplateFile, Weight, server_prefix,
 };
 pub use matching::{ENOUGH_WORDS, Match, MatchedWord, Place, Ranking, rank};
-pub use registry::{Agents, Registry, UnknownAgent, Unused, UnusedFile, draft};
+pub use registry::{Agents, Registry, UnknownAgent, Unused, UnusedFile, draft, is_draft_description};
 pub use resolve::{Resolution, limits, renew, resolve};
 pub use templates::{Argument, Given, Template, TemplateError, Templates, UnknownTemplate, template_lines};

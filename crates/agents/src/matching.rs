@@ -1,8 +1,9 @@
 //! Ranks agents by how well they suit a text: lexically (BM25), over names and descriptions.
 //!
 //! An agent is eligible if it shares [`ENOUGH_WORDS`] content words with the text, or all of them if the text has
-//! fewer. The score only orders eligible agents, since scores of different texts cannot be compared. Ties go to the
-//! agent that shares more words, then to the nearer definition (project, user, built in), then by name.
+//! fewer. A whole name counts as that many. The score only orders eligible agents, since scores of different texts
+//! cannot be compared. Ties go to the agent that shares more words, then to the nearer definition (project, user, built
+//! in), then by name.
 
 mod query;
 mod score;
@@ -60,7 +61,7 @@ pub fn rank<'a>(registry: &'a Registry, text: &str) -> Ranking<'a> {
 }
 
 fn order(left: &Match<'_>, right: &Match<'_>, needed: usize) -> Ordering {
-    let enough = |found: &Match<'_>| found.words.len() >= needed;
+    let enough = |found: &Match<'_>| found.count() >= needed;
     enough(right)
         .cmp(&enough(left))
         .then_with(|| right.score.total_cmp(&left.score))
@@ -73,7 +74,7 @@ fn why_none(matches: &[Match<'_>], needed: usize) -> Option<String> {
     match matches.first() {
         _ if needed == 0 => Some("the text has no words to match".to_owned()),
         None => Some("no agent shares a word with the text".to_owned()),
-        Some(first) if first.words.len() < needed => Some(format!(
+        Some(first) if first.count() < needed => Some(format!(
             "no agent shares {needed} words with the text; the nearest, `{}`, shares {}",
             first.agent.name,
             first.words.len()

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use sortie_protocol::{nearest, nearest_few};
 
-pub use self::draft::draft;
+pub use self::draft::{draft, is_draft_description};
 pub use self::unknown_agent::UnknownAgent;
 pub use self::unused_file::{Unused, UnusedFile};
 

@@ -72,7 +72,7 @@ fn leave_interrupted(bench: &Bench, home: &Path) -> Result<()> {
     }
     live.kill()?;
     live.wait()?;
-    let list = process::stdout_of(sortie.command(&["tasks", "list", "--json"]).stdin(Stdio::null()))?;
+    let list = process::stdout_of(sortie.command(&["tasks", "list", "--all-projects", "--json"]).stdin(Stdio::null()))?;
     let list: Value = serde_json::from_str(&list)?;
     if list[0]["status"] != "interrupted" {
         bail!("the run was not interrupted: {list}");

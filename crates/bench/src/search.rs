@@ -1,8 +1,8 @@
 //! Grep against `rg`, on one tree, with equal patterns, rules and limits.
 //!
-//! Both answer with this many lines: Grep with the first in the order of paths, `rg` with the first that it finds,
-//! which leaves it free to use all cores. Each `rg` is a process of its own, so its start is part of its time; Grep is
-//! timed inside its process and, for comparison, from outside.
+//! Both answer with this many lines: Grep with the first in the order of paths, `rg` with the first that it finds. So
+//! `rg` is free to use all cores. Each `rg` is a process of its own, so its start is part of its time. Grep is timed
+//! inside its process and, for comparison, from outside.
 
 mod tree;
 mod yardstick;

@@ -89,8 +89,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Prints the task to be stopped, and returns when no task runs any more: the time of the last ending in microseconds
-/// since 1970, and the number of tasks.
+/// Prints the task to be stopped, and waits until no task runs any more. Returns the time of the last ending in
+/// microseconds since 1970, and the number of tasks.
 async fn until_stopped(running: Running, journal: &SqliteJournal) -> Result<Value, Box<dyn Error>> {
     println!("{}", running.task);
     let outcome = running.outcome().await?;

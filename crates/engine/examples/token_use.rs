@@ -1,8 +1,8 @@
 //! Token use of an exploration: `token_use`, which prints one JSON object; `cargo xtask bench` reads it.
 //!
-//! The main agent searches and reads by itself, or a sub-agent does the same and reports; then the main agent continues
-//! with work of its own. The count is of everything sent to a provider: tools, system prompt and messages, by the
-//! tokeniser o200k.
+//! The main agent searches and reads by itself, or a sub-agent does so and reports. Then the main agent continues with
+//! work of its own. The count is of everything sent to a provider: tools, system prompt and messages, by the tokeniser
+//! o200k.
 
 #![expect(clippy::print_stdout, reason = "it is a program that reports")]
 

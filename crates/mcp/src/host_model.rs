@@ -72,7 +72,7 @@ impl Hosts {
         Some(Loan { id, hosts: self.clone() })
     }
 
-    /// Returns the connection of this id. If it is gone, the newest one of the same client: a client that restarted, or
+    /// Returns the connection of this id. If it is gone, the newest one of the same client. A client that restarted, or
     /// whose task works in the background, has a new connection.
     fn find(&self, id: &str) -> Option<Peer<RoleServer>> {
         let connected = self.connected.lock().unwrap_or_else(PoisonError::into_inner);

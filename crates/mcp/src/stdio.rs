@@ -40,7 +40,7 @@ pub struct HostStreams<I, O> {
 }
 
 /// Serves one session until the host is gone or `stop` is cancelled. `gone` is cancelled as soon as the input ends or
-/// nobody reads the output, before anything else; a server that watches it then ends its calls. Cancel `gone` together
+/// nobody reads the output, before anything else. A server that watches it then ends its calls. Cancel `gone` together
 /// with `stop`; otherwise the last replies have the full write time.
 pub async fn serve<S: ServerHandler>(
     new_server: impl Fn() -> S,

@@ -2,10 +2,12 @@
 
 mod angles;
 mod explorer;
+mod file_outline;
 mod main_agent;
 mod merge_reports;
 mod next_calls;
 mod overview;
+mod project_facts;
 mod reply;
 mod report;
 mod summary;
@@ -29,8 +31,14 @@ enum Answer {
 /// A call to be made.
 #[derive(Debug, Clone, PartialEq)]
 struct PlannedCall {
-    tool: &'static str,
+    tool: String,
     arguments: Value,
+}
+
+impl PlannedCall {
+    fn of(tool: &str, arguments: Value) -> Self {
+        Self { tool: tool.to_owned(), arguments }
+    }
 }
 
 impl Answer {

@@ -4,13 +4,14 @@
 
 pub(crate) mod intent;
 pub(crate) mod term;
+pub(crate) mod unsearchable;
 
 use std::collections::BTreeSet;
 
 use crate::language::lexicon::{is_action, is_stop_word, is_weak};
 use crate::language::sentences::{instructs, is_path, plainly, sentences, split_quoted};
 use crate::language::words::{is_identifier, pieces, words};
-use intent::{Focus, Intent};
+use intent::{Focus, Intent, asked_name};
 use term::{Term, WEAK};
 
 const MAX_TERMS: usize = 8;
@@ -20,6 +21,8 @@ const ASIDE: f64 = 0.35;
 const VERBATIM: f64 = 1.6;
 /// Weak words count more if there are at most this many others.
 const FEW: usize = 2;
+/// Fewest words of a question that are not in a line by chance.
+const QUOTED_WORDS: usize = 4;
 /// Letters of a word that are searched for if the whole word is not found.
 const LOOSE_LETTERS: usize = 5;
 
@@ -55,11 +58,32 @@ impl Question {
         }
         let text = text.join(" ");
         let intent = Intent::of(&text, gathered.terms.iter().filter(|term| !term.is_weak()).count());
+        if let Some(name) = asked_name(&text).filter(|_| intent == Intent::Define) {
+            gathered.terms = vec![Term::identifier(name, VERBATIM)];
+            gathered.neighbours.clear();
+        }
         let focus = Focus::of(&sentences, intent);
-        let paths = std::mem::take(&mut gathered.paths);
+        let paths = gathered.paths.clone();
         let (terms, neighbours) = gathered.finish();
         let words = words(&text).map(str::to_lowercase).collect();
         Self { text, words, terms, neighbours, paths, intent, focus }
+    }
+
+    /// True if all that it names are files.
+    pub(crate) fn is_about_files(&self) -> bool {
+        !self.paths.is_empty() && !self.terms.iter().any(Term::is_topic)
+    }
+
+    /// True if facts answer it, without a search and its ranking.
+    pub(crate) fn is_about_facts(&self) -> bool {
+        let facts = [Intent::Overview, Intent::Todos, Intent::Dependencies, Intent::RunTests];
+        self.is_about_files() || facts.contains(&self.intent)
+    }
+
+    /// True if a line says the question itself, as its documentation and its tests do.
+    pub(crate) fn is_quoted_in(&self, line: &str) -> bool {
+        let letters = |text: &str| words(text).collect::<Vec<&str>>().join(" ").to_lowercase();
+        words(&self.text).nth(QUOTED_WORDS - 1).is_some() && letters(line).contains(&letters(&self.text))
     }
 
     /// True if the question has one of these words.
@@ -200,9 +224,9 @@ impl Gathered {
 
     /// Keeps the strongest terms, in the order of the text.
     fn finish(mut self) -> (Vec<Term>, Vec<(usize, usize)>) {
-        // With few other terms, the common words must do.
+        // With few other terms and no file, the common words must do.
         let strong = self.terms.iter().filter(|term| !term.is_weak()).count();
-        if strong < FEW && !self.terms.iter().any(Term::is_verbatim) {
+        if strong < FEW && self.paths.is_empty() && !self.terms.iter().any(Term::is_verbatim) {
             for term in self.terms.iter_mut().filter(|term| term.is_weak()) {
                 term.weight *= if strong == 0 { 4.0 } else { 2.0 };
             }

@@ -1,6 +1,7 @@
 //! Request as the rules read it: the current prompt, the calls made for it, and the text of their outputs.
 
 pub(crate) mod conversation;
+pub(crate) mod delegation;
 mod json_outputs;
 pub(crate) mod tool_outputs;
 

@@ -112,8 +112,8 @@ fn found_by_windows(name: &str) -> &str {
     before_stream.trim_end_matches(['.', ' '])
 }
 
-/// True if Windows may store `long` under a short name with this start: `GIT~1`, `GITMOD~1`, or, after some collisions,
-/// two letters and a number as in `GI7EBA~1`.
+/// True if Windows may store `long` under a short name with this start: `GIT~1` or `GITMOD~1`. After some collisions it
+/// has two letters and a number, as in `GI7EBA~1`.
 fn is_short_form(start: &str, long: &str) -> bool {
     let plain: String = stem(long).chars().filter(|character| !".-_ ".contains(*character)).collect();
     let spelled = stem(long).trim_start_matches('.');

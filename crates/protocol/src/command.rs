@@ -13,7 +13,7 @@ pub enum Command {
     /// Give the task a message to read at its next turn. If the task is not running, or ends first, it reads the
     /// message when resumed.
     Send { task: TaskId, from: Sender, text: String },
-    /// Withdraw a message that did not arrive in time, so that a resumed task does not read it: its sender was told
+    /// Withdraw a message that did not arrive in time, so that a resumed task does not read it. Its sender was told
     /// that it was missed. `command` is the number of its `Send`.
     Withdraw { task: TaskId, command: i64 },
     /// Move the task to the background: the call that waits for it returns, and its report comes later.

@@ -193,8 +193,8 @@ impl Failure {
         Self { details: details.into_iter().map(Into::into).collect(), ..self }
     }
 
-    /// Status of a task that never started: failed if its time ran out or Sortie could not do its part, interrupted by
-    /// a signal, otherwise rejected.
+    /// Status of a task that never started: failed if its time ran out or Sortie could not do its part. After a signal
+    /// it is interrupted, otherwise rejected.
     pub fn status_unstarted(&self) -> Status {
         match self.code {
             FailureCode::Timeout | FailureCode::Journal | FailureCode::Internal => Status::Failed,

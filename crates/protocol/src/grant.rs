@@ -123,8 +123,8 @@ pub enum Resource {
     Nothing,
     /// Relative to the workspace root; absolute in an added directory.
     Path(PathBuf),
-    /// A shell command line, and the directory it runs in: relative to the workspace root, so an empty path is the root
-    /// itself; absolute in an added directory.
+    /// A shell command line, and the directory it runs in. The path is relative to the workspace root, so an empty path
+    /// is the root itself. In an added directory it is absolute.
     Command { line: String, directory: PathBuf },
     /// The host of a parsed URL.
     Host(String),

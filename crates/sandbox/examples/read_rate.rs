@@ -1,10 +1,10 @@
 //! Benchmark of confinement: the same files read through the sandbox and with plain `std::fs`.
 //!
-//! Reads a few thousand files of 4 KiB, many times in turn, in two ways: whole, by a path relative to the root, as a
-//! model asks for them; and into a buffer, as a search reads the files it has just listed. Prints one line of JSON: for
-//! each way the nanoseconds per read, and the ratio to the plain read. `cargo xtask bench` reads it. The files are
-//! cached after the first round, so the disk is not measured. Of each directory the fastest round counts, since other
-//! load only adds time.
+//! Reads a few thousand files of 4 KiB, many times in turn, in two ways. One reads them whole, by a path relative to
+//! the root, as a model asks for them. The other reads into a buffer, as a search reads the files it has just listed.
+//! Prints one line of JSON: for each way the nanoseconds per read, and the ratio to the plain read. `cargo xtask bench`
+//! reads it. The files are cached after the first round, so the disk is not measured. The fastest round of each
+//! directory counts, since other load only adds time.
 
 #![expect(clippy::print_stdout, reason = "its output is what it is for")]
 

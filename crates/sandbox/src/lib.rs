@@ -1,9 +1,9 @@
-//! The only door to files and processes: a workspace root that is pinned once, opens that cannot leave it, and commands
-//! in walls that the kernel enforces.
+//! The only door to files and processes. A workspace root is pinned once, opens cannot leave it, and commands run in
+//! walls that the kernel enforces.
 //!
 //! Every path is judged by where it leads, never by how it is written. This crate does not decide which tool or task
-//! may ask (that is policy; a [`Guard`] brings its decisions here), and it keeps no open files of its own beyond the
-//! pinned directories.
+//! may ask (that is policy; a [`Guard`] brings its decisions here). It keeps no open files of its own beyond the pinned
+//! directories.
 
 mod files;
 mod git;

@@ -1,5 +1,5 @@
-//! Test utilities: a scripted model in memory, a scripted HTTP server that speaks the providers' wires, temporary
-//! workspaces, a renderer of events for snapshots, and the checker of a killed run's traces.
+//! Test utilities: a scripted model in memory, and a scripted HTTP server that speaks the providers' wires. Also
+//! temporary workspaces, a renderer of events for snapshots, and the checker of a killed run's traces.
 //!
 //! One [`Script`] drives both the [`ScriptedModel`] and the [`ScriptedServer`]. Nothing here is part of the program.
 

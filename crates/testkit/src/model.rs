@@ -1,6 +1,6 @@
 //! A model in memory that follows a script: no sockets, no wires, and only tokio's clock.
 //!
-//! It enforces the rules common to all providers (see `pairing`), records its requests, counts calls in flight, and
+//! It enforces the rules common to all providers (see `pairing`), records its requests, and counts calls in flight. It
 //! turns its faults into the typed errors that a wire would make of them.
 
 mod delivery;

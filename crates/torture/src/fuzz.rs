@@ -1,7 +1,7 @@
 //! `cargo xtask fuzz`: coverage-guided fuzzing of the readers of other people's texts, on the ordinary toolchain.
 //!
 //! The seeds of a target are the files of the tests' corpus. A run on its own keeps its finds in the target folder and
-//! tries them first the next time, so that a crash stays a failure until it is mended; the run within all tests never
+//! tries them first the next time. So a crash stays a failure until it is mended. The run within all tests never
 //! varies.
 
 use std::path::{Path, PathBuf};

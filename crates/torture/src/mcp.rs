@@ -1,9 +1,9 @@
 //! `cargo xtask mcp`: whether programs by others that speak the Model Context Protocol understand ours, and ours
 //! theirs.
 //!
-//! The official conformance suite judges our HTTP layer by a fixture that has what it expects, and `sortie mcp` itself;
-//! official clients use `sortie mcp`; our agents use reference servers. What a scenario of the suite finds and may find
-//! stands in a list with its reason. Nothing of the program is linked here.
+//! The official conformance suite judges our HTTP layer by a fixture that has what it expects, and `sortie mcp` itself.
+//! Official clients use `sortie mcp`, and our agents use reference servers. What a scenario of the suite finds and may
+//! find stands in a list with its reason. Nothing of the program is linked here.
 
 mod exceptions;
 mod foreign;

@@ -1,5 +1,5 @@
 //! Owns what `xtask`, `bench` and `torture` share: running other programs, the workspace as cargo describes it, test
-//! binaries and their output, installing what tests need, and the verdict of a command.
+//! binaries and their output. It also installs what tests need, and gives the verdict of a command.
 //!
 //! It links none of the crates of the program, so that `cargo xtask` builds while one of them does not compile.
 

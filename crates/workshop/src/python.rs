@@ -1,5 +1,5 @@
-//! The Python environment of the tests that let others judge us: the official SDKs, which talk to our scripted server,
-//! and a validator of JSON schemas.
+//! The Python environment of the tests that let others judge us. It has the official SDKs, which talk to our scripted
+//! server, and a validator of JSON schemas.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -15,8 +15,8 @@ use crate::conformance;
 
 /// Minutes that a suite may take. A suite that needs more is too slow to be run often; make it faster first.
 const USUAL_BUDGET: u64 = 5;
-// The command line has three binaries of tests, and each test of theirs starts the program; policy decides a million
-// calls, and the reader of command lines is held against a hundred thousand lines of a real shell.
+// The command line has three binaries of tests, and each of their tests starts the program. Policy decides a million
+// calls. The reader of command lines is held against a hundred thousand lines of a real shell.
 const BUDGETS: &[(&str, u64)] = &[("cli", 20), ("policy", 10), ("shell-reader", 10)];
 /// Building is part of this one: rustdoc compiles as it goes.
 const DOC_BUDGET: u64 = 10;

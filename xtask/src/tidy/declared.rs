@@ -21,7 +21,7 @@ pub(super) fn modules(files: &[File]) -> Vec<Finding> {
     files.iter().filter(|file| file.is_rust() && file.owner().is_some()).filter(forgotten).map(report).collect()
 }
 
-/// The other test binaries: the one is run on its own, too, and its output is held against a list; the other is run
+/// The other test binaries. The first is also run on its own, and its output is held against a list. The second is run
 /// against a program with a guard taken out.
 const OTHERS: [&str; 2] = ["crates/cli/tests/conformance/", "crates/cli/tests/escape/"];
 

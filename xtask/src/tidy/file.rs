@@ -1,4 +1,4 @@
-//! A file of the repository, and answers for the rules: its owner, its test lines, and for Rust its code without
+//! A file of the repository, and answers for the rules: its owner and its test lines. For Rust it has the code without
 //! comments and literals, so that no rule trips over prose.
 
 use std::path::Path;

@@ -11,6 +11,8 @@ use super::item::{functions, types};
 use super::token::{Token, tokens};
 
 const WIDTH: usize = 120;
+/// Most words of a sentence: the limit of `docs/style.md`.
+const SENTENCE_WORDS: usize = 25;
 
 /// A tuple that is taken apart where a function begins: two parameters that a limit does not count.
 pub(super) fn tuple_parameters(files: &[&File]) -> Vec<Finding> {
@@ -96,6 +98,43 @@ pub(super) fn wide_comments(files: &[&File]) -> Vec<Finding> {
     })
 }
 
+/// Sentences of comments that are too long to be read once. Lists, tables and code are not counted.
+pub(super) fn long_sentences(files: &[&File]) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for file in files {
+        let mut words = 0;
+        let mut in_code = false;
+        for (index, line) in file.text().lines().enumerate() {
+            let Some(text) = comment(line) else {
+                (words, in_code) = (0, false);
+                continue;
+            };
+            in_code ^= text.starts_with("```");
+            if in_code || text.is_empty() || text.starts_with(['|', '#', '-', '*', '`']) && !text.starts_with("**") {
+                words = 0;
+                continue;
+            }
+            for word in text.split_whitespace() {
+                words += 1;
+                if words == SENTENCE_WORDS + 1 {
+                    let what = format!("a sentence of more than {SENTENCE_WORDS} words");
+                    findings.push(Finding::at(file, index + 1, what, "make it two"));
+                }
+                if word.trim_end_matches([')', '*', '`', '"']).ends_with(['.', '!', '?']) {
+                    words = 0;
+                }
+            }
+        }
+    }
+    findings
+}
+
+/// Text of a comment that has the line to itself.
+fn comment(line: &str) -> Option<&str> {
+    let text = line.trim_start().strip_prefix("//")?;
+    Some(text.trim_start_matches(['/', '!']).trim_start())
+}
+
 /// Applies a rule to each line and the one before it.
 fn each_line(files: &[&File], rule: impl Fn(&str, &str) -> Verdict) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -154,6 +193,23 @@ mod tests {
             [] as [&str; 0]
         );
         assert_eq!(check(leaning_docs, "/// The first\n/// Of these.\n// Of course.\nfn f() {}\n"), [] as [&str; 0]);
+    }
+
+    #[test]
+    fn a_long_sentence_is_found_across_lines_and_a_list_is_not() {
+        let found = "error: crates/a/src/a.rs:2: a sentence of more than 25 words\n    mend: make it two";
+        let words = |count: usize| "word ".repeat(count);
+        assert_eq!(check(long_sentences, &format!("/// {}\n/// {}\n", words(20), words(6))), [found]);
+        let fine = [
+            format!("/// {}word.\n/// {}\n", words(24), words(25)),
+            format!("/// {}\n///\n/// {}\n", words(20), words(20)),
+            format!("// - {}\n", words(30)),
+            format!("// ```text\n// {}\n// ```\n", words(30)),
+            format!("let a = \"{}\";\n", words(30)),
+        ];
+        for text in fine {
+            assert_eq!(check(long_sentences, &text), [] as [&str; 0], "{text}");
+        }
     }
 
     #[test]

@@ -28,6 +28,7 @@ const RULES: &[Rule] = &[
     Rule { name: "bool-parameters", find: habit::bool_parameters, holds_in: rooms::has_rooms },
     Rule { name: "twin-types", find: habit::twin_types, holds_in: rooms::has_rooms },
     Rule { name: "leaning-docs", find: habit::leaning_docs, holds_in: |_| true },
+    Rule { name: "long-sentences", find: habit::long_sentences, holds_in: |_| true },
     Rule { name: "wide-comments", find: habit::wide_comments, holds_in: |_| true },
 ];
 

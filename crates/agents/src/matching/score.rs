@@ -1,6 +1,7 @@
 //! Scores shared words: BM25 over two fields, the name and the description.
 
 use crate::definition::AgentDefinition;
+use crate::matching::ENOUGH_WORDS;
 use crate::matching::query::Word;
 use crate::matching::word_counts::{AgentCount, Counts, Hit};
 
@@ -19,6 +20,15 @@ pub struct Match<'a> {
     pub score: f64,
     /// In the order of the text.
     pub words: Vec<MatchedWord>,
+    /// True if the text has every word of the agent's name.
+    pub is_named: bool,
+}
+
+impl Match<'_> {
+    /// Number of shared words; a whole name counts as enough.
+    pub(super) fn count(&self) -> usize {
+        if self.is_named { self.words.len().max(ENOUGH_WORDS) } else { self.words.len() }
+    }
 }
 
 /// One shared word and its contribution to the score.
@@ -58,7 +68,9 @@ pub(super) fn matches<'a>(agents: &[&'a AgentDefinition], words: &[Word], counts
         };
         let words: Vec<MatchedWord> = hits.into_iter().map(matched).collect();
         let score = words.iter().map(|word| word.score).sum();
-        (!words.is_empty()).then_some(Match { agent, score, words })
+        let in_name: u32 = count.hits.iter().filter(|hit| place_of[hit.stem].is_some()).map(|hit| hit.in_name).sum();
+        let is_named = in_name as usize >= count.name_length;
+        (!words.is_empty()).then_some(Match { agent, score, words, is_named })
     };
     agents.iter().zip(&counts.agents).filter_map(scored).collect()
 }

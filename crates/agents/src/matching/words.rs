@@ -3,15 +3,15 @@
 use crate::matching::stem::stem;
 use crate::text::letter_folding::{fold, is_mark};
 
-/// Words that occur in any request or description and so distinguish no agent.
-const EMPTY_WORDS: [&str; 94] = [
+/// Words that occur in any request or description and so distinguish no agent. *Where* does: it asks for a search.
+const EMPTY_WORDS: [&str; 93] = [
     "a", "about", "after", "agent", "agents", "all", "also", "an", "and", "any", "are", "as", "at", "be", "been",
     "before", "but", "by", "can", "could", "did", "do", "does", "e", "eg", "else", "etc", "for", "from", "g", "get",
     "had", "has", "have", "he", "help", "here", "how", "i", "if", "in", "into", "is", "it", "its", "let", "like", "me",
     "more", "most", "must", "my", "need", "no", "not", "of", "on", "only", "or", "other", "our", "please", "s", "she",
     "should", "so", "some", "such", "that", "the", "them", "then", "there", "these", "they", "this", "those", "to",
-    "use", "used", "using", "want", "was", "we", "what", "when", "where", "which", "who", "will", "with", "would",
-    "you", "your",
+    "use", "used", "using", "want", "was", "we", "what", "when", "which", "who", "will", "with", "would", "you",
+    "your",
 ];
 
 /// True if a folded word has no content.

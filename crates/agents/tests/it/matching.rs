@@ -49,7 +49,7 @@ fn the_agent_that_a_text_is_about_is_chosen() {
         ("write a test", "test-writer"),
         ("migrating the databases", "db-migrator"),
         ("Which deployment failed? Look into the logs", "log-analyst"),
-        ("find things in the workspace", "explore"),
+        ("find where things are used", "explore"),
     ] {
         assert_eq!(best(&rank(&team, text)), chosen, "{text}");
     }
@@ -76,10 +76,40 @@ fn a_text_of_one_word_needs_only_that_one() {
 
 #[test]
 fn one_word_is_not_enough_however_rare() {
-    let registry = registry(&[("zygote", "Cells"), ("helper", "Sorts a pile of papers by date")]);
+    let registry = registry(&[("cell-expert", "Zygotes"), ("helper", "Sorts a pile of papers by date")]);
     let ranking = rank(&registry, "sort the zygote papers");
     assert_eq!(best(&ranking), "helper");
     assert_eq!(ranking.matches.len(), 2, "the other is still shown");
+}
+
+#[test]
+fn a_whole_name_is_enough_and_a_part_of_it_is_not() {
+    let team = registry(&[("archivist", "Keeps papers"), ("map-maker", "Draws the world")]);
+    for (text, chosen) in [
+        ("ask the archivist about yesterday", "archivist"),
+        ("a map of all yesterday's voyages", "none"),
+        ("let the map maker look at voyages", "map-maker"),
+    ] {
+        assert_eq!(best(&rank(&team, text)), chosen, "{text}");
+    }
+}
+
+#[test]
+fn ordinary_sentences_match_the_built_in_agents() {
+    let registry = Registry::builtin();
+    for (text, chosen) in [
+        ("where are errors handled", "explore"),
+        ("find where errors are logged", "explore"),
+        ("find the tests", "explore"),
+        ("review this change for security", "general-purpose"),
+        ("plan how to split this module", "plan"),
+        ("run the tests and report failures", "bash"),
+        ("summarise this file", "summary"),
+        ("summarize these texts", "summary"),
+    ] {
+        assert_eq!(best(&rank(&registry, text)), chosen, "{text}");
+    }
+    assert_eq!(best(&rank(&registry, "bake a chocolate cake")), "none");
 }
 
 #[test]
@@ -96,9 +126,10 @@ fn the_choice_explains_itself() {
     }
     expect![[r#"
         ["review", "rust", "code", "database", "layer"], 2 needed
-        code-reviewer 7.284 review 3.179 Both rust 1.742 Description code 2.364 Both
-        db-migrator 1.688 database 1.688 Description
-        plan 1.487 code 1.487 Description
+        code-reviewer 6.217 review 2.446 Both rust 1.881 Description code 1.890 Both
+        general-purpose 2.342 review 1.321 Description code 1.021 Description
+        db-migrator 1.827 database 1.827 Description
+        plan 1.225 code 1.225 Description
     "#]]
     .assert_eq(&text);
     assert!(ranking.matches.iter().all(|found| {

@@ -14,6 +14,7 @@ use super::run::{asked_status, piped};
 use super::task_status;
 use super::task_view::{find, parse_id};
 use crate::environment::{Confinement, Sources};
+use crate::error::consent::{self, Consent};
 use crate::error::{self, CommandError, ErrorKind};
 use crate::render::{OutputFormat, Root, ShowArgs, state};
 use crate::session::early_signals::EarlySignals;
@@ -105,7 +106,8 @@ fn resume(args: &ResumeArgs, settings: &Settings, sources: &Sources) -> Result<E
         Err(failure) if is_held_up(&failure) => not_started(&failure, args.output_format),
         Err(failure) if failure.code == FailureCode::OtherWorkspace => {
             let error = refused(failure, args.take_over);
-            Err(error.hint(format!("cd {} && sortie resume {task}", shell_word(&workspace))))
+            let prompt = args.prompt.as_deref().map(|prompt| format!(" {}", shell_word(prompt))).unwrap_or_default();
+            Err(error.hint(format!("cd {} && sortie resume {task}{prompt}", shell_word(&workspace))))
         }
         ended => ended.map_err(|failure| refused(failure, args.take_over)),
     }
@@ -179,18 +181,37 @@ fn header(args: &ResumeArgs, journal: &dyn Journal, settings: &Settings) -> Resu
     if let Some(id) = &args.id {
         return find(journal, id);
     }
-    let query = TaskQuery {
-        states: vec![TaskState::Interrupted],
-        workspace: Some(settings.places.workspace.display().to_string()),
-        roots_only: true,
-        ..TaskQuery::default()
-    };
+    let workspace = Some(settings.places.workspace.display().to_string());
+    let all = TaskQuery { workspace, roots_only: true, ..TaskQuery::default() };
+    let query = TaskQuery { states: vec![TaskState::Interrupted], ..all.clone() };
     let last = newest(journal.list(&query)?, |task| Ok(journal.standing(task)?.state))?.ok_or_else(|| {
         CommandError::new(ErrorKind::NotFound, "no task of this project was interrupted")
-            .hint("`sortie tasks list` lists all; `sortie resume ID \"…\"` resumes any of them")
+            .hint("`sortie tasks list` lists its tasks; `sortie resume ID \"…\"` resumes any of them")
     })?;
-    error::note(&format!("resuming {}, {}: {}", last.task_id, state(&last), words::title(&last.title)));
+    let youngest = journal.list(&TaskQuery { limit: 1, ..all })?.into_iter().next();
+    match youngest.filter(|youngest| youngest.task_id != last.task_id) {
+        Some(youngest) => ask(&last, &youngest)?,
+        None => error::note(&format!("resuming {}", described(&last))),
+    }
     Ok(last)
+}
+
+/// Asks before an older task is resumed than a person may have in mind. Without a person, a note says so.
+fn ask(last: &TaskHeader, youngest: &TaskHeader) -> Result<(), CommandError> {
+    let subject = format!("The newest task here is {}.\n", described(youngest));
+    match consent::ask(&subject, &format!("Resume {}?", described(last))) {
+        Consent::Yes => Ok(()),
+        Consent::No => Err(CommandError::new(ErrorKind::Unready, "nothing was resumed")
+            .hint(format!("sortie resume {} \"…\"", youngest.task_id))),
+        Consent::Nobody => {
+            error::note(&format!("resuming {}; the newest task here is {}", described(last), described(youngest)));
+            Ok(())
+        }
+    }
+}
+
+fn described(header: &TaskHeader) -> String {
+    format!("{}, {}: {}", header.task_id, state(header), words::title(&header.title))
 }
 
 /// Picks the most recently active task among those whose state is still as listed. A process that ended its task and

@@ -70,7 +70,7 @@ pub(crate) fn run(args: &TasksArgs, settings: &Settings, sources: &Sources) -> R
     }
     let (journal, contract) = (wiring::journal_to_read(settings)?, settings.contract());
     match &args.command {
-        TasksCommand::List(args) => list::run(args, &journal, contract.as_ref()),
+        TasksCommand::List(args) => list::run(args, &journal, settings),
         TasksCommand::Show(args) => show::run(args, &journal, contract.as_ref()),
         TasksCommand::Output(args) if args.follow => follow::run(&journal, &args.id),
         TasksCommand::Output(args) => output::run(args, &journal, contract.as_ref()),

@@ -48,8 +48,8 @@ impl Environment {
         homes
     }
 
-    /// Returns the secret places besides those below `HOME`: below the home directory in the user database, where
-    /// variables name them, and where links lead from all of them.
+    /// Returns the secret places besides those below `HOME`. They are below the home directory in the user database,
+    /// where variables name them, and where links lead from all of them.
     pub(crate) fn secret_places(&self) -> Vec<PathBuf> {
         let variable = |name: &str| {
             let lower = || self.path(&name.to_ascii_lowercase());

@@ -91,7 +91,7 @@ impl Presentation {
     }
 }
 
-/// True if a task did not start although its request was in order: a hook vetoed it or used up its time, or the journal
+/// True if a task did not start although its request was in order. A hook vetoed it or used up its time, or the journal
 /// could not be written.
 pub(crate) fn is_held_up(failure: &Failure) -> bool {
     matches!(failure.code, FailureCode::Vetoed | FailureCode::Timeout | FailureCode::Journal)

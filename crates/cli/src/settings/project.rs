@@ -220,7 +220,7 @@ fn family_of(variable: &str) -> Option<&'static Key> {
     }
 }
 
-/// Each name once, with commas. Of a large family only the first few are named and the others counted: a project
+/// Each name once, with commas. Only the first few of a large family are named and the others counted: a project
 /// chooses how many there are.
 fn each_once(all: impl Iterator<Item = Named>) -> String {
     let mut seen = BTreeSet::new();

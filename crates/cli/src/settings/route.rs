@@ -129,7 +129,7 @@ impl<'a> Wish<'a> {
         self.text(&key::MODEL).map_or("", |model| model.text)
     }
 
-    /// Destination by the configured URL. Otherwise main's address, for a light route that asks for no other; otherwise
+    /// Destination by the configured URL. Otherwise main's address, for a light route that asks for no other. Otherwise
     /// the provider implied by the wire, the model's name or a provider's own key.
     fn destination(&self) -> Result<Option<Destination>, CommandError> {
         let wire = self.wire(self.name)?;

@@ -50,6 +50,17 @@ pub(crate) fn calls_with_failed(count: u64, failed: u64) -> String {
     calls(count) + &failed
 }
 
+/// `5s ago`, `3m ago`, `2h ago`, `9d ago`.
+pub(crate) fn ago(ms: u64) -> String {
+    let seconds = ms / 1000;
+    match seconds {
+        0..60 => format!("{seconds}s ago"),
+        60..3_600 => format!("{}m ago", seconds / 60),
+        3_600..172_800 => format!("{}h ago", seconds / 3_600),
+        _ => format!("{}d ago", seconds / 86_400),
+    }
+}
+
 /// `7 calls (2 failed) · 12.4k tokens · $0.0123 · 3.2s`, without money if no cost is known.
 pub(crate) fn usage(usage: &Usage) -> String {
     let cost = cost(usage).filter(|_| usage.cost > Money::ZERO).map(|cost| format!(" · {cost}")).unwrap_or_default();
@@ -130,6 +141,10 @@ mod tests {
         assert_eq!(
             [0, 349, 59_999, 60_000, 125_000, 3_720_000].map(elapsed),
             ["0.0s", "0.3s", "59.9s", "1m00s", "2m05s", "1h02m"]
+        );
+        assert_eq!(
+            [0, 59_999, 60_000, 3_600_000, 172_799_999, 172_800_000].map(ago),
+            ["0s ago", "59s ago", "1m ago", "1h ago", "47h ago", "2d ago"]
         );
         assert_eq!([0, 1, 2].map(calls), ["0 calls", "1 call", "2 calls"]);
     }

@@ -28,6 +28,7 @@ const OTHERWISE: &[(&str, Ending)] = &[
     ("sortie run --template test-file path=src/a.rs", Code(1)),
     ("sortie run --template test-file path=src/a.rs \"only the public functions\"", Code(1)),
     ("sortie run \"/test-file path=src/a.rs only the public functions\"", Code(1)),
+    ("sortie run --max-cost-usd 0.50 --max-tokens 200k \"Review the last commit\"", Code(1)),
     ("sortie run --output-format json --timeout 5m \"List the modules\" | jq -r .text", Code(1)),
     ("sortie resume kvbq \"Now write the tests\"", Code(1)),
     ("sortie resume", Code(1)),                     // nothing was interrupted
@@ -58,7 +59,6 @@ fn world() -> World {
     );
     let retry = "/// The second retry has to wait longer than the first.\npub fn wait_before_retry(n: u32) {}\n";
     world.write("workspace/src/retry.rs", retry);
-    world.write("workspace/src/review.rs", "/// Reviews the last commit.\npub fn review_last_commit() {}\n");
     world.write("workspace/other.toml", "");
     world.write("workspace/.sortie/agents/reader.md", "---\nname: reader\ndescription: Reads files\n---\nRead.\n");
     world.write("other/src/config.rs", config);
@@ -112,6 +112,12 @@ fn check(world: &World, example: &str) -> Result<(), String> {
     let ended = typed(world, &command).run();
     if ended.code != code {
         return Err(format!("`{example}` should end with {code}: {ended:#?}"));
+    }
+    if let Some(name) = command.strip_prefix("sortie agents new ").filter(|name| !name.contains(' ')) {
+        // A person then describes the agent, as the file asks.
+        let path = format!("workspace/.sortie/agents/{name}.md");
+        let text = fs::read_to_string(world.path(&path)).unwrap();
+        world.write(&path, &text.replace("Use for … (one sentence), not for … (one more).", "Reviews the API"));
     }
     let Some(filter) = filter else { return Ok(()) };
     let filter = filter.trim_start_matches("-r ").trim_matches('\'').split(" | ").next().unwrap_or_default().to_owned();
@@ -214,15 +220,33 @@ fn s2_62_the_built_in_model_names_the_place_in_every_contract() {
         if contract == "result" {
             world.write("home/.config/sortie/agents/explore.md", explorer);
         }
-        let ended = world.sortie(["run", "--contract", contract, "Where is the config parsed?"]).run();
+        let ended =
+            world.sortie(["run", "--contract", contract, "--show", "line", "Where is the config parsed?"]).run();
         assert_eq!(ended.code, 0, "{contract}: {ended:#?}");
-        let first = ended.stdout.lines().find(|line| line.contains("src/config.rs:")).unwrap_or_default();
-        let wanted = ["Most likely at src/config.rs:", "src/config.rs:"];
-        assert!(wanted.iter().any(|start| first.starts_with(start)), "{contract}: {}", ended.stdout);
         assert!(
-            !ended.stdout.contains("I found nothing") && !ended.stdout.contains("\"success\""),
-            "{contract}: {}",
-            ended.stdout
+            ended.stdout.starts_with("Most likely at src/config.rs:2 (`fn parse_config`)"),
+            "{contract}: {ended:#?}"
         );
+        let sub_agents = world.tasks(4).iter().filter(|task| task["depth"] == 1).count();
+        assert_eq!((sub_agents, world.tasks(4).len()), (3, 4), "{contract}: it delegates, and only once");
+    }
+}
+
+/// Questions that the README and CONTRIBUTING ask of this repository, each with the file of the right place.
+const ASKED_OF_THIS_REPOSITORY: [(&str, &str); 3] = [
+    ("Where are authentication errors handled?", "crates/llm/src/wire/fault.rs"),
+    ("Where is a tool call refused?", "crates/engine/src/gate/refusal.rs"),
+    ("Where does a task give its slot back while it waits for children?", "crates/engine/src/budget/slots.rs"),
+];
+
+#[test]
+fn s2_62_the_built_in_model_answers_the_questions_that_the_documents_ask_of_this_repository() {
+    let documents =
+        ["README.md", "CONTRIBUTING.md"].map(|name| fs::read_to_string(root().join(name)).unwrap()).concat();
+    for (question, right) in ASKED_OF_THIS_REPOSITORY {
+        assert!(documents.contains(question), "{question}");
+        let ended = World::new().sortie(["run", question]).cwd(root()).run();
+        assert_eq!(ended.code, 0, "{question}: {ended:#?}");
+        assert!(ended.stdout.starts_with(&format!("Most likely at {right}:")), "{question}: {}", ended.stdout);
     }
 }

@@ -162,8 +162,8 @@ fn s0_21_s1_02_s2_27_s3_02_s4_05_every_shape_follows_the_providers_rules() {
     }
 }
 
-/// Fields whose valid values no schema can describe: `resume` must name a task that has ended; `run_in_background` is
-/// offered before its background task exists; `fork` is true or a number, and only `anyOf` could say so.
+/// Fields whose valid values no schema can describe. `resume` must name a task that has ended. `run_in_background` is
+/// offered before its background task exists. `fork` is true or a number, and only `anyOf` could say so.
 const NOT_BY_SCHEMA: [&str; 3] = ["resume", "run_in_background", "fork"];
 
 /// Arguments that differ from good ones in one field each, with the difference.

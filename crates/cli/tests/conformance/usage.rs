@@ -1,5 +1,5 @@
-//! Cost of a delegation, in every contract that shows it: all turns, all descendants, and every attempt that broke off,
-//! as far as its provider reported usage.
+//! Cost of a delegation, in every contract that shows it. It covers all turns, all descendants, and every attempt that
+//! broke off, as far as its provider reported usage.
 
 use serde_json::{Value, json};
 use sortie_protocol::Usage;

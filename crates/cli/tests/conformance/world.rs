@@ -1,5 +1,5 @@
-//! One delegated run as each side saw it, whatever the wire: the input of the main agent's and the sub-agents' models,
-//! and the result of the main agent's call.
+//! One delegated run as each side saw it, whatever the wire. It has the input of the main agent's and the sub-agents'
+//! models, and the result of the main agent's call.
 //!
 //! The main agent is the one that was asked [`QUESTION`]; every other agent is a sub-agent.
 

@@ -284,8 +284,18 @@ fn a_new_agent_is_a_valid_file_that_works_at_once() {
           sortie task --agent reviewer --description "Try it" --prompt "…"
     "#]]
     .assert_eq(&world.sortie(["agents", "new", "reviewer"]).run().transcript());
-    assert_eq!(world.sortie(["agents", "check"]).run().stdout, "1 agent file: no problems found\n");
     assert_eq!(world.sortie(["agents", "show", "reviewer"]).run().code, 0);
+
+    let draft = ".sortie/agents/reviewer.md:6: error: `description` is still the one of the draft";
+    for args in [&["agents", "check"][..], &["agents", "check", ".sortie/agents/reviewer.md"]] {
+        let ended = world.sortie(args).run();
+        assert_eq!(ended.code, 1, "{ended:#?}");
+        assert!(ended.stdout.starts_with(draft) && ended.stdout.ends_with("1 agent file: 1 error\n"), "{ended:#?}");
+    }
+    let path = "workspace/.sortie/agents/reviewer.md";
+    let text = fs::read_to_string(world.path(path)).unwrap();
+    world.write(path, &text.replace("Use for … (one sentence), not for … (one more).", "Reviews changes"));
+    assert_eq!(world.sortie(["agents", "check"]).run().stdout, "1 agent file: no problems found\n");
 
     let ended = world.sortie(["agents", "new", "main", "--user"]).run();
     assert!(ended.stdout.ends_with("\n  sortie run --agent main \"…\"\n"), "{}", ended.stdout);

@@ -75,7 +75,7 @@ fn a_task_that_works_elsewhere_says_how_to_resume_it() {
     let id = world.tasks(1)[0]["task_id"].as_str().unwrap().to_owned();
     let ended = world.sortie(["resume", &id, "more"]).on(&server, "anthropic").run();
     assert_eq!(ended.code, 2, "{ended:#?}");
-    let hint = format!("hint: cd '{}' && sortie resume {id}\n", place.display());
+    let hint = format!("hint: cd '{}' && sortie resume {id} more\n", place.display());
     assert!(ended.stderr.ends_with(&hint), "{}", ended.stderr);
 }
 

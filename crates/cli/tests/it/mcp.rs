@@ -88,7 +88,7 @@ fn a_call_is_interrupted_when_its_host_has_gone_and_can_be_resumed() {
 }
 
 #[test]
-fn a_host_that_does_not_read_its_answers_is_not_waited_for_at_the_end() {
+fn the_end_does_not_wait_for_a_host_that_does_not_read_its_answers() {
     for by_signal in [false, true] {
         let (world, server) = (World::new(), held());
         let mut session = Session::open(world.sortie(["mcp"]).on(&server, "anthropic"), &json!({}));

@@ -9,6 +9,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use sortie_testkit::{Script, ScriptedServer, reply, when};
 
+use crate::ask::Session;
 use crate::journal::damage;
 use crate::older::make_older;
 use crate::stopping::{begun, waiting};
@@ -86,6 +87,34 @@ fn a_killed_run_resumes_with_its_child_and_repeats_nothing() {
         assert_eq!(nothing.code, 1);
         assert!(nothing.stderr.starts_with("error: no task of this project was interrupted\n"), "{}", nothing.stderr);
     }
+}
+
+#[test]
+fn an_older_task_than_the_newest_one_is_resumed_only_after_a_yes() {
+    let world = World::new();
+    let read = json!({"file_path": "src/auth.rs"});
+    let server = ScriptedServer::start(held_child(("Read", read))).unwrap();
+    let live = world.sortie(["run", "QUESTION"]).on(&server, "anthropic").start();
+    wait_for(&server, |traffic| traffic.calls >= 3);
+    recorded(&world, "call_finished");
+    kill(live);
+    server.gate("child").open();
+    let older = id(&world.tasks(2)[0]);
+    assert_eq!(world.sortie(["run", "hello"]).run().code, 0);
+    let newer = id(&world.tasks(3)[2]);
+    let question = format!("Resume {older}, interrupted: QUESTION? [y/N] ");
+    let mut session = Session::start(world.sortie(["resume"]).on(&server, "anthropic"));
+    let asked = session.sees(&question);
+    assert!(asked.contains(&format!("The newest task here is {newer}, completed: hello.")), "{asked}");
+    session.types("n\n");
+    session.sees("error: nothing was resumed");
+    assert_eq!(session.ends().0, 1);
+    assert_eq!(server.traffic().calls, 3, "no model was asked");
+    let mut session = Session::start(world.sortie(["resume"]).on(&server, "anthropic"));
+    session.sees(&question);
+    session.types("y\n");
+    assert_eq!(session.ends().0, 0);
+    assert_eq!(states(&world), ["completed"; 3]);
 }
 
 /// World with named pipes, over which a command reports that it runs and then waits forever.

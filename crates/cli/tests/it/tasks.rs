@@ -46,8 +46,8 @@ fn the_list_shows_runs_and_on_request_their_sub_agents() {
     let (world, ids) = after_a_run();
     let list = world.sortie(["tasks", "list"]).run();
     assert_eq!(list.stdout.lines().count(), 1, "{}", list.stdout);
-    assert!(list.stdout.starts_with(&format!("{}  completed    main  20", ids[0])), "{}", list.stdout);
-    assert!(list.stdout.ends_with("  QUESTION\n"), "{}", list.stdout);
+    assert!(list.stdout.starts_with(&format!("{}  completed    main  ", ids[0])), "{}", list.stdout);
+    assert!(list.stdout.contains("s ago  ") && list.stdout.ends_with("  QUESTION\n"), "{}", list.stdout);
     let all = world.sortie(["tasks", "list", "--all"]).run();
     assert!(ids.iter().all(|id| all.stdout.contains(id)), "{}", all.stdout);
     let one = world.sortie(["tasks", "list", "--all", "--limit", "1"]).run();
@@ -56,6 +56,28 @@ fn the_list_shows_runs_and_on_request_their_sub_agents() {
     let json = world.sortie(["tasks", "list", "--json"]).run().stdout_json();
     assert_eq!(json[0]["task_id"], ids[0].as_str());
     assert_eq!(json[0]["status"], "completed");
+}
+
+#[test]
+fn the_list_is_of_this_project_and_on_request_of_all() {
+    let world = World::new();
+    std::fs::create_dir_all(world.path("other/.git")).unwrap();
+    let other = world.path("other");
+    assert_eq!(world.sortie(["run", "hello"]).cwd(&other).run().code, 0);
+    expect![[r#"
+        exit 0
+        --- stdout
+        there are no tasks of this project yet; `sortie tasks list --all-projects` lists those of others
+    "#]]
+    .assert_eq(&world.sortie(["tasks", "list"]).run().transcript());
+    assert_eq!(world.sortie(["tasks", "list", "--json"]).run().stdout, "[]\n");
+    assert_eq!(world.sortie(["run", "How are you?"]).run().code, 0);
+    let here = world.sortie(["tasks", "list"]).run().stdout;
+    assert!(here.lines().count() == 1 && here.ends_with("  How are you?\n"), "{here}");
+    let all = world.sortie(["tasks", "list", "--all-projects"]).run().stdout;
+    let ends: Vec<String> = ["workspace  How are you?", "other      hello"].map(|end| format!("/{end}")).into();
+    assert!(all.lines().zip(&ends).all(|(line, end)| line.ends_with(end)), "{all}");
+    assert_eq!(all.lines().count(), 2);
 }
 
 #[test]

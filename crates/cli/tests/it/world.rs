@@ -101,7 +101,10 @@ impl World {
     pub(crate) fn tasks(&self, count: usize) -> Vec<serde_json::Value> {
         let since = Instant::now();
         loop {
-            let listed = self.sortie(["tasks", "list", "--all", "--limit", "1000", "--json"]).run().stdout_json();
+            let listed = self
+                .sortie(["tasks", "list", "--all", "--all-projects", "--limit", "1000", "--json"])
+                .run()
+                .stdout_json();
             let mut tasks = listed.as_array().unwrap().clone();
             if tasks.len() >= count {
                 tasks.reverse();

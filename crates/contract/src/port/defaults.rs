@@ -35,8 +35,8 @@ pub struct Defaults {
     pub report_cap: ReportCap,
     /// Model calls of an agent without a limit of its own.
     pub max_turns: u32,
-    /// Most model calls that a call may give an agent whose file sets no number, even above its default; `None`: a call
-    /// can only lower it.
+    /// Most model calls that a call may give an agent whose file sets no number, even above its default. `None` if a
+    /// call can only lower the number.
     pub max_turns_asked: Option<u32>,
     /// True if a task that keeps repeating itself ends before its turns run out.
     pub ends_loops: bool,

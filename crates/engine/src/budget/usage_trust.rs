@@ -36,8 +36,8 @@ impl UsageTrust {
     }
 }
 
-/// Returns the provider's input count for a request, or zero if nothing can be learnt from it: it is our own estimate,
-/// or looks too high.
+/// Returns the provider's input count for a request, or zero if nothing can be learnt from it. Nothing can be learnt
+/// from our own estimate, or from a count that looks too high.
 pub(crate) fn counted_input(reply: &Reply) -> u64 {
     if reply.usage_doubted || reply.usage_high { 0 } else { reply.usage.all_input_tokens() }
 }

@@ -97,7 +97,7 @@ impl Subagents {
     /// waits until these servers are ready, as long as the settings allow.
     ///
     /// Fails for an empty or too long prompt, an unknown model, and an agent that may not be delegated to or that a
-    /// rule denies; also for a tool that the agent names and would not get, if the contract says so.
+    /// rule denies. If the contract says so, a tool that the agent names and would not get is an error too.
     pub async fn create(&self, configuration: &AgentDefinition, parameters: Parameters) -> Result<Subagent, Failure> {
         let Parameters { description, prompt, subagent_type } = parameters;
         let request = TaskRequest { title: description, prompt, agent: subagent_type, ..TaskRequest::default() };

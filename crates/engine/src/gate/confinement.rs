@@ -134,7 +134,7 @@ impl ShellReach for TaskConfinement {
     }
 }
 
-/// Returns protected names at the top of a tree, and `.git` if there is no repository: Git would obey whatever is put
+/// Returns protected names at the top of a tree, and `.git` if there is no repository. Git would obey whatever is put
 /// there, even a file that leads elsewhere.
 fn at_the_top(workspace: &Workspace, top: &Path) -> Result<Vec<PathBuf>, String> {
     let mut entries = workspace.read_dir(named(workspace, top)).map_err(|error| error.to_string())?;

@@ -261,8 +261,8 @@ impl FactWriter {
         batch.append(self.journal.as_ref(), Durability::Synced).await
     }
 
-    /// Writes the ending of a task together with its delivery to the parent, who gets the orphans, and waits until all
-    /// of it is on disk.
+    /// Writes the ending of a task together with its delivery to the parent, and waits until both are on disk. The
+    /// parent gets the orphans.
     pub(crate) async fn end(
         &self,
         outcome: TaskOutcome,

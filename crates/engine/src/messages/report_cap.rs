@@ -147,8 +147,8 @@ fn allowed(text: &str, job: &Job, mark: &str) -> usize {
     bytes.min(characters).min(lines).min(json)
 }
 
-/// Returns the best place to cut at or before `limit`: a line or sentence end in its last fifth, else a word end, else
-/// a character.
+/// Returns the best place to cut at or before `limit`: a line or sentence end in its last fifth. Otherwise it is a word
+/// end, else a character.
 pub(crate) fn cut(text: &str, limit: usize) -> usize {
     if limit >= text.len() {
         return text.len();

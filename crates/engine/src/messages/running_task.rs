@@ -127,7 +127,7 @@ impl RunningTask {
     }
 
     /// Fails if the task is being stopped and takes no message. A task that ended by itself may be resumed with a
-    /// message; a task that was just stopped must not be resumed by one meant for its old leg.
+    /// message. A task that was just stopped must not be resumed by a message meant for its old leg.
     pub(crate) fn refuse_when_stopping(&self) -> Result<(), Failure> {
         if !self.cancel.is_cancelled() {
             return Ok(());

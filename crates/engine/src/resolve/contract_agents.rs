@@ -85,8 +85,8 @@ fn as_type(agent: &AgentDefinition, by_contract: &TypeDefaults) -> AgentDefiniti
     }
 }
 
-/// Applies the contract beyond the definition: its own name for the agent in refusals, tools denied to all sub-agents,
-/// and the task in the system prompt.
+/// Applies the contract beyond the definition. It has its own name for the agent in refusals, tools denied to all
+/// sub-agents, and the task in the system prompt.
 pub(crate) fn conduct(config: &mut AgentConfig, defaults: &Defaults, request: &TaskRequest, tools: &[String]) {
     if let Some(known) = defaults.type_of(&config.agent) {
         let (own, by_contract) = (format!("agent {}", config.agent), format!("agent {}", known.name));

@@ -1,5 +1,5 @@
-//! At every step of runs with background children, messages and questions: a run killed there resumes, and each report
-//! and each message is read once, by its recipient.
+//! Runs with background children, messages and questions, killed at every step. A run killed there resumes, and each
+//! report and each message is read once, by its recipient.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;

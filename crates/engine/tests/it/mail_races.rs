@@ -1,5 +1,5 @@
-//! Events at the same time as an end, a stop or a failure: each is read once, or its sender learns that it was not; and
-//! nobody waits for ever.
+//! Events at the same time as an end, a stop or a failure. Each is read once, or its sender learns that it was not.
+//! Nobody waits for ever.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! Many reports at once: as many as the parent's window has room for in full, and of the others a summary that says
-//! where they are.
+//! Many reports at once. The parent gets as many in full as its window has room for, and a summary that says where the
+//! others are.
 
 use serde_json::{Value, json};
 use sortie_engine::EngineSettings;

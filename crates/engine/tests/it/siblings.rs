@@ -1,4 +1,4 @@
-//! Sub-agents side by side: a failure of one harms no other, nobody waits for another's resources, and a background
+//! Sub-agents side by side. A failure of one harms no other, nobody waits for another's resources, and a background
 //! agent is the same as a foreground one.
 
 use std::time::Duration;

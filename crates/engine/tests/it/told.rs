@@ -1,5 +1,5 @@
-//! Messages and reports that the tasks of a tree have read, according to their logs, and the rules for them: each
-//! report and each message once, to its recipient, and one output for each call.
+//! Messages and reports that the tasks of a tree have read, according to their logs. The rules: each report and each
+//! message is read once, by its recipient, and each call has one output.
 
 use std::collections::{HashMap, HashSet};
 
@@ -29,8 +29,8 @@ impl Told {
         log.iter().map(|event| told(&event.fact).matches(text).count()).sum()
     }
 
-    /// Counts how often a task read the report of a child, without asking again for one that it had read: in its mail,
-    /// as the output of the waiting call, or of one that read it instead.
+    /// Counts how often a task read the report of a child, without asking for it again. It reads a report in its mail,
+    /// or as the output of the waiting call or of another call.
     fn count_report(log: &[Event], child: TaskId, text: &str) -> usize {
         let is_own = |call: &CallId| {
             let started = |fact: &Fact| matches!(fact, Fact::ChildStarted { call: by, child: who, .. } if by == call && *who == child);

@@ -11,7 +11,7 @@ pub struct Entry {
     /// process then owns the task, and all others are shut out.
     pub attempt: u32,
     pub time: Timestamp,
-    /// The entry is refused unless the task's log still ends here: a process that resumes a task from what it read must
+    /// The entry is refused unless the task's log still ends here. A process that resumes a task from what it read must
     /// not write after someone else has. `None` accepts any end.
     pub after: Option<u64>,
     pub fact: Fact,

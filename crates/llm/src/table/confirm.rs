@@ -36,8 +36,7 @@ fn is_in_doubt(table: &RouteTable, model: &WireModel, id: &str) -> bool {
     !is_known && route.missing_key().is_none() && !route.base_url.host().ends_with(AZURE)
 }
 
-/// True if a server with this model serves the id: with or without the usual tag, and with a variant that the server
-/// does not list.
+/// True if a server with this model serves the id. The usual tag may be missing, and the variant need not be listed.
 fn is_served_as(id: &str, listed: &str) -> bool {
     let same = |one: &str, other: &str| one.eq_ignore_ascii_case(other);
     let is_variant = || id.rsplit_once(':').is_some_and(|(base, _)| same(base, listed));

@@ -83,8 +83,8 @@ pub(crate) struct FailedTry<'a> {
 }
 
 impl FailedTry<'_> {
-    /// Tokens of the try for the rate limit: none if it was refused or never arrived; else the provider's count, or an
-    /// estimate of input and output.
+    /// Tokens of the try for the rate limit: none if it was refused or never arrived. Otherwise the provider's count,
+    /// or an estimate of input and output.
     pub(crate) fn tokens(self) -> u64 {
         let said = &self.error.usage;
         if said.total_tokens() == 0 && !self.is_accepted && !self.error.kind.may_have_cost() {

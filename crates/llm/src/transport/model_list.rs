@@ -43,7 +43,7 @@ struct List {
     /// Anthropic's mark of a list that continues.
     #[serde(default)]
     has_more: bool,
-    /// Gemini's mark of one.
+    /// Gemini's mark of a list that continues.
     #[serde(default, rename = "nextPageToken")]
     next_page_token: Option<String>,
 }

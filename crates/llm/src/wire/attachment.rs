@@ -122,9 +122,9 @@ impl Serialize for DataUrl<'_> {
 
 /// Estimates the tokens of a file for a model that is shown it.
 ///
-/// A picture costs by area and a document by pages, not by bytes: providers count one to two thousand tokens for a
-/// picture or a page, and a page has about fifty kilobytes. A file that is not carried is counted too, which errs on
-/// the high side.
+/// A picture costs by area and a document by pages, not by bytes. Providers count one to two thousand tokens for a
+/// picture or a page. A page has about fifty kilobytes. A file that is not carried is counted too, which errs on the
+/// high side.
 pub(crate) fn attachment_tokens(attachment: &Attachment) -> usize {
     const TOKENS: usize = 1500;
     const PAGE_BYTES: usize = 50 * 1024;

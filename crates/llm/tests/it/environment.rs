@@ -1,7 +1,7 @@
 //! Environment variables of the HTTP and TLS libraries: proxies and certificates.
 //!
-//! A process reads them once, so each case runs in its own process: this test itself, which a variable tells to ask one
-//! model and print the result.
+//! A process reads them once, so each case runs in its own process. That process is this test, which a variable tells
+//! to ask one model and print the result.
 
 use std::process::Command;
 

@@ -234,7 +234,7 @@ async fn a_refusal_of_any_size_and_shape_becomes_one_short_line() {
 }
 
 #[tokio::test]
-async fn a_server_that_keeps_the_stream_open_is_not_waited_for() {
+async fn nobody_waits_for_a_server_that_keeps_the_stream_open() {
     let chunk = r#"data: {"choices":[{"delta":{"content":"Hi."},"finish_reason":"stop"}]}"#;
     let server = OddServer::start(format!("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n{chunk}\n\n"));
     let patient = sortie_llm::CallSettings { idle_timeout: Duration::from_mins(10), ..IMPATIENT };

@@ -7,7 +7,8 @@ use sortie_protocol::{Message, Reply, ToolSpec};
 async fn ask(tool_choice: ToolChoice) -> (Reply, Vec<String>) {
     let table = RouteTable::new(RouteSetup::default()).unwrap();
     let choice = table.choose(None, None).unwrap().choice;
-    let tools = [ToolSpec { name: "Task".to_owned(), description: String::new(), schema: serde_json::json!({}) }];
+    let schema = serde_json::json!({"properties": {"description": {}, "prompt": {}}});
+    let tools = [ToolSpec { name: "Task".to_owned(), description: String::new(), schema }];
     let messages = [Message::user("Where are authentication errors handled?")];
     let request = ModelRequest {
         model: &choice.id,

@@ -1,6 +1,6 @@
 //! The pool of connections, by definition: all users of one server share its connection. Connections to configured
-//! servers last until the program ends. Those to agents' own servers last while an agent brings the server or a task
-//! can call it: agent files change while a program runs, and each change can make another server of the same name.
+//! servers last until the program ends. Connections to agents' own servers last while an agent brings the server or a
+//! task can call it. Agent files change while a program runs, and each change can make another server of the same name.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;

@@ -45,7 +45,7 @@ pub(super) const MAX_ROUNDS: usize = 10;
 
 const SESSION_ENDED: &str = "has ended the session";
 
-/// Number of the attempt. A request that may have failed for lack of a session is sent once more in a new one; if it
+/// Number of the attempt. A request that may have failed for lack of a session is sent once more in a new one. If it
 /// fails there in the same way, the session was not the reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Attempt {

@@ -25,7 +25,7 @@ impl RemoteTool {
         Self { listed: listed.clone(), connection: Arc::clone(connection) }
     }
 
-    /// Calls the tool, and calls it again in a new session if the server had ended the session: it did not look at the
+    /// Calls the tool, and calls it again in a new session if the server had ended the session. It did not look at the
     /// first call.
     async fn call(&self, arguments: Map<String, Value>, cancel: &CancellationToken) -> Result<ToolOutput, ServerError> {
         match self.try_call(arguments.clone(), Attempt::First, cancel).await {

@@ -1,7 +1,7 @@
 //! Timeout for writes: a connection waits only so long for its reader. A client that stays connected and reads nothing
 //! would also hold up the work behind the connection.
 //!
-//! A connection that ends with a refusal is read to its end, within bounds: if it were closed while its client still
+//! A connection that ends with a refusal is read to its end, within bounds. If it were closed while its client still
 //! sends, the refusal would be lost.
 
 use std::io;

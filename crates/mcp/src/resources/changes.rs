@@ -1,5 +1,5 @@
-//! Changes of a task and its descendants: the recorded diffs of their tools, one per edit, in order; and the names of
-//! files changed by other means, without diffs.
+//! Changes of a task and its descendants: the recorded diffs of their tools, one per edit, in order. Files changed by
+//! other means are named, without diffs.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! A page of a possibly long text: the text before it is skipped and the text after it only counted, so that no more
+//! A page of a possibly long text. The text before it is skipped and the text after it only counted, so that no more
 //! than a page is in memory.
 
 use rmcp::ErrorData;

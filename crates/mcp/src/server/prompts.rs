@@ -1,5 +1,5 @@
-//! Task templates as prompts: a person chooses one in the host and fills in its arguments, and the host's model is told
-//! to have it done.
+//! Task templates as prompts. A person chooses one in the host and fills in its arguments. The host's model is told to
+//! have it done.
 //!
 //! `sortie-agents` defines templates and their expansion.
 

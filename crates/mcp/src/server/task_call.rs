@@ -1,5 +1,5 @@
-//! One Task call of a host: from its arguments to a task without a parent, and from the task's end to the answer, both
-//! in the words of the contract.
+//! One Task call of a host: from its arguments to a task without a parent, and from the task's end to the answer.
+//! Arguments and answer are in the words of the contract.
 //!
 //! A host that knows the Tasks extension gets a handle at once and asks later (`tasks`); any other host waits here and
 //! receives progress (`progress`). A call that is cancelled ends its whole tree. A host that is gone interrupts the

@@ -1,4 +1,4 @@
-//! The Tasks extension over the journal: a handle is the id of a task, valid as long as the journal keeps it, even for
+//! The Tasks extension over the journal. A handle is the id of a task, valid as long as the journal keeps it, even for
 //! a server started later.
 //!
 //! A task that runs, here or in another process, is `working`. An ended one is `completed`; its result is the answer

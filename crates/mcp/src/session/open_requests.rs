@@ -1,6 +1,6 @@
 //! Open requests of one session, updated from the messages between the protocol and its transport.
 //!
-//! The protocol library identifies a request by its id alone: of two requests with one id it would lose a reply, and
+//! The protocol library identifies a request by its id alone. If two requests had one id, it would lose a reply, and
 //! cancel the wrong one. It also does not report the end of a cancelled request, whose late reply could be taken for
 //! that of a new one. The protocol forbids reuse of ids in a session; many cancelled ids are remembered here.
 

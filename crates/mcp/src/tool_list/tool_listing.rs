@@ -1,5 +1,5 @@
-//! A server's list of tools, as offered to models: names that providers accept, descriptions and schemas within bounds,
-//! and a digest of each definition as the server gave it.
+//! A server's list of tools, as offered to models. It has names that providers accept, descriptions and schemas within
+//! bounds, and a digest of each definition as the server gave it.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;

@@ -196,8 +196,8 @@ fn is_barred(status: StatusCode) -> bool {
     matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN)
 }
 
-/// True if an error may be about the session. An error about a request carries the request's id; some servers use an id
-/// of their own for other errors, and say what they are about.
+/// True if an error may be about the session. An error about a request carries the request's id. Some servers use an id
+/// of their own for other errors, and say what these are about.
 fn may_be_about_session(error: &JsonRpcError, asked: Option<&RequestId>) -> bool {
     match &error.id {
         None => true,

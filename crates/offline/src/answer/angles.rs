@@ -4,7 +4,7 @@
 
 use crate::language::words::words;
 use crate::question::Question;
-use crate::question::intent::{Focus, Intent};
+use crate::question::intent::Focus;
 
 /// One way to look at a question.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,7 +34,7 @@ pub(super) fn angles(question: &Question) -> Vec<Angle> {
     let implementation = |weight| whole("Find the implementation", IMPLEMENTATION, weight);
     let uses = |weight| whole("Find where it is used", USES, weight);
     let supporting = |weight| whole("Find tests and documents", SUPPORTING, weight);
-    if question.intent == Intent::Overview {
+    if question.is_about_facts() {
         return vec![whole("Look around", "", 1.0)];
     }
     if let Some(topics) = topics(question) {
@@ -89,7 +89,9 @@ mod tests {
             ["Find the implementation", "Find where it is used", "Find tests and documents"]
         );
         assert_eq!(descriptions("What calls flush?"), ["Find where it is used", "Find the implementation"]);
-        assert_eq!(descriptions("What does this project do?"), ["Look around"]);
+        for facts in ["What does this project do?", "Explain src/a.rs", "Where are TODO comments?"] {
+            assert_eq!(descriptions(facts), ["Look around"], "{facts}");
+        }
     }
 
     #[test]

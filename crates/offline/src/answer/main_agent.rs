@@ -1,13 +1,14 @@
 //! Main agent: sends out explorers from several angles at once, then merges their reports into one answer.
 
-use serde_json::json;
-
 use super::angles::{Angle, angles};
 use super::merge_reports::{self, AngleReport};
-use super::{Answer, PlannedCall, explorer, overview};
+use super::report::CUT_SHORT;
+use super::{Answer, PlannedCall, explorer};
 use crate::question::Question;
 use crate::question::intent::Intent;
-use crate::request::conversation::Conversation;
+use crate::question::unsearchable::Unsearchable;
+use crate::request::conversation::{Conversation, Exchange};
+use crate::request::delegation::Delegation;
 use crate::request::tool_outputs;
 
 /// Weight of a report that matches no angle.
@@ -28,45 +29,74 @@ const ABLE: &str = "I am `offline`, a set of rules and no language model: I cann
                     defined or used, how something works, or which files deal with it, and I search for it and \
                     answer with file:line references.";
 
-pub(super) fn answer(conversation: &Conversation<'_>) -> Answer {
+const COMMAND: &str = "This looks like a command: run it in your shell. I only search; ask where something is handled, \
+                       defined or used.";
+
+const GIT: &str = "This is about the history in git, and I search only files as they are now. `git log`, `git show --stat` \
+                   and `git diff` show what changed.";
+
+const FOREIGN: &str = "I understand English only. Ask in English, or name a file or an identifier, which is the same in every \
+                       language.";
+
+/// Explains that no search can serve the prompt.
+pub(super) fn decline(why: Unsearchable) -> Answer {
+    Answer::Unanswered(close(match why {
+        Unsearchable::Command => COMMAND,
+        Unsearchable::Git => GIT,
+        Unsearchable::Foreign => FOREIGN,
+    }))
+}
+
+/// True for a brief that this agent wrote for a sub-agent.
+pub(super) fn is_brief(prompt: &str) -> bool {
+    prompt.ends_with(REPORT)
+}
+
+pub(super) fn answer(conversation: &Conversation<'_>, delegation: &Delegation<'_>) -> Answer {
     let question = Question::parse(conversation.prompt);
-    let delegated: Vec<_> = conversation.exchanges().filter(|exchange| exchange.tool == "Task").collect();
+    let delegated: Vec<_> = conversation.exchanges().filter(|exchange| conversation.delegates(exchange)).collect();
     if delegated.is_empty() {
-        return begin(conversation, &question);
+        return begin(conversation, &question, delegation);
     }
     if delegated.iter().all(|exchange| exchange.failed) && conversation.offers("Grep") {
         let answer = alone(conversation, &delegated[0].text);
         return if question.intent == Intent::Work { answer.declined(DECLINED) } else { answer };
     }
-    let weights = angles(&question).into_iter().map(|angle| angle.weight).chain(std::iter::repeat(LATER));
+    let is_cut = |exchange: &&Exchange<'_>| exchange.text.contains(CUT_SHORT);
+    if delegated.iter().all(is_cut) && conversation.offers("Grep") {
+        return alone(conversation, "their limits cut every search short");
+    }
+    let angles = angles(&question);
+    let weights = angles.iter().map(|angle| angle.weight).chain(std::iter::repeat(LATER));
+    let titles = angles.iter().map(|angle| angle.description.as_str()).chain(std::iter::repeat("one more"));
     let reports: Vec<AngleReport<'_>> = delegated
         .iter()
-        .zip(weights)
-        .map(|(exchange, weight)| AngleReport {
-            description: exchange.argument("description"),
+        .zip(titles.zip(weights))
+        .map(|(exchange, (description, weight))| AngleReport {
+            description,
             text: tool_outputs::report(&exchange.text),
             failed: exchange.failed,
             weight,
         })
         .collect();
-    let answer = match question.intent {
-        Intent::Overview => overview::merge(&reports),
-        Intent::Work => merge_reports::merge(&question, &reports).declined(DECLINED),
-        _ => merge_reports::merge(&question, &reports),
+    let merged = if question.is_about_facts() {
+        merge_reports::pass_on(&reports)
+    } else {
+        merge_reports::merge(&question, &reports)
     };
+    let answer = if question.intent == Intent::Work { merged.declined(DECLINED) } else { merged };
     answer.map_text(close)
 }
 
-fn begin(conversation: &Conversation<'_>, question: &Question) -> Answer {
-    let about_nothing = question.terms.is_empty() && question.paths.is_empty();
-    if about_nothing && question.intent != Intent::Overview {
+fn begin(conversation: &Conversation<'_>, question: &Question, delegation: &Delegation<'_>) -> Answer {
+    if question.terms.is_empty() && !question.is_about_facts() {
         let able = Answer::text(close(ABLE));
         return if question.intent == Intent::Work { able.declined(DECLINED) } else { able };
     }
     if conversation.must_answer {
         return Answer::Unanswered(close("No search was possible, so I know nothing about this yet."));
     }
-    let calls = angles(question).into_iter().map(|angle| task(conversation.prompt, &angle)).collect();
+    let calls = angles(question).into_iter().map(|angle| task(conversation.prompt, &angle, delegation)).collect();
     Answer::Calls { remark: "Searching from several angles.".to_owned(), calls }
 }
 
@@ -80,9 +110,9 @@ fn close(text: &str) -> String {
     format!("{text}\n\n{CLOSING}")
 }
 
-fn task(prompt: &str, angle: &Angle) -> PlannedCall {
+fn task(prompt: &str, angle: &Angle, delegation: &Delegation<'_>) -> PlannedCall {
     let question = angle.question.as_deref().unwrap_or(prompt.trim());
     let brief: Vec<&str> = [question, angle.focus, REPORT].into_iter().filter(|part| !part.is_empty()).collect();
-    let arguments = json!({"description": angle.description, "prompt": brief.join("\n\n"), "subagent_type": "explore"});
-    PlannedCall { tool: "Task", arguments }
+    let arguments = delegation.arguments(&angle.description, &brief.join("\n\n"));
+    PlannedCall::of(delegation.tool, arguments)
 }

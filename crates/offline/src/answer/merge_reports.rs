@@ -4,7 +4,8 @@
 //! Any report with `path:line` in it can be parsed.
 
 use super::Answer;
-use super::report::cut;
+use super::report::{CODE, NO_FILES, cut};
+use crate::language::words::{pieces, words};
 use crate::question::Question;
 use crate::question::intent::Intent;
 use crate::source_code::passages::label;
@@ -26,6 +27,8 @@ struct Reference {
     line: usize,
     /// Description of the place, in the report's words.
     what: String,
+    /// Code that the report shows below it.
+    code: Vec<String>,
     score: f64,
 }
 
@@ -37,6 +40,9 @@ pub(super) fn merge(question: &Question, reports: &[AngleReport<'_>]) -> Answer 
     let mut text = if references.is_empty() { nothing(reports) } else { opening(question, &references) };
     for reference in references.iter().take(MAX_REFERENCES) {
         text += &format!("\n{}:{} - {}", reference.path, reference.line, reference.what);
+        for line in &reference.code {
+            text += &format!("\n{line}");
+        }
     }
     if references.len() > MAX_REFERENCES {
         text += &format!("\n({} weaker matches left out)", references.len() - MAX_REFERENCES);
@@ -51,10 +57,19 @@ pub(super) fn merge(question: &Question, reports: &[AngleReport<'_>]) -> Answer 
     if references.is_empty() { Answer::Unanswered(text) } else { Answer::Text(text) }
 }
 
+/// Passes on reports of facts as they are. A report of nothing begins with that word.
+pub(super) fn pass_on(reports: &[AngleReport<'_>]) -> Answer {
+    let text = reports.iter().map(|report| report.text).collect::<Vec<_>>().join("\n\n");
+    let says_something = |report: &AngleReport<'_>| {
+        !report.failed && !report.text.starts_with("Nothing ") && !NO_FILES.contains(&report.text)
+    };
+    if reports.iter().any(says_something) { Answer::Text(text) } else { Answer::Unanswered(text) }
+}
+
 fn pooled(reports: &[AngleReport<'_>]) -> Vec<Reference> {
     let mut pooled: Vec<Reference> = Vec::new();
     for report in reports.iter().filter(|report| !report.failed) {
-        for (rank, found) in report.text.lines().filter_map(reference).enumerate() {
+        for (rank, found) in references(report.text).into_iter().enumerate() {
             let score = report.weight / (rank as f64 + 1.5);
             match pooled.iter_mut().find(|known| same_place(known, &found)) {
                 Some(known) => known.score += score,
@@ -65,6 +80,18 @@ fn pooled(reports: &[AngleReport<'_>]) -> Vec<Reference> {
     // Stable: ties keep the order in which they were reported.
     pooled.sort_by(|left, right| right.score.total_cmp(&left.score));
     pooled
+}
+
+/// Returns the references of a report, each with the code below it.
+fn references(text: &str) -> Vec<Reference> {
+    let mut found: Vec<Reference> = Vec::new();
+    for line in text.lines() {
+        match found.last_mut().filter(|_| line.starts_with(CODE)) {
+            Some(last) => last.code.push(line.to_owned()),
+            None => found.extend(reference(line)),
+        }
+    }
+    found
 }
 
 /// Parses `path:line - description`, with or without a bullet or backticks.
@@ -79,7 +106,7 @@ fn reference(line: &str) -> Option<Reference> {
         return None;
     }
     let what = rest[digits..].trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '`' | '-' | '–' | ':'));
-    Some(Reference { path: path.to_owned(), line: number, what: what.to_owned(), score: 0.0 })
+    Some(Reference { path: path.to_owned(), line: number, what: what.to_owned(), code: Vec::new(), score: 0.0 })
 }
 
 /// True if both references point into one definition.
@@ -116,13 +143,23 @@ fn opening(question: &Question, references: &[Reference]) -> String {
     let (best, others) = named.split_first().map_or((String::new(), &[][..]), |(best, rest)| (best.clone(), rest));
     let verb = match question.intent {
         Intent::Uses => "The clearest use is",
-        Intent::Define => "Most likely defined at",
+        Intent::Define if defines_the_name(question, &references[0]) => "Most likely defined at",
+        Intent::Define => "No definition of this name was found; it is mentioned at",
         Intent::Explain => "The heart of it is most likely",
-        Intent::Overview => "It says of itself, at",
-        Intent::Locate | Intent::List | Intent::Work => "Most likely at",
+        _ => "Most likely at",
     };
     let rest = if others.is_empty() { String::new() } else { format!("; see also {}", others.join(" and ")) };
     format!("{verb} {best}{rest}.\n")
+}
+
+/// True if a reference is a definition of a name in the question, or if the question has none.
+fn defines_the_name(question: &Question, reference: &Reference) -> bool {
+    let mut names = question.terms.iter().filter(|term| term.is_verbatim()).peekable();
+    let code = reference.what.split_once(" (in ").map_or(reference.what.as_str(), |(code, _)| code);
+    let defined = Syntax::of(&reference.path).definition(code).map(|definition| words(&definition.name).collect());
+    let pieces_of = |text: &str| pieces(text).concat();
+    names.peek().is_none()
+        || defined.is_some_and(|name: String| names.any(|term| pieces_of(&term.label) == pieces_of(&name)))
 }
 
 fn named(reference: &Reference) -> String {
@@ -131,6 +168,10 @@ fn named(reference: &Reference) -> String {
 }
 
 fn nothing(reports: &[AngleReport<'_>]) -> String {
+    let no_files = |report: &&str| NO_FILES.contains(report);
+    if let Some(why) = reports.iter().filter_map(|report| report.text.lines().next()).find(no_files) {
+        return why.to_owned();
+    }
     let mut text = String::from("I found nothing in this workspace that fits.");
     if let Some(report) = reports.iter().find(|report| !report.failed) {
         text += &format!(" The report was:\n\n{}", cut(report.text, 600));

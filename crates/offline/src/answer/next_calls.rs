@@ -58,8 +58,8 @@ fn outline(question: &Question, evidence: &Evidence) -> Vec<PlannedCall> {
     let any = Term::any_pattern(&question.terms);
     let mut calls: Vec<PlannedCall> = Vec::new();
     for path in best_files(question, evidence).into_iter().take(OUTLINES) {
-        let definitions = Syntax::of(path).definition_pattern();
-        let pattern = if definitions.is_empty() { any.clone() } else { format!("{definitions}|{any}") };
+        let structure = Syntax::of(path).structure_pattern();
+        let pattern = if structure.is_empty() { any.clone() } else { format!("{structure}|{any}") };
         calls.push(grep(json!({"pattern": pattern, "path": path, "output_mode": "content", "head_limit": 800})));
     }
     if let Some(pattern) = pairs(question, evidence) {
@@ -116,16 +116,21 @@ fn reads(question: &Question, evidence: &Evidence) -> Vec<PlannedCall> {
         }
         for (first, last) in merged {
             let arguments = json!({"file_path": path, "offset": first, "limit": last - first + 1});
-            calls.push(PlannedCall { tool: "Read", arguments });
+            calls.push(PlannedCall::of("Read", arguments));
         }
     }
     calls
 }
 
+/// Lists the top directory, to tell an empty one from one without matches.
+pub(super) fn list_workspace() -> PlannedCall {
+    PlannedCall::of("LS", json!({"path": "."}))
+}
+
 fn grep(arguments: Value) -> PlannedCall {
-    PlannedCall { tool: "Grep", arguments }
+    PlannedCall::of("Grep", arguments)
 }
 
 fn glob(pattern: &str) -> PlannedCall {
-    PlannedCall { tool: "Glob", arguments: json!({"pattern": pattern}) }
+    PlannedCall::of("Glob", json!({"pattern": pattern}))
 }

@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
-use super::merge_reports::AngleReport;
-use super::report::cut;
+use super::report::{cut, no_files};
 use super::{Answer, PlannedCall};
+use crate::ranking::evidence::listing;
 use crate::request::conversation::{Conversation, Exchange};
 use crate::request::tool_outputs::{SeenLine, paths, read_lines};
 
@@ -18,33 +18,26 @@ const MAX_ENTRIES: usize = 40;
 /// Returns the next calls, or the report.
 pub(super) fn answer(conversation: &Conversation<'_>) -> Answer {
     // A call that failed is not made again.
-    let mut calls = match conversation.rounds.len() {
+    let mut calls = match conversation.search_rounds() {
         0 => look_around(),
         1 => read_readme(conversation),
         _ => Vec::new(),
     };
-    calls.retain(|call| conversation.offers(call.tool));
+    calls.retain(|call| conversation.offers(&call.tool));
     if calls.is_empty() || conversation.must_answer { report(conversation) } else { Answer::calls(calls) }
-}
-
-/// Joins the reports of all explorers.
-pub(super) fn merge(reports: &[AngleReport<'_>]) -> Answer {
-    let text = reports.iter().map(|report| report.text).collect::<Vec<_>>().join("\n\n");
-    let says_something = |report: &AngleReport<'_>| !report.failed && report.text != NOTHING;
-    if reports.iter().any(says_something) { Answer::Text(text) } else { Answer::Unanswered(text) }
 }
 
 fn look_around() -> Vec<PlannedCall> {
     vec![
-        PlannedCall { tool: "LS", arguments: json!({"path": "."}) },
-        PlannedCall { tool: "Glob", arguments: json!({"pattern": "README*"}) },
-        PlannedCall { tool: "Glob", arguments: json!({"pattern": MANIFESTS}) },
+        PlannedCall::of("LS", json!({"path": "."})),
+        PlannedCall::of("Glob", json!({"pattern": "README*"})),
+        PlannedCall::of("Glob", json!({"pattern": MANIFESTS})),
     ]
 }
 
 fn read_readme(conversation: &Conversation<'_>) -> Vec<PlannedCall> {
     let readme = topmost(conversation, |path| path.contains("README"));
-    let read = |path| PlannedCall { tool: "Read", arguments: json!({"file_path": path, "limit": READ_LINES}) };
+    let read = |path| PlannedCall::of("Read", json!({"file_path": path, "limit": READ_LINES}));
     readme.map(read).into_iter().collect()
 }
 
@@ -63,7 +56,11 @@ fn report(conversation: &Conversation<'_>) -> Answer {
     if let Some(read) = of_tool(conversation, "Read").next() {
         parts.push(of_readme(&read_lines(&read.text, read.argument("file_path"))));
     }
-    if let Some(listed) = of_tool(conversation, "LS").next() {
+    let listed = of_tool(conversation, "LS").next();
+    if let Some(why) = listed.and_then(|listed| no_files(listing(&listed.text))) {
+        return Answer::Unanswered(why.to_owned());
+    }
+    if let Some(listed) = listed {
         let entries: Vec<&str> = listed.text.lines().map(str::trim).filter(|line| !line.starts_with('[')).collect();
         let more = entries.len().saturating_sub(MAX_ENTRIES);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };

@@ -4,6 +4,7 @@ use sortie_protocol::{CallId, Message, Part, Reply, StopReason, ToolCall, Usage}
 
 use super::{Answer, PlannedCall, explorer, main_agent, summary};
 use crate::language::words::words;
+use crate::question::unsearchable::Unsearchable;
 use crate::request::Request;
 use crate::request::conversation::Conversation;
 
@@ -25,12 +26,14 @@ pub fn reply(request: &Request<'_>) -> Reply {
 /// Picks the kind of agent by its permissions: delegate, search, or only write.
 fn answer(conversation: &Conversation<'_>) -> Answer {
     let sums_up = words(&conversation.role_sentence()).any(|word| word.starts_with("sum"));
-    if conversation.offers("Task") {
-        main_agent::answer(conversation)
-    } else if conversation.offers("Grep") && !sums_up {
-        explorer::answer(conversation)
-    } else {
-        summary::answer(conversation)
+    // A brief of our own has one angle already.
+    let delegation = conversation.delegation.as_ref().filter(|_| !main_agent::is_brief(conversation.prompt));
+    let searches = conversation.offers("Grep") && !sums_up;
+    match (delegation, Unsearchable::of(conversation.prompt)) {
+        (None, _) if !searches => summary::answer(conversation),
+        (_, Some(why)) => main_agent::decline(why),
+        (Some(delegation), None) => main_agent::answer(conversation, delegation),
+        (None, None) => explorer::answer(conversation),
     }
 }
 
@@ -39,7 +42,7 @@ fn call_parts(remark: String, calls: Vec<PlannedCall>, round: usize) -> Vec<Part
     let calls = calls.into_iter().enumerate().map(|(at, call)| {
         Part::Call(ToolCall {
             id: CallId(format!("offline-{}-{}", round + 1, at + 1)),
-            tool: call.tool.to_owned(),
+            tool: call.tool,
             arguments: call.arguments.to_string(),
         })
     });

@@ -3,10 +3,21 @@
 use super::Answer;
 use crate::question::Question;
 use crate::question::intent::Intent;
-use crate::ranking::evidence::{Evidence, Stage};
+use crate::ranking::evidence::{Evidence, Listing, Stage};
 use crate::ranking::rank;
 use crate::source_code::location::Location;
 
+/// Beginning of a line of code below a reference.
+pub(super) const CODE: &str = "    | ";
+/// Reports on a workspace without anything to search: an empty one, and one with hidden or ignored files only.
+pub(super) const NO_FILES: [&str; 2] = [
+    "This directory is empty: there is nothing to search.",
+    "This directory has only hidden or ignored files, and those are not searched.",
+];
+/// Note of a report on a search that ended before its last step.
+pub(super) const CUT_SHORT: &str = "The search was cut short.";
+/// Most lines of code shown of the definition that was asked for.
+const MAX_CODE: usize = 14;
 /// About 400 tokens.
 const MAX_BYTES: usize = 1700;
 const MAX_PLACES: usize = 9;
@@ -43,13 +54,33 @@ pub(super) fn report(question: &Question, evidence: &Evidence) -> Answer {
             _ => {}
         }
         lines.push(line);
+        if at == 0 && question.intent == Intent::Define {
+            lines.extend(place.code.iter().take(MAX_CODE).map(|code| format!("{CODE}{code}")));
+        }
     }
-    lines.push(searched(question, evidence));
+    if evidence.stage < Stage::Read && !evidence.is_empty() {
+        lines.push(CUT_SHORT.to_owned());
+    }
+    if !lines.iter().any(|line| NO_FILES.contains(&line.as_str())) {
+        lines.push(searched(question, evidence));
+    }
     let text = lines.join("\n");
     if places.is_empty() { Answer::Unanswered(text) } else { Answer::Text(text) }
 }
 
+/// Report on a directory without anything to search.
+pub(super) fn no_files(listing: Listing) -> Option<&'static str> {
+    match listing {
+        Listing::Empty => Some(NO_FILES[0]),
+        Listing::OnlyHidden => Some(NO_FILES[1]),
+        Listing::Files => None,
+    }
+}
+
 fn nothing(evidence: &Evidence) -> String {
+    if let Some(why) = evidence.listing.and_then(no_files) {
+        return why.to_owned();
+    }
     if evidence.stage == Stage::Start {
         return "Nothing found: there was no chance to search.".to_owned();
     }

@@ -18,7 +18,7 @@ const MAX_FILES: usize = 4;
 pub(super) fn answer(conversation: &Conversation<'_>) -> Answer {
     let paths = Question::parse(conversation.prompt).paths;
     if conversation.rounds.is_empty() && !conversation.must_answer && conversation.offers("Read") && !paths.is_empty() {
-        let read = |path: &String| PlannedCall { tool: "Read", arguments: json!({"file_path": path}) };
+        let read = |path: &String| PlannedCall::of("Read", json!({"file_path": path}));
         return Answer::calls(paths.iter().take(MAX_FILES).map(read).collect());
     }
     let mut is_unread = true;

@@ -15,6 +15,7 @@ static WEAK: LazyLock<HashSet<String>> = LazyLock::new(|| words(include_str!("le
 static ACTION: LazyLock<HashSet<String>> =
     LazyLock::new(|| words(include_str!("lexicon/action.txt")).map(stem).collect());
 static WHOLE: LazyLock<Words> = LazyLock::new(|| words(include_str!("lexicon/whole.txt")).collect());
+static FOREIGN: LazyLock<Words> = LazyLock::new(|| words(include_str!("lexicon/foreign.txt")).collect());
 static WORK: LazyLock<Words> = LazyLock::new(|| words(include_str!("lexicon/work.txt")).collect());
 static INSTRUCTIONS: LazyLock<Words> = LazyLock::new(|| lines(include_str!("lexicon/instructions.txt")).collect());
 static IRREGULAR: LazyLock<Pairs> = LazyLock::new(|| pairs(include_str!("lexicon/irregular.txt")));
@@ -40,6 +41,11 @@ pub(crate) fn is_action(word: &str) -> bool {
 /// True if a word is its own stem although its ending looks like a suffix.
 pub(crate) fn is_whole(word: &str) -> bool {
     WHOLE.contains(word)
+}
+
+/// True for a function word of another language.
+pub(crate) fn is_foreign(word: &str) -> bool {
+    FOREIGN.contains(word)
 }
 
 /// True if a request that begins with this word asks for work, not for a place.
@@ -117,6 +123,7 @@ mod tests {
             include_str!("lexicon/weak.txt"),
             include_str!("lexicon/action.txt"),
             include_str!("lexicon/whole.txt"),
+            include_str!("lexicon/foreign.txt"),
         ] {
             let mut seen = HashSet::new();
             for word in words(list) {

@@ -36,7 +36,15 @@ fn singular(word: &str) -> String {
     body.to_owned()
 }
 
+/// Ends of verbs that form a noun with `al`: refusal, removal, arrival, proposal, dismissal, renewal.
+const WITH_AL: [&str; 6] = ["us", "ov", "iv", "os", "iss", "ew"];
+
 fn strip_suffix(word: &str) -> String {
+    if let Some(verb) =
+        word.strip_suffix("al").filter(|head| head.len() >= 4 && WITH_AL.iter().any(|end| head.ends_with(end)))
+    {
+        return verb.to_owned();
+    }
     for (least, suffix) in SUFFIXES.iter().flat_map(|(least, all)| all.iter().map(move |suffix| (*least, *suffix))) {
         let Some(head) = word.strip_suffix(suffix) else { continue };
         if head.len() < least || !head.contains(['a', 'e', 'i', 'o', 'u', 'y']) {

@@ -1,6 +1,6 @@
 //! Evidence from all searches of a task, collected anew on each turn from the outputs alone.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::file_kind::FileKind;
 use crate::question::Question;
@@ -17,11 +17,22 @@ pub(crate) struct Evidence {
     pub(crate) named: Vec<String>,
     /// Lines seen, by file and number.
     pub(crate) lines: BTreeMap<String, BTreeMap<usize, String>>,
+    /// Files of which every definition and every closing brace near the margin was shown.
+    pub(crate) outlined: BTreeSet<String>,
+    /// Content of the workspace's top directory, if it was listed.
+    pub(crate) listing: Option<Listing>,
     /// Failures, in the tools' words.
     pub(crate) failures: Vec<String>,
     /// Number of searches that showed only their first matches.
     pub(crate) cut: usize,
     pub(crate) stage: Stage,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Listing {
+    Empty,
+    OnlyHidden,
+    Files,
 }
 
 /// Progress of the search.
@@ -77,6 +88,7 @@ impl Evidence {
             ("Grep", "count") | ("Glob", _) => Stage::Counted,
             ("Grep", _) => Stage::Outlined,
             ("Read", _) => Stage::Read,
+            ("LS", _) => Stage::Counted,
             _ => return,
         };
         self.stage = self.stage.max(stage);
@@ -87,9 +99,16 @@ impl Evidence {
         }
         self.cut += usize::from(tool_outputs::is_cut(output));
         match (exchange.tool, stage) {
+            ("LS", _) => self.listing = Some(listing(output)),
             ("Glob", _) => self.named.extend(tool_outputs::paths(output)),
             (_, Stage::Counted) => self.count(question, exchange),
-            (_, Stage::Outlined) => self.see(tool_outputs::grep_lines(output, exchange.argument("path"))),
+            (_, Stage::Outlined) => {
+                let path = exchange.argument("path");
+                if !path.is_empty() && !tool_outputs::is_cut(output) {
+                    self.outlined.insert(path.to_owned());
+                }
+                self.see(tool_outputs::grep_lines(output, path));
+            }
             _ => self.see(tool_outputs::read_lines(output, exchange.argument("file_path"))),
         }
     }
@@ -115,5 +134,17 @@ impl Evidence {
         for line in lines {
             self.lines.entry(line.path).or_default().insert(line.number, line.text);
         }
+    }
+}
+
+/// Content of a directory by its listing, whose notes are in brackets.
+pub(crate) fn listing(output: &str) -> Listing {
+    let names = output.lines().any(|line| !line.is_empty() && !line.starts_with('['));
+    if !names && (output.contains("empty directory") || output.trim().is_empty()) {
+        Listing::Empty
+    } else if !names && output.contains("hidden") {
+        Listing::OnlyHidden
+    } else {
+        Listing::Files
     }
 }

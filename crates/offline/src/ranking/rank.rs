@@ -14,7 +14,7 @@ use crate::language::words::pieces;
 use crate::question::Question;
 use crate::question::intent::{Focus, Intent};
 use crate::source_code::location::{Location, describe};
-use crate::source_code::passages::{LineRole, Passage, passages};
+use crate::source_code::passages::{LineRole, Passage, View, passages};
 
 /// Weight of a mention by its location.
 struct Weights {
@@ -58,8 +58,23 @@ const SETTER_FORM: f64 = 0.85;
 const DECISION_WORDS: [&str; 9] =
     ["whether", "decide", "decides", "decided", "check", "checks", "checked", "allowed", "detected"];
 const DECISION_NAMES: [&str; 8] = ["is", "has", "can", "may", "should", "needs", "check", "skip"];
-/// Factor for the definition that the question names.
-const ASKED_FORM: f64 = 2.0;
+/// Factor for a branch on all topics, if the question is about how something is handled.
+const BRANCH_FORM: f64 = 1.5;
+const HANDLING_WORDS: [&str; 5] = ["handled", "handle", "handles", "handling", "treated"];
+const BRANCHES: [&str; 6] = ["=>", "if ", "match ", "case ", "catch", "except"];
+/// Factors for the definition that the question names: spelled like it, and otherwise; and more for a type.
+const ASKED_FORM: f64 = 4.0;
+const ASKED_LIKE_FORM: f64 = 2.0;
+const ASKED_TYPE_FORM: f64 = 1.5;
+/// Factor for a definition that everybody may use.
+const PUBLIC_FORM: f64 = 1.25;
+const TYPES: [&str; 8] = ["struct", "enum", "trait", "type", "class", "interface", "union", "protocol"];
+/// Factor for a list of values: its words are data, and do nothing.
+const LIST_FORM: f64 = 0.3;
+/// Factor for files that the question names, if it names any.
+const NAMED_FILE: f64 = 4.0;
+/// Factor for files that quote the question.
+const QUOTING: f64 = 0.05;
 /// Factor for a passage without uses if uses are wanted.
 const NO_USE: f64 = 0.2;
 /// Factor for a place whose line was already shown from elsewhere.
@@ -71,7 +86,13 @@ pub(crate) fn locations(question: &Question, evidence: &Evidence) -> Vec<Locatio
     let mut places: Vec<Location> = Vec::new();
     for (path, lines) in &evidence.lines {
         let named = scorer.path_mentions(path);
-        places.extend(passages(path, lines).iter().filter_map(|passage| scorer.place(passage, &named)));
+        // A file that says the question itself speaks of it, and does not answer it.
+        let quotes = lines.values().any(|line| question.is_quoted_in(line));
+        let share = if quotes { QUOTING } else { 1.0 };
+        let view = if evidence.outlined.contains(path) { View::Outline } else { View::Parts };
+        let passages = passages(path, lines, view);
+        let found = passages.iter().filter_map(|passage| scorer.place(passage, &named));
+        places.extend(found.map(|place| Location { score: place.score * share, ..place }));
     }
     sort(&mut places);
     // A repeated definition, as in variants for other platforms, adds little.
@@ -111,6 +132,8 @@ struct Tally {
     best_body: Option<(usize, f64)>,
     densest: f64,
     adjacency: f64,
+    /// True if a line branches on all topics.
+    branches: bool,
     /// Value of name and documentation, compared with the body.
     head: f64,
 }
@@ -122,6 +145,8 @@ struct Scorer<'q> {
     weights: &'static Weights,
     /// True if the question is about how something is decided.
     wants_decision: bool,
+    /// True if the question is about how something is handled.
+    wants_branch: bool,
 }
 
 impl<'q> Scorer<'q> {
@@ -129,7 +154,8 @@ impl<'q> Scorer<'q> {
         let weights = if question.focus == Focus::Uses { &USES } else { &IMPLEMENTATION };
         let importance = Importance::of(question, evidence);
         let wants_decision = question.mentions(&DECISION_WORDS);
-        Self { question, matcher: Matcher::new(&question.terms), importance, weights, wants_decision }
+        let wants_branch = question.mentions(&HANDLING_WORDS);
+        Self { question, matcher: Matcher::new(&question.terms), importance, weights, wants_decision, wants_branch }
     }
 
     fn place(&self, passage: &Passage<'_>, path: &Mentions) -> Option<Location> {
@@ -142,7 +168,8 @@ impl<'q> Scorer<'q> {
         }
         self.add(&mut tally.mentions, &self.matcher.find_in(&passage.parents.join(" ")), PARENT);
         let uses = self.wants_uses();
-        let mut score = self.worth(&tally) * self.form(passage) * self.file(passage);
+        let branch = if self.wants_branch && tally.branches { BRANCH_FORM } else { 1.0 };
+        let mut score = self.worth(&tally) * self.form(passage) * self.file(passage) * branch;
         let line = match tally.best_body {
             Some((line, said)) if uses || passage.definition.is_none() || said > tally.head => line,
             _ => passage.first_line(),
@@ -150,7 +177,11 @@ impl<'q> Scorer<'q> {
         if uses && (tally.best_body.is_none() || self.is_asked_for(passage)) {
             score *= NO_USE;
         }
-        Some(describe(passage, line, score))
+        let mut place = describe(passage, line, score);
+        if !self.is_asked_for(passage) {
+            place.code.clear();
+        }
+        Some(place)
     }
 
     fn wants_uses(&self) -> bool {
@@ -180,6 +211,9 @@ impl<'q> Scorer<'q> {
         for line in &passage.lines {
             let found = self.matcher.find_in(line.text);
             let said = self.importance.said_by(&found);
+            tally.branches |= line.role == LineRole::Body
+                && BRANCHES.iter().any(|sign| line.text.contains(sign))
+                && self.has_all_topics(&found);
             match line.role {
                 LineRole::Doc => {
                     tally.head = tally.head.max(0.8 * said);
@@ -202,6 +236,11 @@ impl<'q> Scorer<'q> {
         self.add_documentation(&mut tally.mentions, &documentation);
         self.add_name(&mut tally, passage);
         tally
+    }
+
+    fn has_all_topics(&self, found: &[Match]) -> bool {
+        let topics = self.question.terms.iter().enumerate().filter(|(_, term)| term.is_topic());
+        topics.map(|(topic, _)| topic).all(|topic| found.iter().any(|found| found.term == topic))
     }
 
     /// Long documentation mentions everything once, so only its densest window counts fully.
@@ -269,8 +308,15 @@ impl<'q> Scorer<'q> {
     fn form(&self, passage: &Passage<'_>) -> f64 {
         let Some((_, definition)) = &passage.definition else { return LOOSE_FORM };
         let defines = matches!(self.question.intent, Intent::Define | Intent::List);
-        if defines && self.is_asked_for(passage) {
-            return ASKED_FORM;
+        if defines && self.is_asked_for(passage) && !["impl", "mod"].contains(&definition.keyword) {
+            let exact = self.question.terms.iter().any(|term| term.label == definition.name);
+            let of_type = if TYPES.contains(&definition.keyword) { ASKED_TYPE_FORM } else { 1.0 };
+            let is_public = head(passage).trim_start().starts_with("pub ") || head(passage).starts_with("export ");
+            let of_reach = if is_public { PUBLIC_FORM } else { 1.0 };
+            return of_type * of_reach * if exact { ASKED_FORM } else { ASKED_LIKE_FORM };
+        }
+        if !defines && is_list(passage) {
+            return LIST_FORM;
         }
         match definition.keyword {
             "mod" | "module" | "namespace" => MODULE_FORM,
@@ -284,20 +330,33 @@ impl<'q> Scorer<'q> {
 
     fn file(&self, passage: &Passage<'_>) -> f64 {
         let worth = FileKind::of(passage.path).worth(self.question);
+        let named = self.question.paths.iter().any(|asked| passage.path.ends_with(asked.as_str()));
+        let worth = if named { NAMED_FILE * worth } else { worth };
         if passage.in_tests { worth.min(FileKind::Test.worth(self.question)) } else { worth }
     }
 }
 
+/// The first line of a definition.
+fn head<'a>(passage: &Passage<'a>) -> &'a str {
+    passage.lines.iter().find(|line| line.role == LineRole::Head).map_or("", |line| line.text)
+}
+
 /// True if a passage answers yes or no.
 fn decides(passage: &Passage<'_>) -> bool {
-    let head = passage.lines.iter().find(|line| line.role == LineRole::Head).map_or("", |line| line.text);
+    let head = head(passage);
     let named = passage.definition.as_ref().and_then(|(_, definition)| pieces(&definition.name).into_iter().next());
     head.contains("-> bool") || named.is_some_and(|first| DECISION_NAMES.contains(&first.as_str()))
 }
 
+/// True for a constant or a variable that holds a list.
+fn is_list(passage: &Passage<'_>) -> bool {
+    let keyword = passage.definition.as_ref().map_or("", |(_, definition)| definition.keyword);
+    ["const", "static", "let", "var", "val"].contains(&keyword) && head(passage).contains('[')
+}
+
 /// True if a passage only sets an option and returns its owner.
 fn sets(passage: &Passage<'_>) -> bool {
-    let head = passage.lines.iter().find(|line| line.role == LineRole::Head).map_or("", |line| line.text);
+    let head = head(passage);
     head.contains("self") && (head.contains("-> Self") || head.contains("-> &mut Self") || head.ends_with("Builder {"))
 }
 

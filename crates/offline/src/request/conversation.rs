@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 use sortie_protocol::{CallId, Message, Part};
 
+use super::delegation::Delegation;
 use super::{Calls, Request, json_outputs};
 
 pub(crate) struct Conversation<'a> {
@@ -15,6 +16,8 @@ pub(crate) struct Conversation<'a> {
     pub(crate) rounds: Vec<Round<'a>>,
     /// No more calls are possible: the answer is due now.
     pub(crate) must_answer: bool,
+    /// `None` for an agent that cannot delegate.
+    pub(crate) delegation: Option<Delegation<'a>>,
     system: &'a str,
     tools: Vec<&'a str>,
 }
@@ -42,7 +45,8 @@ impl<'a> Conversation<'a> {
         };
         let since = request.messages.get(start..).unwrap_or_default();
         let tools = request.tools.iter().map(|tool| tool.name.as_str()).collect();
-        Self { prompt, rounds: rounds(since), must_answer, system: request.system, tools }
+        let delegation = Delegation::find(request.tools);
+        Self { prompt, rounds: rounds(since), must_answer, delegation, system: request.system, tools }
     }
 
     pub(crate) fn offers(&self, tool: &str) -> bool {
@@ -56,8 +60,13 @@ impl<'a> Conversation<'a> {
 
     /// Number of rounds that searched; rounds that only delegated do not count.
     pub(crate) fn search_rounds(&self) -> usize {
-        let searched = |round: &&Round<'_>| round.exchanges.iter().any(|exchange| exchange.tool != "Task");
+        let searched = |round: &&Round<'_>| round.exchanges.iter().any(|exchange| !self.delegates(exchange));
         self.rounds.iter().filter(searched).count()
+    }
+
+    /// True if the call started a sub-agent.
+    pub(crate) fn delegates(&self, exchange: &Exchange<'_>) -> bool {
+        self.delegation.as_ref().is_some_and(|delegation| delegation.tool == exchange.tool)
     }
 
     pub(crate) fn exchanges(&self) -> impl Iterator<Item = &Exchange<'a>> {

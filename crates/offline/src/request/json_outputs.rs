@@ -1,7 +1,7 @@
 //! JSON outputs of tools, turned into the text that these tools write under other contracts.
 //!
-//! This file knows no contract, only two shapes: `data` with a payload under one of the known names, and `success`
-//! beside a report or an error.
+//! This file knows no contract, only two shapes. One is `data` with a payload under one of the known names. The other
+//! is a report or an error among the fields of a sub-agent's result.
 
 use std::borrow::Cow;
 
@@ -16,9 +16,14 @@ pub(super) fn text(output: &ToolOutput) -> Cow<'_, str> {
     }
     match serde_json::from_str::<Value>(&output.for_model) {
         Ok(object) if object["data"].is_object() => Cow::Owned(lines(&object)),
-        Ok(object) if object["success"].is_boolean() => report(&object).map_or(as_it_is, Cow::Owned),
+        Ok(object) if is_result(&object) => report(&object).map_or(as_it_is, Cow::Owned),
         _ => as_it_is,
     }
+}
+
+/// True for the result of a sub-agent: each contract has at least one of these fields.
+fn is_result(object: &Value) -> bool {
+    object["success"].is_boolean() || object["toolCalls"].is_u64() || object["error"].is_string()
 }
 
 /// Report of a sub-agent, else the reason why there is none. A failure may have both.
@@ -103,10 +108,13 @@ mod tests {
     }
 
     #[test]
-    fn a_report_beside_its_success_is_unpacked() {
+    fn the_report_of_every_contract_is_unpacked() {
         for (object, expected) in [
             (json!({"success": true, "result": "a.rs:1 - it", "agentId": "agent-a"}), "a.rs:1 - it"),
             (json!({"success": true, "content": "a.rs:1 - it", "shortResult": "1"}), "a.rs:1 - it"),
+            (json!({"success": true, "files_modified": [], "summary": "a.rs:1 - it"}), "a.rs:1 - it"),
+            (json!({"summary": "a.rs:1 - it", "toolCalls": 9, "tokens": 70}), "a.rs:1 - it"),
+            (json!({"error": "It failed."}), "It failed."),
             (json!({"success": false, "result": "", "error": "It failed."}), "It failed."),
             (json!({"success": false, "result": "a.rs:1 - it", "error": "It failed."}), "a.rs:1 - it\nIt failed."),
         ] {

@@ -14,6 +14,8 @@ pub(crate) struct Location {
     /// The first sentence of the definition's documentation.
     pub(crate) summary: Option<String>,
     pub(crate) score: f64,
+    /// First paragraph of its definition's documentation, then the lines that were seen without a gap.
+    pub(crate) code: Vec<String>,
     /// Line range of its passage, for reading around it.
     pub(crate) first: usize,
     pub(crate) last: usize,
@@ -31,10 +33,22 @@ pub(crate) fn describe(passage: &Passage<'_>, line: usize, score: f64) -> Locati
         text: text.to_owned(),
         within: (!around.is_empty()).then(|| around.join(", ")),
         summary: summary(passage),
+        code: code(passage),
         score,
         first,
         last: first + passage.span,
     }
+}
+
+fn code(passage: &Passage<'_>) -> Vec<String> {
+    let from = passage.lines.first().map_or(0, |line| line.number);
+    let together = (from..).zip(&passage.lines).take_while(|(number, line)| *number == line.number);
+    let mut in_first_paragraph = true;
+    let shown = together.map(|(_, line)| line).filter(|line| {
+        in_first_paragraph &= line.text.contains(char::is_alphanumeric);
+        in_first_paragraph || line.role != LineRole::Doc
+    });
+    shown.map(|line| line.text.trim_end().to_owned()).collect()
 }
 
 /// Returns the first sentence of the documentation, if its start was seen.

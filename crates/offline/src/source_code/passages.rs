@@ -1,7 +1,7 @@
 //! Passages of a file: each is one definition with its documentation and its body.
 //!
-//! The splitter works on whole files and on outlines with gaps. It derives structure from indentation, not from
-//! brackets.
+//! The splitter works on whole files and on outlines with gaps. It derives structure from indentation. It believes that
+//! a definition encloses a line only if an end before the line would have been seen.
 
 use std::collections::BTreeMap;
 
@@ -53,11 +53,22 @@ impl Passage<'_> {
     }
 }
 
-/// Splits one file.
-pub(crate) fn passages<'a>(path: &'a str, lines: &'a BTreeMap<usize, String>) -> Vec<Passage<'a>> {
+/// The lines of a file that were seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum View {
+    /// All lines of its structure, and others.
+    Outline,
+    /// Any lines; nothing is known of the others.
+    Parts,
+}
+
+/// Splits one file. An outlined one shows all lines of its structure, even if others between them were not seen.
+pub(crate) fn passages<'a>(path: &'a str, lines: &'a BTreeMap<usize, String>, view: View) -> Vec<Passage<'a>> {
     let mut cutter = Cutter {
         path,
         syntax: Syntax::of(path),
+        view,
+        torn: false,
         open: Vec::new(),
         waiting: Vec::new(),
         waiting_from_top: false,
@@ -65,6 +76,9 @@ pub(crate) fn passages<'a>(path: &'a str, lines: &'a BTreeMap<usize, String>) ->
         done: Vec::new(),
     };
     for (&number, text) in lines {
+        if number != cutter.previous + 1 {
+            cutter.forget_unsure();
+        }
         cutter.take(number, text);
         cutter.previous = number;
     }
@@ -74,6 +88,9 @@ pub(crate) fn passages<'a>(path: &'a str, lines: &'a BTreeMap<usize, String>) ->
 struct Cutter<'a> {
     path: &'a str,
     syntax: &'static Syntax,
+    view: View,
+    /// True if lines before the current one are missing, and nothing is known of them.
+    torn: bool,
     /// Definitions around the current line, with their indentation.
     open: Vec<(usize, String)>,
     /// Documentation waiting for its definition.
@@ -96,7 +113,7 @@ impl<'a> Cutter<'a> {
             return;
         }
         let depth = indent(text);
-        let outside = self.open.last().is_some_and(|(open, _)| depth <= *open);
+        let outside = self.open.last().map_or(!self.done.is_empty(), |(open, _)| depth <= *open);
         match kind {
             LineKind::Doc => self.wait(number, text),
             // A comment no deeper than the definition before it belongs to the one after it.
@@ -105,11 +122,33 @@ impl<'a> Cutter<'a> {
                 self.give_up_waiting();
                 if outside && !continues(text) {
                     self.close_to(depth);
+                }
+                let closes = text.trim_start().starts_with('}');
+                if !self.is_current() && !closes {
                     self.push_passage(None, Vec::new());
                 }
-                self.add(number, text, role(kind));
+                if self.is_current() {
+                    self.add(number, text, role(kind));
+                }
+                if closes && !text.trim_end().ends_with('{') {
+                    self.close_to(depth);
+                }
             }
         }
+    }
+
+    /// Drops the definitions that may have ended in a gap.
+    fn forget_unsure(&mut self) {
+        let (outlined, syntax) = (self.view == View::Outline, self.syntax);
+        self.open.retain(|(depth, _)| outlined && syntax.ends_are_shown(*depth));
+        self.torn = !outlined;
+    }
+
+    /// True if the current passage is in the definitions that are open now.
+    fn is_current(&self) -> bool {
+        let Some(passage) = self.done.last().filter(|_| !self.torn) else { return false };
+        let own = passage.definition.iter().map(|(_, own)| label(own));
+        passage.parents.iter().cloned().chain(own).eq(self.open.iter().map(|(_, label)| label.clone()))
     }
 
     fn wait(&mut self, number: usize, text: &'a str) {
@@ -130,7 +169,9 @@ impl<'a> Cutter<'a> {
         let label = label(&definition);
         self.push_passage(Some((number, definition)), docs);
         self.add(number, text, LineRole::Head);
-        self.open.push((depth, label));
+        if self.syntax.goes_on(text) {
+            self.open.push((depth, label));
+        }
     }
 
     /// Closes the definitions that a line at this depth is no longer part of.
@@ -147,6 +188,7 @@ impl<'a> Cutter<'a> {
             || parents.iter().any(|parent| is_test_name(parent.rsplit(' ').next().unwrap_or_default()));
         let lines = docs.into_iter().map(|(number, text)| Line { number, text, role: LineRole::Doc }).collect();
         let documented_from_top = self.waiting_from_top;
+        self.torn = false;
         self.done.push(Passage { path: self.path, definition, parents, lines, span: 1, in_tests, documented_from_top });
     }
 
@@ -208,10 +250,11 @@ fn is_test_name(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::source_code::location::describe;
 
     fn cut(path: &str, text: &str) -> Vec<String> {
         let lines: BTreeMap<usize, String> = (1..).zip(text.lines().map(str::to_owned)).collect();
-        passages(path, &lines)
+        passages(path, &lines, View::Parts)
             .iter()
             .map(|passage| {
                 let label = passage.definition.as_ref().map_or("-".to_owned(), |(_, found)| label(found));
@@ -245,10 +288,35 @@ mod tests {
     }
 
     #[test]
+    fn a_definition_encloses_only_what_its_braces_enclose() {
+        let text = "pub type Name = fn();\n\nimpl Builder {\n    fn one() {\n        go();\n    }\n\n    extra! {\n        hop();\n    }\n}\n\nrest! {\n    hop();\n}\n";
+        let whole: BTreeMap<usize, String> = (1..).zip(text.lines().map(str::to_owned)).collect();
+        let mut gaps = whole.clone();
+        gaps.retain(|_, line| !line.trim_start().starts_with(['}', 'g']) && !line.is_empty());
+        let mut outline = whole.clone();
+        outline.retain(|_, line| {
+            line.contains("hop")
+                || Syntax::of("a.rs").definition(line).is_some()
+                || line.starts_with(['}', ' ']) && line.ends_with("    }")
+                || line == "}"
+        });
+        let scopes = |lines: &BTreeMap<usize, String>, view: View| -> Vec<String> {
+            let all = passages("a.rs", lines, view);
+            let hops = all.iter().flat_map(|passage| passage.lines.iter().map(move |line| (passage, line)));
+            hops.filter(|(_, line)| line.text.contains("hop"))
+                .map(|(passage, line)| describe(passage, line.number, 0.0).within.unwrap_or_default())
+                .collect()
+        };
+        assert_eq!(scopes(&whole, View::Parts), ["impl Builder", ""]);
+        assert_eq!(scopes(&outline, View::Outline), ["impl Builder", ""], "the closing braces were seen");
+        assert_eq!(scopes(&gaps, View::Parts), ["", ""], "what is not known is not said");
+    }
+
+    #[test]
     fn tests_inside_a_source_file_are_recognised() {
         let text = "fn real() {}\n\nmod tests {\n    #[test]\n    fn works() {}\n}\n";
         let lines: BTreeMap<usize, String> = (1..).zip(text.lines().map(str::to_owned)).collect();
-        let flags: Vec<bool> = passages("a.rs", &lines).iter().map(|passage| passage.in_tests).collect();
+        let flags: Vec<bool> = passages("a.rs", &lines, View::Parts).iter().map(|passage| passage.in_tests).collect();
         assert_eq!(flags, [false, true, true]);
     }
 }

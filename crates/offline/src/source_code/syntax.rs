@@ -126,6 +126,33 @@ impl Syntax {
         }
     }
 
+    /// Returns a regular expression for the lines that show where definitions begin and end; empty if the family has
+    /// none. Closing braces count only near the margin: see `ends_are_shown`.
+    pub(crate) fn structure_pattern(&self) -> String {
+        let definitions = self.definition_pattern();
+        let ends = if self.has_braces() { r"^(?:\t| {0,4})\}" } else { r"^[^\s#]" };
+        if definitions.is_empty() || self.is_prose() { definitions } else { format!("{definitions}|(?-u:{ends})") }
+    }
+
+    /// True if the structure pattern shows the end of a definition at this depth.
+    pub(crate) fn ends_are_shown(&self, depth: usize) -> bool {
+        self.is_prose() || depth == 0 || (self.has_braces() && depth <= 4)
+    }
+
+    fn has_braces(&self) -> bool {
+        !self.line_comments.contains(&"#") || self.line_comments.contains(&"//")
+    }
+
+    fn is_prose(&self) -> bool {
+        self.keywords.contains(&"#")
+    }
+
+    /// True if a definition on this line goes on below it: not a constant or an alias, which end with the line.
+    pub(crate) fn goes_on(&self, line: &str) -> bool {
+        let line = line.trim_end();
+        !(self.has_braces() && (line.ends_with(';') || (line.ends_with('}') && line.contains('{'))))
+    }
+
     /// Returns a regular expression for the first lines of definitions; empty if the family has none.
     pub(crate) fn definition_pattern(&self) -> String {
         let keywords: Vec<String> =

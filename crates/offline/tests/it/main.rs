@@ -1,3 +1,4 @@
 //! The rule-based model, tested through its public API.
 
+mod answers;
 mod turns;

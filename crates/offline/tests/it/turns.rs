@@ -1,16 +1,16 @@
 //! Replies of the model, turn by turn.
 
 use expect_test::expect;
-use serde_json::json;
+use serde_json::{Value, json};
 use sortie_offline::{Calls, Request};
 use sortie_protocol::{CallOutput, Message, Part, Reply, StopReason, ToolOutput, ToolSpec};
 
-const MAIN: &[&str] = &["Task", "Read", "LS", "Glob", "Grep", "TodoWrite"];
-const EXPLORER: &[&str] = &["Read", "LS", "Glob", "Grep"];
+pub(crate) const MAIN: &[&str] = &["Task", "Read", "LS", "Glob", "Grep", "TodoWrite"];
+pub(crate) const EXPLORER: &[&str] = &["Read", "LS", "Glob", "Grep"];
 const QUESTION: &str = "Where are authentication errors handled?";
 
 /// A task with tools answered by the test.
-struct Task {
+pub(crate) struct Task {
     system: &'static str,
     tools: Vec<ToolSpec>,
     messages: Vec<Message>,
@@ -18,8 +18,13 @@ struct Task {
 }
 
 impl Task {
-    fn new(tools: &[&str], prompt: &str) -> Self {
-        let spec = |name: &&str| ToolSpec { name: (*name).to_owned(), description: String::new(), schema: json!({}) };
+    pub(crate) fn new(tools: &[&str], prompt: &str) -> Self {
+        let schema = |name: &str| {
+            let fields = json!({"description": {}, "prompt": {}, "subagent_type": {}});
+            if name == "Task" { json!({"properties": fields}) } else { json!({}) }
+        };
+        let spec =
+            |name: &&str| ToolSpec { name: (*name).to_owned(), description: String::new(), schema: schema(name) };
         let tools = tools.iter().map(spec).collect();
         Self { system: "You are an agent.", tools, messages: vec![Message::user(prompt)], calls: Calls::Allowed }
     }
@@ -60,13 +65,13 @@ impl Task {
     }
 
     /// Runs to the reply that ends the task.
-    fn last_reply(&mut self, tool: impl Fn(&str, &str) -> ToolOutput) -> Reply {
+    pub(crate) fn last_reply(&mut self, tool: impl Fn(&str, &str) -> ToolOutput) -> Reply {
         while self.turn(&tool).is_ok() {}
         self.call()
     }
 }
 
-fn done(text: &str) -> ToolOutput {
+pub(crate) fn done(text: &str) -> ToolOutput {
     ToolOutput::done(text, "")
 }
 
@@ -89,7 +94,7 @@ fn workspace(tool: &str, arguments: &str) -> ToolOutput {
 }
 
 /// A child's report as the main agent gets it.
-fn reported(text: &str) -> ToolOutput {
+pub(crate) fn reported(text: &str) -> ToolOutput {
     done(&format!("agent-abcdefghijkl explore completed, 9 calls\n[report k7]\n{text}\n[end k7]"))
 }
 
@@ -170,6 +175,7 @@ fn at_a_limit_the_explorer_reports_its_findings_so_far() {
     let reply = task.call();
     assert_eq!(reply.calls().count(), 0);
     assert!(reply.text().contains("src/login.rs:5"), "{}", reply.text());
+    assert!(reply.text().contains("\nThe search was cut short.\n"), "{}", reply.text());
 }
 
 #[test]
@@ -252,6 +258,18 @@ fn without_sub_agents_the_main_agent_searches_itself() {
 }
 
 #[test]
+fn if_every_sub_agent_was_cut_short_the_main_agent_searches_itself() {
+    let mut task = Task::new(MAIN, QUESTION);
+    let tool = |tool: &str, arguments: &str| match tool {
+        "Task" => reported("Best places:\nREADME.md:1 - errors\nThe search was cut short."),
+        _ => workspace(tool, arguments),
+    };
+    let answer = task.answer(tool);
+    assert!(answer.starts_with("Best places:\nsrc/login.rs:5 "), "{answer}");
+    assert!(answer.contains("No sub-agent could help (their limits cut every search short)."), "{answer}");
+}
+
+#[test]
 fn a_planner_lists_where_to_look_in_order() {
     let role = include_str!("../../../../prompts/agents_prompts/subagent_plan_prompt.md");
     let mut task = Task::new(EXPLORER, QUESTION).role(role);
@@ -291,4 +309,41 @@ fn equal_requests_get_equal_replies_with_an_estimated_size() {
     let text = Task::new(MAIN, "hello").call();
     assert!(text.usage.input_tokens > 0 && text.usage.output_tokens > 0);
     assert!(matches!(&text.parts[..], [Part::Text { .. }]));
+}
+
+#[test]
+fn what_no_search_can_serve_is_said_without_a_search() {
+    for (prompt, sentence) in [
+        ("ls -la src", "This looks like a command: run it in your shell."),
+        ("Review the last commit", "This is about the history in git, and I search only files as they are now."),
+        ("Wo werden versteckte Dateien übersprungen?", "I understand English only."),
+    ] {
+        for tools in [MAIN, EXPLORER] {
+            let reply = Task::new(tools, prompt).call();
+            assert!(reply.text().starts_with(sentence), "{prompt}: {}", reply.text());
+            assert_eq!((reply.stop, reply.calls().count()), (StopReason::NoAnswer, 0), "{prompt}");
+        }
+    }
+}
+
+#[test]
+fn every_kind_of_delegation_tool_is_used_and_a_brief_is_not_delegated_again() {
+    let fields = |names: &[&str]| -> Value {
+        let properties = names.iter().map(|name| ((*name).to_owned(), json!({"type": "string"})));
+        json!({"properties": properties.collect::<serde_json::Map<String, Value>>()})
+    };
+    for (name, schema, brief) in [
+        ("task", fields(&["task", "model"]), "task"),
+        ("task", fields(&["description", "prompt"]), "prompt"),
+        ("Task", fields(&["description", "prompt", "subagent_type"]), "prompt"),
+    ] {
+        let mut task = Task::new(EXPLORER, QUESTION);
+        task.tools.push(ToolSpec { name: name.to_owned(), description: String::new(), schema });
+        let reply = task.call();
+        let briefs: Vec<Value> = reply.calls().map(|call| serde_json::from_str(&call.arguments).unwrap()).collect();
+        assert!(reply.calls().all(|call| call.tool == name), "{reply:?}");
+        assert_eq!(briefs.len(), 3, "{name}: {briefs:?}");
+        task.messages = vec![Message::user(briefs[0][brief].as_str().unwrap())];
+        assert!(task.call().calls().all(|call| call.tool != name), "{name}: the sub-agent searches itself");
+    }
 }

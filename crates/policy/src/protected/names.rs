@@ -1,9 +1,10 @@
 //! Protected names, grouped by kind: in folded form, or in the usual letter case where that differs.
 //!
-//! The list has what a program obeys or runs of its own accord: when a session, a shell, an editor, a debugger or an
-//! agent program starts, when a directory is entered, when git or a package manager runs. It leaves out what runs
-//! because someone builds, tests or checks a project: build scripts, manifests, CI, `.pre-commit-config.yaml`. Agents
-//! exist for that work. Texts that instruct agents (`AGENTS.md`) are not on the list either.
+//! The list has what a program obeys or runs of its own accord. That happens when a session, a shell, an editor, a
+//! debugger or an agent program starts. It also happens when a directory is entered, or when git or a package manager
+//! runs. It leaves out what runs because someone builds, tests or checks a project: build scripts, manifests, CI,
+//! `.pre-commit-config.yaml`. Agents exist for that work. Texts that instruct agents (`AGENTS.md`) are not on the list
+//! either.
 
 const AGENT: &str = "the settings of an agent program";
 const EDITOR: &str = "what an editor runs or obeys";

@@ -136,7 +136,7 @@ impl Workspace {
     ///
     /// Missing directories are created, and removed again if the write then fails. A new file gets the usual mode of
     /// new files of this process. A new version keeps owner, group, access mode, access list and the user's extended
-    /// attributes, or is not written; set-user-id, set-group-id and sticky bits and file capabilities are dropped. A
+    /// attributes, or is not written. Set-user-id, set-group-id and sticky bits and file capabilities are dropped. A
     /// file that this user may not write is refused, although a rename could replace it; root may write every file.
     ///
     /// Writers in one directory wait for each other, in all processes that write through this crate. A change by

@@ -1,7 +1,7 @@
 //! Creates a file, or replaces it as a whole: readers see the old version or the new one, never a part of it.
 //!
 //! The new version is written next to the old one, under a name like `.sortie-write-0123456789abcdef.tmp`, and takes
-//! its place by a rename; another name of the same file (a hard link) keeps the old version. A process killed in
+//! its place by a rename. Another name of the same file (a hard link) keeps the old version. A process killed in
 //! between leaves such a file behind: see [`leftover`].
 
 mod attempt_error;
@@ -114,8 +114,8 @@ impl Writing<'_> {
         if let Some(old) = &old {
             attributes::keep(&old.file, temporary.file(), self.path)?;
         }
-        // Set by hand, because file system clocks are coarse: a version written in the same tick, with the same size
-        // and a recycled inode, must not have the same stamp as the one before.
+        // Set by hand, because file system clocks are coarse. A version written in the same tick, with an equal size
+        // and a recycled inode, must not have the stamp of the version before.
         let finish = |file: &File| {
             file.set_modified(SystemTime::now())?;
             file.sync_all()?;

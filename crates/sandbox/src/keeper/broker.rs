@@ -1,7 +1,7 @@
 //! Answers the system calls that the filter tells about, while a command runs.
 //!
 //! Known dangers are refused, and their names kept for the report. Where Landlock is the only wall around files, the
-//! broker makes changes of mode and times itself, in writable places alone: Landlock does not cover them, and a filter
+//! broker makes changes of mode and times itself, in writable places alone. Landlock does not cover them, and a filter
 //! sees no paths.
 
 mod attribute_change;
@@ -67,7 +67,7 @@ impl Broker {
         }
     }
 
-    /// Does what there is to do. After an error, whoever calls gets one from the kernel.
+    /// Makes the change. After an error, the caller gets one from the kernel.
     pub(super) fn work(&mut self, plan: &Plan) {
         match &self.source {
             Source::Handover(socket) => {

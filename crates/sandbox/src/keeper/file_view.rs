@@ -87,7 +87,7 @@ fn copy(path: &Path) -> Result<OwnedFd, KeeperFailure> {
 }
 
 /// A read-only copy of a device node. The node can still be opened for writing, which changes nothing on a disk, but
-/// its mode, owner and times stay: it is the machine's own.
+/// its mode, owner and times stay. It is the machine's own.
 fn copy_device(device: &Path) -> Result<OwnedFd, KeeperFailure> {
     let tree = copy(device)?;
     let attributes = MountAttributes { read_only: !is_out("device-nodes"), no_devices: false };

@@ -2,7 +2,7 @@
 //! only while commands run.
 //!
 //! Simultaneous commands, even of several programs, share one. Each user holds a shared lock on it, and the last one
-//! removes it; removing it earlier would take down the wall that another command has there. A placeholder left by a
+//! removes it. Removing it earlier would take down the wall that another command has there. A placeholder left by a
 //! killed keeper is removed by the next.
 
 use std::ffi::{OsStr, OsString};
@@ -85,8 +85,8 @@ impl Hold {
     }
 }
 
-/// Holds a place for every protected path that is missing. Where this user can create nothing, nothing has to be held:
-/// but a directory that belongs to the user is closed as a whole, since the command could open it.
+/// Holds a place for every protected path that is missing. Where this user can create nothing, nothing has to be held.
+/// But a directory that belongs to the user is closed as a whole, since the command could open it.
 pub(super) fn hold_all(plan: &mut Plan) -> Result<Held, KeeperFailure> {
     let mut held = Held(Vec::new());
     let mut closed = Vec::new();

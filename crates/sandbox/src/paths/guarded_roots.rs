@@ -66,7 +66,7 @@ impl GuardedRoots {
     }
 
     /// Opens the target of `path` with `open`, which must not follow links. Tries the path as if it had no links, then
-    /// resolves them by hand; starts over if something on the way has become a link meanwhile.
+    /// resolves them by hand. Starts over if something on the way has become a link meanwhile.
     pub(crate) fn attempt<T>(&self, path: &str, open: impl Fn(&Place<'_>) -> Opened<T>) -> Result<T, AccessError> {
         // A path refused in its literal form may still lead to something else.
         let literal = resolve_without_links(&self.roots, path).filter(|place| self.guards.admit(place, Access::Read));

@@ -31,9 +31,9 @@ impl Lifeline {
     }
 }
 
-/// Kills the whole process group led by a command as soon as nobody holds the other end of this pipe, even if this
-/// program is killed. A second process in the group waits for that. It is not a child that the command would have to
-/// wait for, and it ends with the group.
+/// Kills the whole process group led by a command as soon as nobody holds the other end of this pipe. That works even
+/// if this program is killed. A second process in the group waits for that. It is not a child that the command would
+/// have to wait for, and it ends with the group.
 pub(crate) fn end_group_with(command: &mut Command, lifeline: OwnedFd) {
     // SAFETY: the child only makes system calls on plain numbers.
     let watched = move || match unsafe { fork_raw() } {
@@ -46,7 +46,7 @@ pub(crate) fn end_group_with(command: &mut Command, lifeline: OwnedFd) {
     unsafe { command.pre_exec(watched) };
 }
 
-/// Puts a keeper between this program and a service: the started process is the keeper, and its child is the service,
+/// Puts a keeper between this program and a service. The started process is the keeper, and its child is the service,
 /// the leader of a group. Everything the service starts ends with it, and as soon as nobody holds the other end of this
 /// pipe.
 pub(crate) fn keep_service(command: &mut Command, lifeline: OwnedFd) {

@@ -1,4 +1,4 @@
-//! The keeper of a service without walls: it adopts orphans, so that everything the service has started is below it and
+//! The keeper of a service without walls. It adopts orphans, so that everything the service has started is below it and
 //! ends with it, in whatever group or session.
 //!
 //! It was forked from a process with threads, so it only makes system calls: it allocates nothing and takes no lock.
@@ -22,8 +22,8 @@ use crate::system::process::{end_by, exit};
 /// for a disk, must not block.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Keeps a service, which is a child of this process and leads a group, until it ends, or nobody holds the other end of
-/// the lifeline. A byte from there asks the service to end. Then this process ends as the service did.
+/// Keeps a service until it ends, or nobody holds the other end of the lifeline. The service is a child of this process
+/// and leads a group. A byte from there asks the service to end. Then this process ends as the service did.
 pub(super) fn keep(service: Pid, lifeline: BorrowedFd<'_>) -> ! {
     let mut kept = Kept { service, status: None };
     kept.watch(lifeline);

@@ -140,9 +140,9 @@ mod tests {
         }
     }
 
-    /// The calls of gcc, g++, cargo with its tests, python3 with pip, node with npm, java with javac, git, perl, and
-    /// the ordinary tools for files, archives and processes, as `strace` counted them. It saw one other call, `clone3`,
-    /// which the C library does without.
+    /// The calls that `strace` counted of gcc, g++, cargo with its tests, python3 with pip, node with npm, java with
+    /// javac. Those of git, perl, and the ordinary tools for files, archives and processes are here too. It saw one
+    /// other call, `clone3`, which the C library does without.
     const MEASURED: &str = "access arch_prctl bind brk capget chdir chmod chown clock_getres clock_gettime \
                             clock_nanosleep clone close close_range connect copy_file_range creat dup dup2 \
                             epoll_create1 epoll_ctl epoll_pwait epoll_wait eventfd2 execve faccessat2 fadvise64 \

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Resolves all links of a path, even those to targets that do not exist yet: both the workspace and a protected path
+/// Resolves all links of a path, even those to targets that do not exist yet. Both the workspace and a protected path
 /// may be named through a link.
 pub(crate) fn follow_links(path: &Path) -> PathBuf {
     /// More than this is a loop, which leads nowhere.

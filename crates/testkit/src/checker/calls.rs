@@ -1,6 +1,6 @@
 //! N3 and N9: no effect happens twice or after a refusal, and every success is in the files.
 //!
-//! By agreement with the script: a command appends the id of its call to `effects.log`, no two calls write to one path,
+//! By agreement with the script, a command appends the id of its call to `effects.log`. No two calls write to one path,
 //! and no two edits insert the same text.
 
 use std::collections::HashMap;

@@ -1,8 +1,8 @@
 //! N2: every acknowledged message is read once, each answer comes after its question, and nothing is read before it
 //! arrived.
 //!
-//! By agreement with the script: a note contains the id of the call that posts it, and no two messages of the person
-//! are the same.
+//! By agreement with the script, a note contains the id of the call that posts it. No two messages of the person are
+//! the same.
 
 use std::collections::HashMap;
 

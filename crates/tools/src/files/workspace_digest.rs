@@ -94,8 +94,8 @@ impl Snapshot {
         &self.digest
     }
 
-    /// True if the files equal those of the other snapshot and nobody has written to one in between, as far as times
-    /// and sizes can tell.
+    /// True if the files equal those of the other snapshot and nobody has written to one in between. Times and sizes
+    /// tell.
     pub fn is_untouched_since(&self, earlier: &Self) -> bool {
         (self.digest, self.moment) == (earlier.digest, earlier.moment)
     }

@@ -57,8 +57,8 @@ impl Shells {
         Self { launcher: Arc::new(Launcher::new(setup, reach, changes, redactor, task)), background: Mutex::default() }
     }
 
-    /// Notices for the outcome, in order and without repeats: weaker or no walls, files to check, files that may be
-    /// other tasks', commands ended with the task.
+    /// Notices for the outcome, in order and without repeats. They are about walls, files to check, files that may be
+    /// other tasks', and commands ended with the task.
     pub fn notices(&self) -> Vec<String> {
         self.launcher.notices()
     }

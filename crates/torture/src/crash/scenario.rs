@@ -1,5 +1,5 @@
-//! For each tool, and each way in which tasks work together, the smallest run that has it, so that each point can be
-//! tried with each of them.
+//! The smallest run for each tool, and for each way in which tasks work together. So each point can be tried with each
+//! of them.
 
 use super::agent::{Agent, Last};
 use super::errand::Deed;

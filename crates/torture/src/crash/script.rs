@@ -1,7 +1,7 @@
 //! Replies of the scripted server to the agents of a run, and the files that they work on.
 //!
 //! By agreement with the checker: the id of a call is in everything that the call leaves behind; a command appends it
-//! to `effects.log`; no two calls write the same file or the same line; and all replies differ.
+//! to `effects.log`. No two calls write the same file or the same line, and all replies differ.
 
 use serde_json::{Value, json};
 

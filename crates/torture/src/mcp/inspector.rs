@@ -1,5 +1,5 @@
-//! MCP Inspector's command line as a client of `sortie mcp`: each call is one process, over streams and over HTTP, in
-//! the handshake of the older revisions and in the newest. It has no command to cancel.
+//! MCP Inspector's command line as a client of `sortie mcp`: each call is one process. Calls go over streams and over
+//! HTTP, in the handshake of the older revisions and in the newest. It has no command to cancel.
 
 use std::process::Command;
 use std::time::Duration;

@@ -91,7 +91,7 @@ impl House {
 
     /// All tasks that run, the newest first.
     pub(super) fn running(&self) -> Result<Vec<Listed>> {
-        let output = self.ask(&["tasks", "list", "--all", "--limit", "1000", "--json"])?;
+        let output = self.ask(&["tasks", "list", "--all", "--all-projects", "--limit", "1000", "--json"])?;
         let mut tasks: Vec<Listed> = serde_json::from_slice(&output.stdout).context("a list that is not JSON")?;
         tasks.retain(|task| task.status == "running");
         Ok(tasks)

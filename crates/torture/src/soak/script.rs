@@ -1,7 +1,7 @@
 //! Replies of the scripted server to all agents of a soak: few rules for many agents, each with a name of its own.
 //!
-//! By agreement with the checker the id of a call is in everything that the call leaves behind, and no two calls have
-//! the same id. `<me>` is the name of the asking agent, with which its prompt begins, and `<turn>` the number of its
+//! By agreement with the checker, the id of a call is in everything that the call leaves behind. No two calls have the
+//! same id. `<me>` is the name of the asking agent, with which its prompt begins, and `<turn>` the number of its
 //! answers so far.
 
 use serde_json::{Value, json};

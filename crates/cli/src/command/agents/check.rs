@@ -7,7 +7,10 @@ use std::path::{Component, Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use sortie_agents::{AgentFile, Dialect, Finding, MAX_FILE_BYTES, Registry, Scope, Severity, Weight};
+use sortie_agents::{
+    AgentDefinition, AgentFile, Dialect, Finding, MAX_FILE_BYTES, Registry, Scope, Severity, Weight,
+    is_draft_description,
+};
 
 use super::with_unserved;
 use crate::environment::Places;
@@ -22,11 +25,32 @@ pub(super) fn folders(mut agents: Arc<Registry>, settings: &Settings) -> Result<
         Ok(models) => agents = with_unserved(agents, &models),
         Err(error) => error::warn(&format!("the models of agents are not checked: {}", error.in_one_line())),
     }
-    tell(agents.findings(), &sum_of(&agents, &settings.places))
+    let mut findings = agents.findings().to_vec();
+    findings.extend(agents.all().iter().filter_map(undescribed));
+    tell(&findings, &sum(checked(&agents, &settings.places), &findings))
+}
+
+/// Finding about an agent whose description is still that of `sortie agents new`.
+fn undescribed(agent: &AgentDefinition) -> Option<Finding> {
+    let path = agent.origin.path.as_deref().filter(|_| is_draft_description(&agent.description))?;
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    Some(Finding {
+        severity: Severity::Error,
+        weight: Weight::Ordinary,
+        path: path.to_owned(),
+        line: text.lines().position(|line| line.starts_with("description:")).map(|before| before + 1),
+        message: "`description` is still the one of the draft".to_owned(),
+        fix: "say when to use the agent, and when not".to_owned(),
+    })
 }
 
 /// Summary line of all folders: `12 agent files: 1 error, 2 warnings`.
 pub(crate) fn sum_of(agents: &Registry, places: &Places) -> String {
+    sum(checked(agents, places), agents.findings())
+}
+
+/// Number of agent files in all folders.
+fn checked(agents: &Registry, places: &Places) -> usize {
     // Findings can also be about role prompts, templates and whole folders.
     let is_agent = |path: &&str| {
         let path = Path::new(path);
@@ -36,7 +60,7 @@ pub(crate) fn sum_of(agents: &Registry, places: &Places) -> String {
     let sound = agents.all().iter().chain(agents.displaced()).filter_map(|agent| agent.origin.path.as_deref());
     let doubtful = agents.findings().iter().map(|finding| &*finding.path).filter(is_agent);
     let files: BTreeSet<&str> = sound.chain(doubtful).collect();
-    sum(files.len(), agents.findings())
+    files.len()
 }
 
 /// Checks the named files, each by itself.
@@ -45,7 +69,11 @@ pub(super) fn files(paths: &[PathBuf]) -> Result<ExitCode, CommandError> {
     let mut findings = Vec::new();
     for path in paths {
         match read(path) {
-            Ok(file) => findings.extend(sortie_agents::read(&file, &tools).findings),
+            Ok(file) => {
+                let reading = sortie_agents::read(&file, &tools);
+                findings.extend(reading.findings);
+                findings.extend(reading.definition.as_ref().and_then(undescribed));
+            }
             Err(finding) => findings.push(finding),
         }
     }

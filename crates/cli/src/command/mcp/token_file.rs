@@ -1,5 +1,5 @@
-//! Token of `sortie mcp --http`, in a file in Sortie's home: created once, readable by this user alone, never shown,
-//! and refused if others could have read it.
+//! Token of `sortie mcp --http`, in a file in Sortie's home. The file is created once, readable by this user alone,
+//! never shown, and refused if others could have read it.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};

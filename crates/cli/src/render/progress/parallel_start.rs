@@ -27,8 +27,8 @@ impl ParallelStart {
         (calls.len() > 1).then_some(Self { parent, calls, held: Vec::new() })
     }
 
-    /// Holds an event back, and returns true if the hold is over: every call has started a sub-agent or failed to, a
-    /// person is asked, or a task that is not one of these sub-agents has ended.
+    /// Holds an event back, and returns true if the hold is over. It is over if every call has started a sub-agent or
+    /// failed to, if a person is asked, or if another task has ended.
     pub(super) fn hold(&mut self, event: &Event) -> bool {
         self.held.push(event.clone());
         match &event.fact {

@@ -87,8 +87,8 @@ fn delivered<'a>(call: &Call<'a>, outcome: &TaskOutcome, stats: Value) -> Object
     }
 }
 
-/// Writes the head line, the reasons why the result is partial with advice for each, a note if it is cached, and the
-/// result if it is complete.
+/// Writes the head line, and the reasons why the result is partial with advice for each. A note if it is cached
+/// follows, then the result if it is complete.
 fn text(outcome: &TaskOutcome, ending: Ending<'_>, fallback: Option<&Fallback<'_>>) -> String {
     let subject = subject(outcome);
     let mut text = match ending.shortfall() {

@@ -52,7 +52,7 @@ pub(crate) fn limits_of_leg(
     Ok((limits, fewer_turns.into_iter().chain(lowered(asked, given)).collect()))
 }
 
-/// Adds usage so far to limits from now on: turns count from the start of the leg, tokens and sub-agents from the start
+/// Adds usage so far to limits from now on. Turns count from the start of the leg, tokens and sub-agents from the start
 /// of the task.
 fn beyond_now(loaded: &LoadedTask, limits: Limits) -> Limits {
     let LoadedTask { past, below, .. } = loaded;

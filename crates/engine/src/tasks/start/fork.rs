@@ -1,9 +1,9 @@
 //! Forks: a sub-agent that begins with the conversation of its parent.
 //!
-//! The turn that makes the call is left out, so that no call in it needs an output, and the child's first request is
-//! the parent's last one with the brief after it. A child that continues as its parent gets all of it. For another
-//! agent it ends where the parent first learnt something that this agent could not have learnt itself: whatever the
-//! parent wrote later may repeat that.
+//! The turn that makes the call is left out, so that no call in it needs an output. So the child's first request is the
+//! parent's last one with the brief after it. A child that continues as its parent gets all of it. For another agent it
+//! ends where the parent first learnt something that this agent could not have learnt itself. Whatever the parent wrote
+//! later may repeat that.
 
 use std::sync::Arc;
 
@@ -135,8 +135,8 @@ impl<'a> Reader<'a> {
         Ok(Self { judge, tools: &config.tools, workspace, guards_files })
     }
 
-    /// Returns the part up to the first output that the agent may not see, or to the first words that somebody else
-    /// said to the parent: reports, messages, summaries.
+    /// Returns the part up to the first output that the agent may not see. Words that somebody else said to the parent
+    /// (reports, messages, summaries) end it too.
     fn visible(&self, messages: &[Message], context_files: &[String]) -> Visible {
         let mut visible = Visible { end: messages.len(), withheld: Vec::new() };
         if !context_files.iter().all(|path| self.may_read("Read", path)) {

@@ -1,6 +1,6 @@
 //! A write-ahead log that ends too early or too late, or has a hole.
 //!
-//! Data that SQLite synced and a disk then lost looks like data that was never written: a cut log is a log as it once
+//! Data that SQLite synced and a disk then lost looks like data that was never written. A cut log is a log as it once
 //! was. Reading it gives a complete, older state.
 
 use std::fs;

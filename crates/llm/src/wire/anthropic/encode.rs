@@ -106,8 +106,8 @@ struct Tagged {
 
 const CACHE_MARK: Tagged = Tagged { r#type: "ephemeral" };
 
-/// Builds the body with its cache marks: one after tools and system, which sibling tasks share, and one on each of the
-/// last two user turns. The older of these is where the previous request ended, however many blocks ago.
+/// Builds the body with its cache marks. One is after tools and system, which sibling tasks share, and one on each of
+/// the last two user turns. The older of these is where the previous request ended, however many blocks ago.
 pub(super) fn body<'a>(request: &ModelRequest<'a>, max_output: Option<u64>) -> Body<'a> {
     let system: Vec<Block<'a>> = text_block(request.system, Some(CACHE_MARK)).into_iter().collect();
     let mut tools: Vec<Tool<'a>> = request.tools.iter().map(tool).collect();

@@ -7,7 +7,7 @@ pub(super) enum Reasoner {
     /// An OpenAI model that reasons. It seals its reasoning only on request, and a server that stores nothing accepts
     /// only sealed reasoning back.
     Sealing,
-    /// An OpenAI model that does not reason: the provider rejects both the request for sealed reasoning and reasoning
+    /// An OpenAI model that does not reason. The provider rejects both the request for sealed reasoning and reasoning
     /// itself, which a history may hold after a change of models.
     Never,
     /// Another server's model: its own reasoning is returned to it, and nothing is requested that the server may not

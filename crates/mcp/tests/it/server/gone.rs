@@ -41,7 +41,7 @@ async fn assert_interrupted(world: &World) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_host_that_ended_its_input_and_does_not_read_is_not_waited_for() {
+async fn nobody_waits_for_a_host_that_ended_its_input_and_does_not_read() {
     let world = World::new(Script::always(reply::never()));
     let Rough { input, output: _output, session } = unread(&world).await;
     let since = Instant::now();
@@ -52,7 +52,7 @@ async fn a_host_that_ended_its_input_and_does_not_read_is_not_waited_for() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_client_without_a_session_that_does_not_read_is_not_waited_for() {
+async fn nobody_waits_for_a_client_that_has_no_session_and_does_not_read() {
     let mut rough = Rough::over(&World::new(Script::new()), 1 << 10);
     for id in 0..1000 {
         rough.write(json!({"jsonrpc": "2.0", "id": id, "method": "ping"}).to_string().as_bytes()).await;
@@ -109,7 +109,7 @@ async fn background_work_starts_even_if_the_host_leaves_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_host_that_only_listens_is_not_waited_for() {
+async fn nobody_waits_for_a_host_that_only_listens() {
     let mut rough = Rough::new(&World::new(Script::new()));
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",

@@ -1,6 +1,6 @@
 //! Changes of a file's mode and times that the broker makes for a command, in the places where it may write.
 //!
-//! The broker reads the arguments once and opens the file itself, so nothing can be swapped afterwards: the place of
+//! The broker reads the arguments once and opens the file itself, so nothing can be swapped afterwards. The place of
 //! the open file is judged, and the change is made to that file.
 
 use std::ffi::OsStr;

@@ -1,6 +1,6 @@
 //! Pins the directories on the way to a protected or hidden path.
 //!
-//! A mount keeps its own place from being moved or removed, but not its parent directories: those could be moved away,
+//! A mount keeps its own place from being moved or removed, but not its parent directories. Those could be moved away,
 //! and their contents reached under another name. So each of them becomes a mount as well.
 
 use std::collections::{BTreeSet, HashSet};
