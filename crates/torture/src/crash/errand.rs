@@ -31,7 +31,7 @@ pub(super) struct Errand {
     deed: Deed,
     /// Index of the sub-agent among those that exist at that time.
     worker: usize,
-    /// Tells it from all others.
+    /// Number that distinguishes it from all others.
     number: u64,
     /// Delay after the start of the run.
     after: Duration,
@@ -42,7 +42,7 @@ pub(super) struct Errand {
 }
 
 impl Errand {
-    /// Some errand, about as long after the start of a run as that lives.
+    /// A random errand, due at some time in the life of the run.
     pub(super) fn draw(random: &mut Random, within: Duration) -> Self {
         let deed = *random.pick(&[Deed::Send, Deed::Send, Deed::Release, Deed::Stop]);
         let (worker, number) = (random.below(1 << 32) as usize, random.below(u64::MAX));
