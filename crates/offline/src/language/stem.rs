@@ -115,6 +115,8 @@ mod tests {
             &["configure", "configuration", "configured"],
             &["match", "matches", "matched", "matcher", "matching"],
             &["stop", "stopped", "stopping"],
+            &["refuse", "refused", "refusal"],
+            &["remove", "removal", "removed"],
             &["small", "smaller"],
             &["install", "installer", "installed"],
             &["create", "created", "creation", "creating"],

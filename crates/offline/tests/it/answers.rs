@@ -70,8 +70,11 @@ const STORE: (&str, &str) = (
 
 #[test]
 fn a_definition_comes_first_with_its_documentation_and_its_first_lines() {
-    let uses =
-        ("src/main.rs", "fn main() {\n    let store = PageStore::new();\n    let other = PageStore::new();\n}\n");
+    let uses = (
+        "src/main.rs",
+        "mod page_store;\n\n/// Makes a PageStore, the PageStore of all.\npub fn page_store() -> PageStore {\n    \
+         let store: PageStore = PageStore::new(PageStore::default());\n    store\n}\n",
+    );
     for prompt in ["what is PageStore", "PageStore", "What does the struct PageStore do?"] {
         let answer = in_files(MAIN, prompt, &[uses, STORE]).text();
         let shown = answer.split_once("\n\n").unwrap().1.lines().take(4).collect::<Vec<_>>().join("\n");
@@ -82,7 +85,8 @@ fn a_definition_comes_first_with_its_documentation_and_its_first_lines() {
                 |     pages: Vec<Page>,"]]
         .assert_eq(&shown);
     }
-    let answer = in_files(MAIN, "what is PageStore", &[uses]).text();
+    let mention = ("src/main.rs", "fn main() {\n    let store = PageStore::new();\n}\n");
+    let answer = in_files(MAIN, "what is PageStore", &[mention]).text();
     assert!(answer.starts_with("No definition of this name was found; it is mentioned at src/main.rs:"), "{answer}");
 }
 
