@@ -289,7 +289,7 @@ mod tests {
 
     #[test]
     fn a_definition_encloses_only_what_its_braces_enclose() {
-        let text = "pub type Name = fn();\n\nimpl Builder {\n    fn one() {\n        go();\n    }\n\n    extra! {\n        hop();\n    }\n}\n\nrest! {\n    hop();\n}\n";
+        let text = "pub type Name = fn();\n\nearly! {\n    hop();\n}\n\nimpl Builder {\n    fn one() {\n        go();\n    }\n\n    extra! {\n        hop();\n    }\n}\n\nrest! {\n    hop();\n}\n";
         let whole: BTreeMap<usize, String> = (1..).zip(text.lines().map(str::to_owned)).collect();
         let mut gaps = whole.clone();
         gaps.retain(|_, line| !line.trim_start().starts_with(['}', 'g']) && !line.is_empty());
@@ -307,9 +307,9 @@ mod tests {
                 .map(|(passage, line)| describe(passage, line.number, 0.0).within.unwrap_or_default())
                 .collect()
         };
-        assert_eq!(scopes(&whole, View::Parts), ["impl Builder", ""]);
-        assert_eq!(scopes(&outline, View::Outline), ["impl Builder", ""], "the closing braces were seen");
-        assert_eq!(scopes(&gaps, View::Parts), ["", ""], "what is not known is not said");
+        assert_eq!(scopes(&whole, View::Parts), ["", "impl Builder", ""]);
+        assert_eq!(scopes(&outline, View::Outline), ["", "impl Builder", ""], "the closing braces were seen");
+        assert_eq!(scopes(&gaps, View::Parts), ["", "", ""], "what is not known is not said");
     }
 
     #[test]
