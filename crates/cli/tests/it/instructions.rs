@@ -28,7 +28,7 @@ fn the_main_agent_reads_them_nearest_first_and_each_text_once() {
 }
 
 #[test]
-fn sub_agents_read_them_only_by_a_setting() {
+fn sub_agents_read_instruction_files_only_by_a_setting() {
     let world = World::new();
     world.write("workspace/AGENTS.md", "ROOT RULES\n");
     for (setting, readers) in [("false", 2), ("true", 6)] {

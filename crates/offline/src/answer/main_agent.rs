@@ -25,9 +25,10 @@ const DECLINED: &str = "I cannot do this work: I am rules, not a language model,
                         where it would begin.";
 
 const ABLE: &str = "I am `offline`, a set of rules and no language model: I cannot hold a conversation, write or change \
-                    code, or reason about it. I can find my way in this workspace: ask where something is handled, \
-                    defined or used, how something works, or which files deal with it, and I search for it and \
-                    answer with file:line references.";
+                    code, or reason about it. I can find my way in this workspace: ask where something is handled or \
+                    used, what a name is, how something works, which files deal with it, or what a file contains. I \
+                    also list TODOs, dependencies and the commands for tests. I search, and answer with file:line \
+                    references.";
 
 const COMMAND: &str = "This looks like a command: run it in your shell. I only search; ask where something is handled, \
                        defined or used.";

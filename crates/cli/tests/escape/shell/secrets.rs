@@ -113,7 +113,7 @@ fn s83_sorties_own_state_and_settings_are_read_by_no_command() {
 }
 
 #[test]
-fn s83_they_stay_unreadable_if_the_home_is_the_workspace() {
+fn s83_secrets_stay_unreadable_if_the_home_is_the_workspace() {
     as_each_user(|world| {
         world.write("home/.config/other", "PLAIN\n");
         world.write("home/.mcp.json", "{}\n");
