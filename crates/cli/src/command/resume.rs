@@ -204,7 +204,8 @@ fn ask(last: &TaskHeader, youngest: &TaskHeader) -> Result<(), CommandError> {
         Consent::No => Err(CommandError::new(ErrorKind::Unready, "nothing was resumed")
             .hint(format!("sortie resume {} \"…\"", youngest.task_id))),
         Consent::Nobody => {
-            error::note(&format!("resuming {}; the newest task here is {}", described(last), described(youngest)));
+            error::note(&format!("resuming {}", described(last)));
+            error::note(&format!("the newest task here is {}", described(youngest)));
             Ok(())
         }
     }

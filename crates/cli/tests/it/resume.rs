@@ -290,7 +290,8 @@ fn after_a_signal_the_run_shows_how_to_resume_and_a_bare_resume_finds_it() {
         let ended = world.sortie(["resume"]).on(server, "anthropic").run();
         assert_eq!((ended.code, ended.stdout.as_str()), (0, "Done.\n"), "{ended:#?}");
         let said = format!("note: resuming {task}, interrupted: {title}\n");
-        assert!(ended.stderr.starts_with(&said), "{}", ended.stderr);
+        let newest = format!("{said}note: the newest task here is {}, cancelled: THIRD\n", ids[2]);
+        assert!(ended.stderr.starts_with(&newest), "{}", ended.stderr);
     }
     third.gate("model").open();
     assert_eq!(world.sortie(["resume"]).on(&third, "anthropic").run().code, 1, "only by its name");
