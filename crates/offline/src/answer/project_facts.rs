@@ -35,7 +35,9 @@ pub(super) fn answer(conversation: &Conversation<'_>, intent: Intent) -> Answer 
     let mut calls = match (intent, conversation.search_rounds()) {
         (Intent::Todos, 0) => vec![grep(TODO, None)],
         (Intent::Dependencies, 0) => vec![glob(MANIFESTS)],
-        (Intent::Dependencies, 1) => manifests(conversation).into_iter().take(MAX_MANIFESTS).map(read).collect(),
+        (Intent::Dependencies, 1) => {
+            manifests(conversation).iter().take(MAX_MANIFESTS).map(|path| read(path)).collect()
+        }
         (Intent::RunTests, 0) => {
             let known: Vec<&str> = RUNNERS.iter().map(|(file, _)| *file).collect();
             vec![glob(&format!("{{{}}}", known.join(","))), grep(TEST_COMMAND, Some(GUIDES))]
@@ -65,7 +67,7 @@ fn grep(pattern: &str, glob: Option<&str>) -> PlannedCall {
     PlannedCall::of("Grep", arguments)
 }
 
-fn read(path: String) -> PlannedCall {
+fn read(path: &str) -> PlannedCall {
     PlannedCall::of("Read", json!({"file_path": path}))
 }
 
@@ -123,7 +125,7 @@ fn dependencies(conversation: &Conversation<'_>) -> Answer {
     }
     let more = manifests(conversation).len().saturating_sub(MAX_MANIFESTS);
     if more > 0 {
-        text.push(format!("({} more manifests left out)", more));
+        text.push(format!("({more} more manifests left out)"));
     }
     if text.is_empty() {
         return Answer::Unanswered("Nothing here declares dependencies: no manifest with any was found.".to_owned());

@@ -85,10 +85,9 @@ impl Evidence {
 
     fn take(&mut self, question: &Question, exchange: &Exchange<'_>) {
         let stage = match (exchange.tool, exchange.argument("output_mode")) {
-            ("Grep", "count") | ("Glob", _) => Stage::Counted,
+            ("Grep", "count") | ("Glob" | "LS", _) => Stage::Counted,
             ("Grep", _) => Stage::Outlined,
             ("Read", _) => Stage::Read,
-            ("LS", _) => Stage::Counted,
             _ => return,
         };
         self.stage = self.stage.max(stage);
