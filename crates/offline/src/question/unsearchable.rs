@@ -74,7 +74,7 @@ fn is_command(lower: &str) -> bool {
     let subcommand = WITH_SUBCOMMANDS.contains(&program) && arguments.len() <= 3 && !lower.ends_with('?');
     (arguments.is_empty() && ALONE.contains(&program))
         || (!arguments.is_empty() && subcommand)
-        || arguments.iter().any(|token| shell_like(token))
+        || arguments.iter().any(shell_like)
 }
 
 /// True if its function words are those of another language, or most letters of another script.

@@ -46,7 +46,7 @@ mod tests {
 
     use super::*;
 
-    fn arguments(name: &str, properties: Value) -> Option<Value> {
+    fn arguments(name: &str, properties: &Value) -> Option<Value> {
         let schema = json!({"type": "object", "properties": properties});
         let tools = [ToolSpec { name: name.to_owned(), description: String::new(), schema }];
         Delegation::find(&tools).map(|delegation| delegation.arguments("Find it", "Where is it?"))
@@ -75,7 +75,7 @@ mod tests {
             ("TaskOutput", json!({"task": text}), None),
             ("Task", json!({"id": text}), None),
         ] {
-            assert_eq!(arguments(name, properties.clone()), expected, "{name} {properties}");
+            assert_eq!(arguments(name, &properties), expected, "{name} {properties}");
         }
     }
 }

@@ -23,37 +23,37 @@ fn in_files(tools: &[&str], prompt: &str, files: &[(&str, &str)]) -> Reply {
 
 fn found(tool: &str, arguments: &Value, files: &[(&str, &str)]) -> String {
     let text = |name: &str| arguments[name].as_str().unwrap_or_default();
+    let mut lines: Vec<String> = Vec::new();
     match tool {
-        "LS" if files.is_empty() => "[empty directory]".to_owned(),
-        "LS" => files.iter().map(|(path, _)| format!("{path}\n")).collect(),
+        "LS" if files.is_empty() => lines.push("[empty directory]".to_owned()),
+        "LS" => lines.extend(files.iter().map(|(path, _)| (*path).to_owned())),
         "Glob" => {
             let glob = globset::Glob::new(text("pattern")).unwrap().compile_matcher();
-            files.iter().filter(|(path, _)| glob.is_match(path)).map(|(path, _)| format!("{path}\n")).collect()
+            lines.extend(files.iter().filter(|(path, _)| glob.is_match(path)).map(|(path, _)| (*path).to_owned()));
         }
         "Read" => {
             let (_, content) = files.iter().find(|(path, _)| *path == text("file_path")).unwrap();
             let first = usize::try_from(arguments["offset"].as_u64().unwrap_or(1)).unwrap();
-            let lines = content.lines().enumerate().skip(first - 1);
-            lines.map(|(at, line)| format!("{}\t{line}\n", at + 1)).collect()
+            let numbered = (1..).zip(content.lines()).skip(first - 1);
+            lines.extend(numbered.map(|(number, line)| format!("{number}\t{line}")));
         }
         _ => {
             let pattern = regex::bytes::Regex::new(text("pattern")).unwrap();
-            let mut output = String::new();
             for (path, content) in files.iter().filter(|(path, _)| path.starts_with(text("path"))) {
-                let hits: Vec<_> =
-                    content.lines().enumerate().filter(|(_, line)| pattern.is_match(line.as_bytes())).collect();
+                let numbered = (1..).zip(content.lines());
+                let hits: Vec<(i32, &str)> = numbered.filter(|(_, line)| pattern.is_match(line.as_bytes())).collect();
                 match text("output_mode") {
                     _ if hits.is_empty() => {}
-                    "count" => output += &format!("{path}:{}\n", hits.len()),
+                    "count" => lines.push(format!("{path}:{}", hits.len())),
                     _ => {
-                        output += &format!("{path}\n");
-                        output.extend(hits.iter().map(|(at, line)| format!("{}:{line}\n", at + 1)));
+                        lines.push((*path).to_owned());
+                        lines.extend(hits.iter().map(|(number, line)| format!("{number}:{line}")));
                     }
                 }
             }
-            output
         }
     }
+    lines.join("\n")
 }
 
 /// Lines of an answer that name a place.
