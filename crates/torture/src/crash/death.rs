@@ -37,8 +37,8 @@ impl Death {
         Self::Signal { signal, patience: if is_impatient { impatience } else { PATIENCE } }
     }
 
-    /// Checks what a process says that was told to stop: an interrupted run has an outcome that says so, and the exit
-    /// code of its signal.
+    /// Checks the last words of a stopped process. An interrupted run has an outcome that says so, and the exit code of
+    /// its signal.
     pub(super) fn check(self, ended: &Ended) -> Result<()> {
         let Self::Signal { signal, .. } = self else { return Ok(()) };
         let status = ended.status;
