@@ -1,8 +1,8 @@
 //! `cargo xtask crash`: kills the program again and again, and a checker judges the state after each restart.
 //!
-//! There are three kinds of kills. One is at random instants of seeded rounds with many agents, some after a signal. One
-//! is at every named point of the code, for every tool, at each passing. The third is two restarts at once. One extra
-//! build has the points, in a folder of its own below the usual one. Nothing of the program is linked here:
+//! There are three kinds of kills. One is at random instants of seeded rounds with many agents, some after a signal.
+//! One is at every named point of the code, for every tool, at each passing. The third is two restarts at once. One
+//! extra build has the points, in a folder of its own below the usual one. Nothing of the program is linked here:
 //! `crash-checker` judges what it left behind.
 
 mod agent;
