@@ -20,8 +20,8 @@ pub fn is_out(guard: &str) -> bool {
     NAMED.as_deref() == Some(guard)
 }
 
-/// The variable that removes the same guard in another process of the program, which is started without variables:
-/// none, except in a build with `--cfg sortie_mutants`.
+/// The variable that removes this guard in another process of the program, which is started without variables. `None`
+/// except in a build with `--cfg sortie_mutants`.
 #[cfg(not(sortie_mutants))]
 #[inline]
 pub const fn passed_on() -> Option<(&'static str, String)> {

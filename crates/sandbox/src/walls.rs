@@ -103,7 +103,7 @@ pub enum Tier {
     /// A file-system view of its own, a process namespace, Landlock if available, and a system-call filter.
     Namespaces,
     /// Landlock and the system-call filter. The command sees the machine's processes, connections and `/tmp`, though it
-    /// can touch none of them; before version 6 of Landlock it can send signals to processes of the same user.
+    /// can touch none of them. Before version 6 of Landlock it can send signals to processes of the same user.
     ///
     /// Landlock does not cover mode and times: the keeper changes them for the command, in writable places alone. Next
     /// to a protected or hidden path, and in every directory above it, nothing can be created, removed or renamed. With

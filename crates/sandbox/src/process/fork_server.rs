@@ -1,7 +1,7 @@
 //! The fork server: another instance of this program, started once and then forked for each command.
 //!
-//! Forking a small process with one thread takes a fraction of the time of starting a large program, and unlike forking
-//! this process it is safe. The fork server has no state but an empty network: each keeper reads its own plan.
+//! Forking a small process with one thread takes a fraction of the time of starting a large program. Unlike forking
+//! this process, it is safe. The fork server has no state but an empty network: each keeper reads its own plan.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
