@@ -34,6 +34,9 @@ use retention::{Retention, open_reports};
 
 /// First pause before a failed MCP server is tried again.
 const SERVER_REST: Duration = Duration::from_secs(2);
+/// Time for a server that nobody has named for a task. Most programs on this machine start in less; the task starts
+/// without those that do not.
+const SERVER_GRACE: Duration = Duration::from_secs(2);
 
 /// An engine, and the journal that its displays read.
 pub(crate) struct Wired {
@@ -222,7 +225,9 @@ fn servers(settings: &Settings, redactor: Arc<Redactor>) -> Result<Connections, 
     let untrusted: Vec<&Path> = changeable.iter().map(PathBuf::as_path).collect();
     let environment = Environment::scrubbed(settings.environment.of_the_process(), &untrusted);
     let (variables, logs) = (settings.server_variables(), Some(settings.places.server_logs()));
-    let ground = ServerGround { workspace, changeable, environment, variables, logs, rest: SERVER_REST, redactor };
+    let sign_ins = settings.places.sign_ins();
+    let (rest, grace) = (SERVER_REST, SERVER_GRACE);
+    let ground = ServerGround { workspace, changeable, environment, variables, logs, sign_ins, rest, grace, redactor };
     Ok(Connections::new(settings.servers(), ground))
 }
 

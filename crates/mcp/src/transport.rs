@@ -2,14 +2,15 @@
 
 mod bounded_http;
 pub(crate) mod brief;
+pub(crate) mod credentials;
 mod decline_requests;
 pub(crate) mod discovery;
 mod expand_variables;
 pub(crate) mod http_transport;
+pub(crate) mod printed_headers;
 mod secrets;
 mod server_ground;
 pub(crate) mod server_process;
-pub(crate) mod transport_error;
 
 pub(crate) use bounded_http::{Failure, Unnamed};
 pub use expand_variables::{Lookup, expanded};

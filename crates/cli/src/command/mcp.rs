@@ -4,6 +4,7 @@
 //! there goes to standard error.
 
 mod http_server;
+mod sign_in;
 mod token_file;
 
 use std::fs::File;
@@ -12,7 +13,7 @@ use std::pin::{Pin, pin};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use clap::Args;
+use clap::{Args, Subcommand};
 use sortie_engine::NoApprover;
 use sortie_mcp::{Hosts, Office, OfficeParts, Server, http, stdio};
 use tokio::runtime::Builder;
@@ -20,6 +21,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::args::with_exit_codes;
 use super::person_only::only_for_persons;
+use crate::environment::Sources;
 use crate::error::signal::{Signal, Signals};
 use crate::error::{self, CommandError};
 use crate::session::tend_memory;
@@ -30,10 +32,19 @@ use http_server::{Front, WebArgs};
 
 /// Serve sub-agents to other agents over the Model Context Protocol
 #[derive(Debug, Args)]
-#[command(after_help = with_exit_codes(EXAMPLES))]
+#[command(after_help = with_exit_codes(EXAMPLES), args_conflicts_with_subcommands = true)]
 pub(crate) struct McpArgs {
     #[command(flatten)]
     web: WebArgs,
+
+    #[command(subcommand)]
+    command: Option<McpCommand>,
+}
+
+#[derive(Debug, Subcommand)]
+enum McpCommand {
+    Login(sign_in::LoginArgs),
+    Logout(sign_in::LogoutArgs),
 }
 
 const EXAMPLES: &str = "\
@@ -54,15 +65,23 @@ enum Entrance {
     Web(Front),
 }
 
-pub(crate) fn run(args: &McpArgs, settings: &Settings) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(args: &McpArgs, sources: &Sources) -> Result<ExitCode, CommandError> {
+    match &args.command {
+        Some(McpCommand::Login(args)) => sign_in::log_in(args, &super::load(sources)?),
+        Some(McpCommand::Logout(args)) => sign_in::log_out(args, &super::load(sources)?),
+        None => serve_hosts(&args.web, &super::load(sources)?),
+    }
+}
+
+fn serve_hosts(web: &WebArgs, settings: &Settings) -> Result<ExitCode, CommandError> {
     only_for_persons(settings)?;
     let runtime = Builder::new_multi_thread()
         .enable_all()
         .build()
         .map_err(|error| CommandError::internal(format!("the runtime could not be started: {error}")))?;
     let plan = Plan::to_work(settings)?;
-    let entrance = match args.web.http {
-        Some(address) => Entrance::Web(runtime.block_on(args.web.listen(address, &settings.places.home))?),
+    let entrance = match web.http {
+        Some(address) => Entrance::Web(runtime.block_on(web.listen(address, &settings.places.home))?),
         None => Entrance::Streams { output: take_stdout()? },
     };
     complain(&plan.agents());

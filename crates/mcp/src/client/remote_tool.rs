@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use crate::client::connection::Connection;
 use crate::client::live_connection::Attempt;
 use crate::client::server_error::ServerError;
-use crate::tool_list::tool_listing::ListedTool;
+use crate::client::tool_listing::ListedTool;
 
 /// Longest part of an output that a model reads; the full text is kept in a file.
 const MAX_OUTPUT_BYTES: usize = 30_000;

@@ -7,6 +7,7 @@ use std::time::Duration;
 use sortie_policy::Redactor;
 use sortie_sandbox::process::Environment;
 
+use crate::oauth::TokenStore;
 use crate::transport::expand_variables::Lookup;
 
 /// Settings with which servers are started.
@@ -21,8 +22,12 @@ pub struct ServerGround {
     pub variables: Lookup,
     /// Directory for the programs' standard error, one bounded file each; `None` if it is not kept.
     pub logs: Option<PathBuf>,
+    /// Tokens of sign-ins at servers.
+    pub sign_ins: TokenStore,
     /// Pause after a server's failure; it doubles with each further failure, up to a minute or this.
     pub rest: Duration,
+    /// Time that a task waits for a server which nobody has named for it.
+    pub grace: Duration,
     /// Masks secrets in servers' messages other than tool outputs.
     pub redactor: Arc<Redactor>,
 }

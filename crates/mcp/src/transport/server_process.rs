@@ -39,6 +39,7 @@ pub(crate) struct Program {
     pub(crate) command: String,
     pub(crate) arguments: Vec<String>,
     pub(crate) environment: BTreeMap<String, String>,
+    pub(crate) directory: Option<String>,
 }
 
 pub(crate) struct ServerProcess {
@@ -64,11 +65,11 @@ pub(crate) type Pipes = Declining<AsyncRwTransport<RoleClient, Bounded<pipe::Rec
 impl ServerProcess {
     /// Starts the program, or returns the reason why that is impossible.
     pub(crate) async fn start(name: &str, program: Program, ground: &ServerGround) -> Result<(Self, Pipes), String> {
-        let Program { command, arguments, environment } = program;
+        let Program { command, arguments, environment, directory } = program;
         let mut service = OwnService {
             program: command,
             arguments,
-            directory: ground.workspace.clone(),
+            directory: directory.map_or_else(|| ground.workspace.clone(), |below| ground.workspace.join(below)),
             environment: ground.environment.clone(),
             changeable: ground.changeable.clone(),
         };
