@@ -46,7 +46,7 @@ async fn main() -> Outcome<()> {
     };
     let place = Place::new(&url, &scenario, &context)?;
     let mut calls = place.wanted(&context);
-    for _ in 0..=PATIENCE {
+    for _ in 0..PATIENCE {
         let told = place.run(&mut calls).await?;
         if !told.contains(ADVICE) {
             return Ok(());
