@@ -6,6 +6,7 @@ mod decline_requests;
 pub(crate) mod discovery;
 mod expand_variables;
 pub(crate) mod http_transport;
+mod nesting;
 mod secrets;
 mod server_ground;
 pub(crate) mod server_process;
