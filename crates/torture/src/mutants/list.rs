@@ -84,6 +84,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     sandbox("lasting-objects", "process::kernel::no_queue_segment_or_semaphore_outlives_a_command"),
     escape("device-nodes", "special::s13_no_command_changes_the_devices_of_this_machine"),
     sandbox("other-priorities", "process::kernel::other_processes_keep_their_priority_and_their_processors"),
+    escape("closed-directories", "shell::directory::s40_a_command_runs_in_a_closed_directory_and_plants_nothing_there"),
     escape("taken-away", "shell::repository::s35_no_command_writes_files_that_git_would_run"),
     escape("told-names", "shell::protected::s40_a_new_protected_name_is_always_reported"),
     escape("readers-shell", "shell::readers::s60_the_shell_of_an_agent_that_only_reads_writes_nothing"),
