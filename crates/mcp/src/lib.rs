@@ -10,6 +10,7 @@ mod client;
 mod host_model;
 pub mod http;
 mod http_request;
+mod incoming;
 mod oauth;
 mod resources;
 mod server;

@@ -82,8 +82,8 @@ pub(crate) fn beside_the_writer(path: &Path, patience: Duration) -> Result<Conne
 /// The journal always creates its file as a regular file. A link was put there by somebody else, and could lead
 /// anywhere. The directory may be a link, so that people can keep their state on another disk.
 ///
-/// A file of somebody who owns neither the directory nor this process was put there as well, in a directory where
-/// everybody can create files: its owner could read what is written to it.
+/// A file of somebody who owns neither the directory nor this process was put there as well. Its owner could read what
+/// is written to it.
 fn refuse_planted(path: &Path) -> Result<(), JournalError> {
     let cause = if path.is_symlink() {
         "it is a link; put the file itself there".to_owned()
@@ -237,8 +237,8 @@ mod owner_only {
         builder.mode(0o700);
     }
 
-    /// The journal or a file of SQLite's beside it, if it belongs neither to this process, nor to root, nor to the
-    /// owner of the directory.
+    /// Returns the journal, or a file of SQLite's beside it, if a stranger owns it. This process, root and the owner of
+    /// the directory are no strangers.
     pub(crate) fn planted(path: &Path) -> Option<PathBuf> {
         let directory = path.parent().and_then(|directory| fs::metadata(directory).ok())?.uid();
         let trusted = [rustix::process::geteuid().as_raw(), 0, directory];

@@ -31,8 +31,8 @@ const ANYTHING: &str = "ANSIBLE_* BASHOPTS BASH_ENV BASH_FUNC_* CARGO_ALIAS_* CA
     RUBYOPT RUSTDOCFLAGS RUSTFLAGS R_* SCREENRC SHELL SHELLOPTS TF_CLI_* VIMINIT WGETRC XDG_CONFIG_DIRS \
     XDG_CONFIG_HOME YARN_* ZDOTDIR *_HOOK* *_OPTIONS *_OPTS *_PRELOAD *_RUSTFLAGS";
 
-/// Variables of the shell whose new values it computes: an index in a value, or in the value of a variable that it
-/// names, runs commands.
+/// Variables of the shell whose new values it computes. An index in such a value runs commands, and so does one in a
+/// variable that the value names.
 const COMPUTED: [&str; 5] = ["HISTCMD", "OPTIND", "RANDOM", "SECONDS", "SRANDOM"];
 
 pub(crate) fn is_computed(name: &str) -> bool {

@@ -1,5 +1,5 @@
-//! Git's own files that no name shows: repositories in directories other than `.git`, and the hooks and settings to
-//! which a repository or its user sends git.
+//! Git's own files that no name shows. They are repositories in directories other than `.git`, and the hooks and
+//! settings to which a repository or its user sends git.
 //!
 //! A change in one of them decides what the next git command runs. So each path that a tool is about to write is
 //! compared with the directories above it, as they are at that moment.
@@ -92,7 +92,7 @@ fn stands(entries: Option<&Entries>, name: &str) -> bool {
 }
 
 /// Returns the paths in the workspace to which the settings of a working tree and of its user send git, and the links
-/// among its hooks: whatever is run or obeyed there belongs to the repository. Nothing for other directories.
+/// among its hooks. Git runs or obeys what is there. Other directories have none.
 pub(crate) fn led_to(workspace: &Workspace, work_tree: &Path, home: Option<&Path>) -> Vec<Obeyed> {
     let Ok(Some(GitDirectory { own, common, .. })) = git_directory(work_tree) else { return Vec::new() };
     // A target that contains the work tree would close everything.

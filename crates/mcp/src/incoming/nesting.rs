@@ -1,5 +1,5 @@
-//! Bounded nesting of a server's messages. JSON parsers give up on a message that is nested too deeply, and whoever
-//! waits for it would wait in vain. So the deepest parts are left out, visibly, and everything else arrives.
+//! Bounded nesting of a server's messages. JSON parsers give up on a message that is nested too deeply, and the call
+//! that waits for it would wait in vain. So the deepest parts are left out, visibly, and everything else arrives.
 
 /// Levels that a message may have. Parsers allow 127, and a message is kept inside others.
 const MAX_LEVELS: usize = 100;
