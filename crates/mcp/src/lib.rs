@@ -10,7 +10,6 @@ mod client;
 mod host_model;
 pub mod http;
 mod http_request;
-mod incoming;
 mod oauth;
 mod resources;
 mod server;

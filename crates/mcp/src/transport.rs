@@ -1,10 +1,13 @@
 //! Transports to external servers, as defined: a program over its pipes, or an address over HTTP.
 
 mod bounded_http;
+pub(crate) mod brief;
 pub(crate) mod credentials;
+mod decline_requests;
 pub(crate) mod discovery;
 mod expand_variables;
 pub(crate) mod http_transport;
+mod nesting;
 pub(crate) mod printed_headers;
 mod secrets;
 mod server_ground;

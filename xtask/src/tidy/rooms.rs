@@ -58,9 +58,9 @@ const PLANS: &[Plan] = &[
     },
     Plan {
         folder: "mcp",
-        rooms: "session host_model oauth incoming transport client http_request http stdio resources server",
+        rooms: "session host_model oauth transport client http_request http stdio resources server",
         front: "",
-        other_sizes: &[],
+        other_sizes: &[("transport", "one file for each step between a server's definition and a bounded message")],
     },
     Plan {
         folder: "cli",

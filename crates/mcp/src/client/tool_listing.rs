@@ -13,7 +13,7 @@ use sortie_protocol::ToolSpec;
 
 use crate::client::tool_pages::{MAX_NAMED, ToolPages};
 use crate::client::tool_schema::acceptable;
-use crate::incoming::brief::brief;
+use crate::transport::brief::brief;
 
 /// Limit of the providers.
 const MAX_NAME_BYTES: usize = 64;

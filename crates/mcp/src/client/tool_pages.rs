@@ -4,7 +4,7 @@ use rmcp::model::{CustomResult, ServerResult, Tool};
 use serde_json::Value;
 use sortie_policy::Redactor;
 
-use crate::incoming::brief::brief;
+use crate::transport::brief::brief;
 
 /// A longer list is not a list of tools.
 const MAX_PAGES: usize = 100;

@@ -24,11 +24,11 @@ use sortie_policy::Redactor;
 use sse_stream::{Sse, SseStream};
 use tokio::time::timeout;
 
-use crate::incoming::brief::brief;
-use crate::incoming::decline_requests::Backlog;
-use crate::incoming::nesting::shallow;
+use crate::transport::brief::brief;
 use crate::transport::credentials::Credentials;
+use crate::transport::decline_requests::Backlog;
 use crate::transport::discovery::unknown;
+use crate::transport::nesting::shallow;
 use crate::transport::server_process::MAX_MESSAGE_BYTES;
 
 const JSON: &str = "application/json";

@@ -7,9 +7,9 @@ use reqwest::StatusCode;
 use reqwest::header::{HeaderMap, WWW_AUTHENTICATE};
 use sortie_policy::Redactor;
 
-use crate::incoming::brief::brief;
 use crate::oauth::{Challenge, OAuthError, SignIn};
 use crate::transport::bounded_http::Failure;
+use crate::transport::brief::brief;
 
 /// The origin of a server's credentials.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

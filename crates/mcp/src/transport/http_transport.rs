@@ -11,11 +11,11 @@ use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig
 use sortie_llm::AddressKind;
 use tokio::time::timeout;
 
-use crate::incoming::decline_requests::{Backlog, Declining};
 use crate::oauth::SignIn;
 use crate::transport::ServerGround;
 use crate::transport::bounded_http::BoundedHttp;
 use crate::transport::credentials::{Credentials, Source};
+use crate::transport::decline_requests::{Backlog, Declining};
 
 /// Most concurrent calls; a further one waits for another to end, and its time runs.
 const MAX_CALLS: usize = 256;

@@ -20,10 +20,10 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, ReadBuf};
 use tokio::net::unix::pipe;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use crate::incoming::brief::brief;
-use crate::incoming::decline_requests::Declining;
-use crate::incoming::nesting::Nesting;
 use crate::transport::ServerGround;
+use crate::transport::brief::brief;
+use crate::transport::decline_requests::Declining;
+use crate::transport::nesting::Nesting;
 
 /// Longest message. A longer one is not a usable answer, and its sender is not read any further.
 pub(crate) const MAX_MESSAGE_BYTES: usize = 16 << 20;
