@@ -175,8 +175,28 @@ impl Engine {
         choice: AgentChoice<'_>,
         request: TaskRequest,
     ) -> Result<Running, Failure> {
+        self.start_after(origin, choice, request, |_| ()).await
+    }
+
+    /// Starts one delegated task. `before` hears its id before anything of it runs.
+    pub(crate) async fn task_after(
+        &self,
+        request: TaskRequest,
+        before: impl FnOnce(TaskId) + Send,
+    ) -> Result<Running, Failure> {
+        Box::pin(self.start_after(&Origin::Host, AgentChoice::Named, request, before)).await
+    }
+
+    async fn start_after(
+        &self,
+        origin: &Origin<'_>,
+        choice: AgentChoice<'_>,
+        request: TaskRequest,
+        before: impl FnOnce(TaskId) + Send,
+    ) -> Result<Running, Failure> {
         let mode = LaunchMode::of(&request);
         let task = prepare(&self.state, origin, choice, request).await?;
+        before(task.job.task);
         Running::start(admit(task, origin, mode).await?).await.map_err(journal_failure)
     }
 }

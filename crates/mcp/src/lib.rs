@@ -18,7 +18,7 @@ pub mod stdio;
 mod transport;
 
 pub use client::Connections;
-pub use host_model::{HostModels, Hosts, Loan, ROUTE as HOST_ROUTE};
+pub use host_model::{HostModels, Hosts, Loan, Offline, ROUTE as HOST_ROUTE};
 pub use oauth::{Login, OAuthError, TokenStore, login};
-pub use server::{Office, OfficeParts, Server};
+pub use server::{Office, OfficeParts, People, Server};
 pub use transport::{Lookup, ServerGround, expanded, secrets_of};

@@ -14,8 +14,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::{Args, Subcommand};
-use sortie_engine::NoApprover;
-use sortie_mcp::{Hosts, Office, OfficeParts, Server, http, stdio};
+use sortie_mcp::{Hosts, Office, OfficeParts, Offline, People, Server, http, stdio};
 use tokio::runtime::Builder;
 use tokio_util::sync::CancellationToken;
 
@@ -36,6 +35,10 @@ use http_server::{Front, WebArgs};
 pub(crate) struct McpArgs {
     #[command(flatten)]
     web: WebArgs,
+
+    /// If no model is set, answer by fixed rules instead of refusing; results say so
+    #[arg(long)]
+    offline: bool,
 
     #[command(subcommand)]
     command: Option<McpCommand>,
@@ -69,19 +72,19 @@ pub(crate) fn run(args: &McpArgs, sources: &Sources) -> Result<ExitCode, Command
     match &args.command {
         Some(McpCommand::Login(args)) => sign_in::log_in(args, &super::load(sources)?),
         Some(McpCommand::Logout(args)) => sign_in::log_out(args, &super::load(sources)?),
-        None => serve_hosts(&args.web, &super::load(sources)?),
+        None => serve_hosts(args, &super::load(sources)?),
     }
 }
 
-fn serve_hosts(web: &WebArgs, settings: &Settings) -> Result<ExitCode, CommandError> {
+fn serve_hosts(args: &McpArgs, settings: &Settings) -> Result<ExitCode, CommandError> {
     only_for_persons(settings)?;
     let runtime = Builder::new_multi_thread()
         .enable_all()
         .build()
         .map_err(|error| CommandError::internal(format!("the runtime could not be started: {error}")))?;
     let plan = Plan::to_work(settings)?;
-    let entrance = match web.http {
-        Some(address) => Entrance::Web(runtime.block_on(web.listen(address, &settings.places.home))?),
+    let entrance = match args.web.http {
+        Some(address) => Entrance::Web(runtime.block_on(args.web.listen(address, &settings.places.home))?),
         None => Entrance::Streams { output: take_stdout()? },
     };
     complain(&plan.agents());
@@ -89,7 +92,10 @@ fn serve_hosts(web: &WebArgs, settings: &Settings) -> Result<ExitCode, CommandEr
     let retention = plan.retention();
     // With a route configured, no host's model is borrowed.
     let hosts = plan.lacks_model().then(Hosts::default);
-    let Wired { engine, journal, hooks, agents } = plan.borrowing(hosts.clone()).open(Arc::new(NoApprover))?;
+    let offline = if args.offline { Offline::Answers } else { Offline::Refuses };
+    let plan = plan.for_hosts(hosts.clone().unwrap_or_default(), offline);
+    let people = People::default();
+    let Wired { engine, journal, hooks, agents } = plan.open(Arc::new(people.clone()))?;
     let office = Office::new(OfficeParts {
         engine: engine.clone(),
         journal: Arc::clone(&journal),
@@ -98,6 +104,7 @@ fn serve_hosts(web: &WebArgs, settings: &Settings) -> Result<ExitCode, CommandEr
         workspace: settings.places.workspace.display().to_string(),
         max_prompt_bytes: settings.max_prompt_bytes(),
         hosts,
+        people,
         version: env!("CARGO_PKG_VERSION").to_owned(),
     });
     runtime.spawn(tend_memory());

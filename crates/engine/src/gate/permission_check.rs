@@ -65,8 +65,8 @@ impl PermissionCheck {
         let approved = match decision {
             Decision::Allow => None,
             Decision::Deny(ground) => return Ok(Err(denied(call, &ground))),
-            Decision::Ask(_) if !self.approver.is_present() && is_out("nobody-to-ask") => Some(resource),
-            Decision::Ask(ground) if !self.approver.is_present() => return Ok(Err(unasked(call, &ground))),
+            Decision::Ask(_) if !self.has_person() && is_out("nobody-to-ask") => Some(resource),
+            Decision::Ask(ground) if !self.has_person() => return Ok(Err(unasked(call, &ground))),
             Decision::Ask(_) if self.approvals.cover(PinnedTool { name: &call.tool, pin: tool.pin() }, &resource) => {
                 Some(resource)
             }
@@ -101,6 +101,10 @@ impl PermissionCheck {
         }
         let what = obeyed_by_git(workspace, path, self.places.home.as_deref())?;
         Some(Decision::Deny(Ground::protected(what)))
+    }
+
+    fn has_person(&self) -> bool {
+        self.approver.reaches(self.job.root)
     }
 
     /// Returns the call's view of the workspace. Reads need no second check if no rule is about single paths.
@@ -147,6 +151,7 @@ impl PermissionCheck {
         let wait = self.patience.begin(self.job.task, &time).await;
         let question = Question {
             task: self.job.task,
+            root: self.job.root,
             title: self.job.title.clone(),
             within: wait.within(),
             chain: self.job.config.chain.clone(),

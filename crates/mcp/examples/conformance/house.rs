@@ -16,7 +16,7 @@ use sortie_agents::Registry;
 use sortie_contract::Sortie;
 use sortie_engine::{Engine, EngineParts, EngineSettings, NoHooks, NoRemoteTools, Permissions, RandomIds, SystemClock};
 use sortie_journal::{Journal, SqliteJournal};
-use sortie_mcp::{Office, OfficeParts, Server};
+use sortie_mcp::{Office, OfficeParts, People, Server};
 use sortie_sandbox::{SpillDir, Workspace};
 use sortie_testkit::{Script, ScriptedModel, ScriptedModels, reply, when};
 use tempfile::TempDir;
@@ -57,8 +57,18 @@ impl House {
             ids: Arc::new(RandomIds),
         });
         let (max_prompt_bytes, version) = (1 << 20, env!("CARGO_PKG_VERSION").to_owned());
-        let parts =
-            OfficeParts { engine, journal, agents, contract, workspace: root, max_prompt_bytes, hosts: None, version };
+        let people = People::default();
+        let parts = OfficeParts {
+            engine,
+            journal,
+            agents,
+            contract,
+            workspace: root,
+            max_prompt_bytes,
+            hosts: None,
+            people,
+            version,
+        };
         Ok(Self { server: Server::new(Office::new(parts), CancellationToken::new()), _home: home })
     }
 

@@ -13,6 +13,7 @@ use sortie_journal::Journal;
 use crate::host_model::Hosts;
 use crate::resources::Records;
 use crate::resources::news::News;
+use crate::server::people::People;
 
 /// Parts of an office.
 pub struct OfficeParts {
@@ -27,6 +28,8 @@ pub struct OfficeParts {
     pub max_prompt_bytes: usize,
     /// Hosts whose models can serve; `None` if a route is set, because then no model is borrowed.
     pub hosts: Option<Hosts>,
+    /// The engine's own approver, which asks the people behind hosts.
+    pub people: People,
     /// This program's version, as shown to hosts.
     pub version: String,
 }
@@ -41,13 +44,15 @@ pub struct Office {
     pub(crate) records: Records,
     pub(crate) news: Arc<News>,
     pub(crate) hosts: Option<Hosts>,
+    pub(crate) people: People,
     pub(crate) max_prompt_bytes: usize,
     pub(crate) version: String,
 }
 
 impl Office {
     pub fn new(parts: OfficeParts) -> Arc<Self> {
-        let OfficeParts { engine, journal, agents, contract, workspace, max_prompt_bytes, hosts, version } = parts;
+        let OfficeParts { engine, journal, agents, contract, workspace, max_prompt_bytes, hosts, people, version } =
+            parts;
         let engine_host = engine.host();
         let records = Records { journal: Arc::clone(&journal), engine_host: engine_host.clone(), workspace };
         let news = News::new(Arc::clone(&agents), records.clone());
@@ -60,6 +65,7 @@ impl Office {
             records,
             news,
             hosts,
+            people,
             max_prompt_bytes,
             version,
         })

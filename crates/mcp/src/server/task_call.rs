@@ -9,20 +9,21 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use rmcp::ErrorData;
-use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, CreateTaskResult};
-use sortie_contract::Contract;
+use rmcp::model::{CallToolResponse, CreateTaskResult};
+use rmcp::service::{Peer, RoleServer};
 use sortie_engine::Running;
-use sortie_protocol::{Failure, FailureCode, Launched, ModelChoice, TaskOutcome, TaskRequest};
+use sortie_protocol::{Failure, FailureCode, ModelChoice, TaskId, TaskOutcome, TaskRequest};
 use tokio_util::sync::CancellationToken;
 
-use crate::server::answer::answer;
+use crate::server::answer::{answer, launched};
+use crate::server::model_hint::with_model_hint;
 use crate::server::office::Office;
 use crate::server::progress::{self, Progress};
 use crate::server::tasks;
 use crate::session::arrivals::Place;
 
-/// Follows a launch, in words that fit a host: nothing reaches a host unasked.
-const REPORT_LATER: &str = "It works in the background: TaskOutput with its id waits for its report.";
+/// The agent of a call that only reads, if it names none.
+const READER: &str = "explore";
 
 /// Context of one call.
 pub(super) struct Caller<'a> {
@@ -30,6 +31,10 @@ pub(super) struct Caller<'a> {
     pub(super) progress: Option<Progress<'a>>,
     /// True if it accepts a handle in place of an answer.
     pub(super) takes_handles: bool,
+    /// The host, which may have a person to ask.
+    pub(super) peer: &'a Peer<RoleServer>,
+    /// True if nothing but reading was asked for.
+    pub(super) reads_only: bool,
     /// The model that it lends, if one is borrowed.
     pub(super) lent_model: Option<ModelChoice>,
     /// Cancelled with the call, or when the host is gone.
@@ -50,15 +55,20 @@ pub(super) async fn run(
 ) -> Result<CallToolResponse, ErrorData> {
     let answered = |started| answer(office.contract.as_ref(), arguments, &office.engine_host.answer_parts(), started);
     let request = match office.contract.decode(arguments) {
-        Ok(request) => TaskRequest { lent_model: caller.lent_model.clone(), ..request },
+        Ok(request) => of_caller(request, &caller),
         Err(failure) => return Ok(answered(Err(failure)).into()),
     };
     let is_apart = request.background;
     let is_kept = is_apart || caller.takes_handles;
     let place = caller.place.take();
-    let running = match start(office, request, place, if is_kept { caller.withdrawn } else { caller.cancel }).await {
+    let cancel = if is_kept { caller.withdrawn } else { caller.cancel };
+    let started = tokio::select! {
+        started = start(office, request, place, caller.peer, cancel) => started,
+        never = progress::while_starting(caller.progress.as_ref()) => match never {},
+    };
+    let running = match started {
         Ok(running) => running,
-        Err(failure) => return Ok(answered(Err(failure)).into()),
+        Err(failure) => return Ok(answered(Err(with_model_hint(failure, caller.peer))).into()),
     };
     if caller.takes_handles {
         let task = running.task;
@@ -68,7 +78,16 @@ pub(super) async fn run(
     if is_apart {
         return Ok(launched(office.contract.as_ref(), &office.engine_host.keep(running)).into());
     }
-    wait(office, running, &caller).await.map(|outcome| answered(Ok(outcome)).into())
+    let task = running.task;
+    let ended = wait(office, running, &caller).await;
+    office.people.detach(task);
+    ended.map(|outcome| answered(Ok(outcome)).into())
+}
+
+/// Adds what the contract does not know: the host's model, and the tool that was called.
+fn of_caller(request: TaskRequest, caller: &Caller<'_>) -> TaskRequest {
+    let agent = if caller.reads_only && request.agent_is_usual { READER.to_owned() } else { request.agent };
+    TaskRequest { agent, lent_model: caller.lent_model.clone(), reads_only: caller.reads_only, ..request }
 }
 
 /// Starts the task once all earlier calls of the session have started theirs. If the call is cancelled meanwhile, the
@@ -77,15 +96,17 @@ async fn start(
     office: &Office,
     request: TaskRequest,
     place: Option<Arc<Place>>,
+    peer: &Peer<RoleServer>,
     cancel: &CancellationToken,
 ) -> Result<Running, Failure> {
     let engine_host = office.engine_host.clone();
+    let (people, peer) = (office.people.clone(), peer.clone());
     // Spawned, because an aborted start would leave work that nobody can stop.
     let started = tokio::spawn(async move {
         if let Some(place) = &place {
             place.is_due().await;
         }
-        engine_host.start(request).await
+        engine_host.start_after(request, |task: TaskId| people.attach(task, &peer)).await
     });
     tokio::select! {
         started = started => started.unwrap_or_else(|error| Err(Failure::new(FailureCode::Internal, error.to_string()))),
@@ -114,12 +135,4 @@ async fn wait(office: &Office, running: Running, caller: &Caller<'_>) -> Result<
         let message = format!("{task} has ended, but its result could not be recorded: {error}");
         ErrorData::internal_error(message, None)
     })
-}
-
-fn launched(contract: &dyn Contract, launched: &Launched) -> CallToolResult {
-    let told = contract.encode_launched(launched);
-    let content = vec![ContentBlock::text(told.to_string()), ContentBlock::text(REPORT_LATER)];
-    let mut result = CallToolResult::success(content);
-    result.structured_content = Some(told);
-    result
 }

@@ -74,7 +74,7 @@ impl TypedTool for TaskOutput {
     async fn run(&self, input: Self::Input, context: CallContext<'_>) -> ToolOutput {
         let mut answer = context.answer();
         answer.note_unknown(&input.unknown);
-        let ids = match input.ids() {
+        let ids = match input.ids(context.kin) {
             Ok(ids) => ids,
             Err(error) => return answer.failed(&error),
         };
@@ -97,7 +97,7 @@ impl TypedTool for TaskOutput {
 
 impl TaskOutputInput {
     /// Returns the requested ids, without repeats.
-    fn ids(&self) -> Result<Vec<&str>, ToolError> {
+    fn ids(&self, kin: &dyn Kin) -> Result<Vec<&str>, ToolError> {
         // A list in one text, as JSON or with commas, is unambiguous: no id has these characters.
         let named = self.task_id.iter().chain(&self.task_ids).flat_map(|text| text.split([',', '[', ']', '"']));
         let mut ids: Vec<&str> = Vec::new();
@@ -107,7 +107,7 @@ impl TaskOutputInput {
             }
         }
         if ids.is_empty() {
-            return Err(ToolError::arguments("no task_id was given; TaskList has them"));
+            return Err(ToolError::arguments(format!("no task_id was given; {} has them", kin.name_of("TaskList"))));
         }
         if ids.len() > MAX_IDS {
             return Err(ToolError::arguments(format!("{} ids were given, at most {MAX_IDS} at a time", ids.len())));

@@ -23,6 +23,10 @@ const PERIOD: Duration = Duration::from_millis(100);
 const DELEGATED_DEPTH: u32 = 1;
 
 impl Kin for Host {
+    fn name_of<'a>(&self, tool: &'a str) -> &'a str {
+        self.engine.state.contract.host_name(tool)
+    }
+
     fn delivers(&self) -> bool {
         false
     }
@@ -122,11 +126,12 @@ impl Host {
     pub(super) async fn seen(&self, asked: &str) -> Result<RelatedTask, Failure> {
         let (journal, workspace, asked) = (self.journal(), self.workspace(), asked.trim().to_owned());
         let present = Arc::clone(&self.engine.state.present);
+        let list = self.name_of("TaskList").to_owned();
         let read = move || {
             let letters = asked.strip_prefix("agent-").unwrap_or(&asked);
             // An empty beginning would match every task.
             if letters.is_empty() {
-                return Err(unknown(&asked));
+                return Err(unknown(&asked, &list));
             }
             let mut found = Vec::new();
             for header in journal.find(letters).map_err(journal_failure)? {
@@ -142,7 +147,7 @@ impl Host {
             );
             match found.len() {
                 1 => Ok(found.remove(0)),
-                0 => Err(unknown(&asked)),
+                0 => Err(unknown(&asked, &list)),
                 _ => Err(Failure::new(
                     FailureCode::AmbiguousTask,
                     format!(
@@ -240,6 +245,12 @@ fn is_delegated_root(header: &TaskHeader) -> bool {
     header.parent_id.is_none() && header.depth >= DELEGATED_DEPTH
 }
 
-fn unknown(asked: &str) -> Failure {
-    Failure::new(FailureCode::NoSuchTask, format!("there is no task `{asked}` of yours; TaskList has them"))
+/// A host has tools for work of its own, whose ids end up here by mistake.
+fn unknown(asked: &str, list: &str) -> Failure {
+    let whose = if asked.parse::<TaskId>().is_ok() {
+        "of yours".to_owned()
+    } else {
+        "here: ids of this server are `agent-` and twelve letters, and all others belong to your other tools".to_owned()
+    };
+    Failure::new(FailureCode::NoSuchTask, format!("there is no task `{asked}` {whose}; {list} has them"))
 }
