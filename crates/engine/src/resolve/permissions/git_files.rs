@@ -91,8 +91,8 @@ fn stands(entries: Option<&Entries>, name: &str) -> bool {
     entries.is_some_and(|entries| entries.stamp(name.as_ref()).is_some())
 }
 
-/// Returns the paths in the workspace to which settings send git: those of the working tree and those of its user. Links
-/// among its hooks are added. Git runs or obeys what is there. Other directories have none.
+/// Returns the paths in the workspace to which settings send git: those of the working tree and those of its user.
+/// Links among its hooks are added. Git runs or obeys what is there. Other directories have none.
 pub(crate) fn led_to(workspace: &Workspace, work_tree: &Path, home: Option<&Path>) -> Vec<Obeyed> {
     let Ok(Some(GitDirectory { own, common, .. })) = git_directory(work_tree) else { return Vec::new() };
     // A target that contains the work tree would close everything.
