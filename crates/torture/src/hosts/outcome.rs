@@ -77,8 +77,8 @@ pub(super) fn table(columns: &[Column]) -> String {
 
 /// An outcome as one line of a table.
 fn in_cell(outcome: &Outcome) -> String {
-    const LONGEST: usize = 300;
-    let line = outcome.seen.replace('|', "\\|").split_whitespace().collect::<Vec<_>>().join(" ");
+    const LONGEST: usize = 80;
+    let line = outcome.seen.replace('|', "\\|").replace('<', "&lt;").split_whitespace().collect::<Vec<_>>().join(" ");
     let line: String = line.chars().take(LONGEST).collect();
     if outcome.is_good { line } else { format!("**fails**: {line}") }
 }

@@ -1,9 +1,11 @@
 //! The programs of a trial: ours as built, and the hosts as npm has them.
 
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, anyhow, bail};
+use serde_json::{Value, json};
 use sortie_workshop::{Workspace, cargo, process};
 use tempfile::TempDir;
 
@@ -57,6 +59,31 @@ impl Stage {
         };
         command.env_clear().env("PATH", std::env::var("PATH").unwrap_or_default()).stdin(Stdio::null());
         Ok(command)
+    }
+
+    /// Names of the tools that `sortie mcp` offers.
+    pub(super) fn tools(&self) -> Result<Vec<String>> {
+        let place = tempfile::tempdir_in("/var/tmp")?;
+        let mut command = Command::new(&self.sortie);
+        command.arg("mcp").env_clear().env("HOME", place.path().join("home")).current_dir(place.path());
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
+        let client = json!({ "name": "trial", "version": "1" });
+        let params = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client });
+        let messages = [
+            json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params }),
+            json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }),
+            json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" }),
+        ];
+        let mut input = child.stdin.take().context("the server has no input")?;
+        messages.iter().try_for_each(|message| writeln!(input, "{message}"))?;
+        let output = BufReader::new(child.stdout.take().context("the server has no output")?);
+        let mut answers = output.lines().map_while(Result::ok).filter_map(|line| serde_json::from_str(&line).ok());
+        let list = answers.find(|answer: &Value| answer["id"] == 2).context("the server lists no tools");
+        drop(input);
+        child.wait()?;
+        let list = list?;
+        let tools = list["result"]["tools"].as_array().context("there are no tools")?;
+        Ok(tools.iter().filter_map(|tool| tool["name"].as_str()).map(str::to_owned).collect())
     }
 
     /// The version that a host states.

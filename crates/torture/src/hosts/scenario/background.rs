@@ -14,15 +14,15 @@ const START: &str = "Begin in the background.";
 const FETCH: &str = "Fetch the report of";
 const WORK: &str = "Take your time.";
 const GATE: &str = "later";
-/// Tool that waits for reports.
-const OUTPUT: &str = "TaskOutput";
 
 pub(super) fn play(stage: &Stage, host: Host) -> Result<Outcome> {
     let mut start = task(WORK);
     start["run_in_background"] = Value::from(true);
+    let tools = stage.tools()?;
+    let output = tools.iter().find(|tool| tool.ends_with("Output")).context("no tool has reports")?;
     let script = Script::new(host)
         .asked(START, &[("Task", start)])
-        .asked(FETCH, &[(OUTPUT, json!({ "task_id": "<task 1>" }))])
+        .asked(FETCH, &[(output, json!({ "task_id": "<task 1>" }))])
         .works(WORK, 0, &json!({ "gate": GATE, "parts": [{ "text": REPORT }] }));
     let mut site = Site::new(stage, host, script, &[])?;
     site.session(START)?;

@@ -31,7 +31,7 @@ pub(super) fn play(stage: &Stage, host: Host) -> Result<Outcome> {
     };
     let is_written = site.path("workspace").join(FILE).exists();
     let received = site.record()?.received().pop().map(|answer| answer.0).unwrap_or_default();
-    let is_told = received.contains("Write(new.txt)") && received.contains("refused");
+    let is_told = received.contains("refused") && received.contains("Edit(/new.txt)");
     let (holds, seen) = match host {
         Host::Claude | Host::Codex => (is_written && questions.len() == 1, "the person is asked"),
         Host::Gemini | Host::Opencode => (!is_written && is_told, "refused; the host is told the rule"),
