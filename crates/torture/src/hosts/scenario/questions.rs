@@ -36,8 +36,6 @@ pub(super) fn play(stage: &Stage, host: Host) -> Result<Outcome> {
         Host::Claude | Host::Codex => (is_written && questions.len() == 1, "the person is asked"),
         Host::Gemini | Host::Opencode => (!is_written && is_told, "refused; the host is told the rule"),
     };
-    Ok(match holds {
-        true => Outcome::good(seen),
-        false => Outcome::bad(format!("asked: {questions:?}; written: {is_written}; received: {received}")),
-    })
+    let unmet = || format!("asked: {questions:?}; written: {is_written}; received: {received}");
+    Ok(if holds { Outcome::good(seen) } else { Outcome::bad(unmet()) })
 }

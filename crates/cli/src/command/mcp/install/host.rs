@@ -152,7 +152,7 @@ impl Host {
         match self {
             Self::Claude => {
                 let scope = if project.is_some() { "project" } else { "user" };
-                let words = [&[server.program.clone()], server.arguments.as_slice()].concat();
+                let words = [std::slice::from_ref(&server.program), &server.arguments].concat();
                 let words: Vec<String> = words.iter().map(|word| in_shell(word)).collect();
                 format!("claude mcp add --scope {scope} {NAME} -- {}\n", words.join(" "))
             }

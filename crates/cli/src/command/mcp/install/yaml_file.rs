@@ -26,7 +26,7 @@ pub(super) fn merged(text: &str, entry: &Value) -> Merged {
         return Merged::unclear("has several documents, or tabs");
     }
     let is_of_section = |line: &&str| line.strip_prefix(SECTION).is_some_and(|rest| rest.trim_start().starts_with(':'));
-    let Some(place) = lines.iter().position(|line| is_of_section(&line)) else {
+    let Some(place) = lines.iter().position(is_of_section) else {
         let is_mapping = lines.iter().all(|line| is_blank(line) || line.starts_with(' ') || line.contains(':'));
         if !is_mapping {
             return Merged::unclear("is not a list of keys and values");
@@ -50,7 +50,7 @@ pub(super) fn merged(text: &str, entry: &Value) -> Merged {
     let is_named = |line: &&str| {
         line.strip_prefix(&*indent).and_then(|line| line.trim_end().strip_suffix(':')).is_some_and(is_the_name)
     };
-    if members.iter().any(|line| is_named(&line)) {
+    if members.iter().any(is_named) {
         return Merged::Taken;
     }
     let (before, after) = (lines[..=place].concat(), below.concat());
