@@ -1,5 +1,5 @@
-//! Gates and meetings: gates hold replies until a test releases them, meetings until enough of them wait, so that no
-//! test has to guess how long something takes.
+//! Gates and meetings, so that no test has to guess how long something takes. Gates hold replies until a test releases
+//! them, meetings until enough of them wait.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

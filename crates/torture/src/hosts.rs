@@ -1,7 +1,7 @@
 //! `cargo xtask hosts`: whether Sortie is a good guest in the programs that people use it in.
 //!
-//! Four hosts from npm, unchanged and at fixed versions, are each set up by the very lines of `sortie mcp install` and
-//! driven by a scripted model. A host that cannot be had fails like a scenario that does not hold. Nothing of the
+//! Four hosts come from npm, unchanged and at fixed versions. The very lines of `sortie mcp install` set each up, and a
+//! scripted model drives it. A host that cannot be had fails like a scenario that does not hold. Nothing of the
 //! program is linked here.
 
 mod app_server;

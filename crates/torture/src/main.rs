@@ -1,6 +1,6 @@
 //! Trials of the program: guards taken out (`mutants`), kills at any instant (`crash`), an hour of random load
-//! (`soak`), arbitrary bytes (`fuzz`), MCP programs by other people (`mcp`), the hosts that people use (`hosts`), and a
-//! real model (`practice`).
+//! (`soak`), and arbitrary bytes (`fuzz`). Also MCP programs by other people (`mcp`), the hosts that people use
+//! (`hosts`), and a real model (`practice`).
 //!
 //! `cargo xtask` starts it. The program is run as a user runs it, and none of its crates is linked here.
 
