@@ -49,6 +49,10 @@ Usage: cargo xtask <command>
   mcp               Let other people's programs that speak the Model Context Protocol use ours, and ours theirs:
                     the official conformance suite, Inspector, the Python SDK, reference servers.
       --write       Put the list of what does not apply into docs/mcp.md.
+  hosts             Drive Claude Code, Codex, gemini-cli and opencode with scripted models, and check that delegation to
+                    Sortie works in each. Installs them from npm once.
+      --only NAMES  Some hosts only: claude, codex, gemini, opencode.
+      --write       Put the table into docs/mcp.md.
   practice          Play the five manual tests of delegation on the configured model, which must be a real one.
       --only N      Play scenario N alone.
       --minutes N   Time of each command (default 10).
@@ -92,6 +96,7 @@ fn command(name: &str) -> Option<Command> {
         "bench" => program::bench,
         "crash" => |words| program::trial("crash", words),
         "fuzz" => |words| program::trial("fuzz", words),
+        "hosts" => |words| program::trial("hosts", words),
         "mcp" => |words| program::trial("mcp", words),
         "mutants" => |words| program::trial("mutants", words),
         "practice" => |words| program::trial("practice", words),

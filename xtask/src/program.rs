@@ -8,7 +8,7 @@ pub(crate) fn bench(flags: &[String]) -> Result<Verdict> {
     run("sortie-bench", &[], flags)
 }
 
-/// One of the trials: mutants, crash, soak, fuzz or mcp.
+/// One of the trials: mutants, crash, soak, fuzz, mcp or hosts.
 pub(crate) fn trial(name: &str, flags: &[String]) -> Result<Verdict> {
     run("sortie-torture", &[name], flags)
 }

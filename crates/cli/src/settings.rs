@@ -30,13 +30,13 @@ use sortie_mcp::{Lookup, expanded, secrets_of};
 use sortie_protocol::{Failure, Limits, Money};
 use sortie_sandbox::Workspace;
 
-pub(crate) use allow_rule::allow_for_good;
+pub(crate) use allow_rule::{allow_for_good, replace};
 pub(crate) use config_template::config_template;
 pub(crate) use hook::{Hook, HookProgram, Seam};
 pub(crate) use key::PROMPT_BYTES_SETTING;
 pub(crate) use mcp_server::in_project_file as servers_in;
 pub(crate) use project::effect;
-pub(crate) use route::ResolvedRoute;
+pub(crate) use route::{ResolvedRoute, variables as route_variables};
 
 use crate::environment::origin::{Origin, Owner};
 use crate::environment::{Confinement, Environment, Places, Sources};

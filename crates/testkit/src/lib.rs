@@ -20,8 +20,8 @@ pub use gate::Gate;
 pub use model::{ScriptedModel, ScriptedModels, WIRE};
 pub use render::render;
 pub use script::{
-    Asked, Fault, NoRule, Playback, Rule, Script, ScriptedCall, ScriptedPart, ScriptedReply, StatusFault, When, reply,
-    when,
+    Asked, Fault, Meeting, NoRule, Playback, Rule, Script, ScriptedCall, ScriptedPart, ScriptedReply, StatusFault,
+    When, reply, when,
 };
 pub use seen::Seen;
 pub use server::{RecordedRequest, ScriptedServer, ServerEvent, ServerOptions, Watch};

@@ -13,7 +13,7 @@ use serde_json::json;
 use sortie_llm::{BoxFuture, ErrorKind, Model, ModelError, ModelEvent, ModelRequest};
 use sortie_protocol::{Message, Part, Reasoning, Reply};
 
-use crate::gate::{Gate, Gates};
+use crate::gate::{Gate, Gates, Meetings};
 use crate::pairing;
 use crate::script::{Asked, Composition, Playback, Script, ScriptedReply, compose, tasks_for};
 use crate::seen::Seen;
@@ -31,6 +31,7 @@ pub struct ScriptedModel {
     source: Source,
     max_retries: u32,
     gates: Gates,
+    meetings: Meetings,
     traffic: TrafficCounter,
     /// Absent if recording is off.
     seen: Option<Mutex<Vec<Seen>>>,
@@ -56,6 +57,7 @@ impl ScriptedModel {
             source,
             max_retries: 0,
             gates: Gates::default(),
+            meetings: Meetings::default(),
             traffic: TrafficCounter::new(),
             seen: Some(Mutex::default()),
         }
@@ -141,6 +143,9 @@ impl ScriptedModel {
         }
         if let Some(name) = &scripted.gate {
             self.gates.gate(name).pass().await;
+        }
+        if let Some(meeting) = &scripted.meeting {
+            self.meetings.join(meeting).await.map_err(|missed| refused(missed.to_string()))?;
         }
         let tasks = tasks_for(scripted, || serde_json::to_string(request.messages).unwrap_or_default());
         let composition = Composition {

@@ -47,6 +47,9 @@ pub struct ScriptedReply {
     /// Name of a gate that holds the reply until a test releases it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gate: Option<String>,
+    /// Other replies that this one waits for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub meeting: Option<Meeting>,
     pub parts: Vec<ScriptedPart>,
     /// Absent: `calls` if there is a call, else `end`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -59,6 +62,16 @@ pub struct ScriptedReply {
     pub chunk: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fault: Option<Fault>,
+}
+
+/// Replies that leave together. One that waits in vain becomes an error (400), which a client does not retry.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Meeting {
+    pub name: String,
+    /// Number of replies of this name that must wait at once.
+    pub count: usize,
+    pub within_ms: u64,
 }
 
 /// A piece of a reply.
@@ -75,6 +88,7 @@ pub enum ScriptedPart {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScriptedCall<Arguments> {
+    /// Name of the tool. `NAMESPACE/NAME` is a tool in a namespace, which only OpenAI Responses has.
     pub tool: String,
     pub arguments: Arguments,
     /// Absent: derived from the turn and the call's position in it.

@@ -29,7 +29,7 @@ use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
-use crate::gate::{Gate, Gates};
+use crate::gate::{Gate, Gates, Meetings};
 use crate::script::{Playback, Script};
 use crate::traffic::{Traffic, TrafficCounter};
 
@@ -53,6 +53,8 @@ pub struct ServerOptions {
     pub key: Option<String>,
     /// Ids of the models that the server lists. Absent: it gives no list.
     pub models: Option<Vec<String>>,
+    /// The model of another program. Its requests are answered without the checks, which know what our program sends.
+    pub guest: Option<String>,
     /// Turns recording off, for servers that run long.
     pub forget_requests: bool,
     /// Receives every request and every reply, on the server's thread: it must be quick.
@@ -66,6 +68,8 @@ pub enum ServerEvent<'a> {
     Arrived { request: &'a RecordedRequest, model: &'a str, turn: u32 },
     /// The last byte of the reply was sent.
     Answered { connection: u64, status: u16 },
+    /// The client left before the end of its reply.
+    Abandoned { connection: u64 },
 }
 
 /// A request as received.
@@ -88,6 +92,7 @@ struct Shared {
     playback: Playback,
     options: ServerOptions,
     gates: Gates,
+    meetings: Meetings,
     traffic: TrafficCounter,
     requests: Mutex<Vec<Arc<RecordedRequest>>>,
     lists_asked: AtomicUsize,
@@ -107,6 +112,7 @@ impl ScriptedServer {
             playback: Playback::new(script),
             options,
             gates: Gates::default(),
+            meetings: Meetings::default(),
             traffic: TrafficCounter::new(),
             requests: Mutex::default(),
             lists_asked: AtomicUsize::default(),

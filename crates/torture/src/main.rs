@@ -1,5 +1,6 @@
 //! Trials of the program: guards taken out (`mutants`), kills at any instant (`crash`), an hour of random load
-//! (`soak`), and arbitrary bytes (`fuzz`). Also MCP programs by other people (`mcp`), and a real model (`practice`).
+//! (`soak`), and arbitrary bytes (`fuzz`). Also MCP programs by other people (`mcp`), the hosts that people use
+//! (`hosts`), and a real model (`practice`).
 //!
 //! `cargo xtask` starts it. The program is run as a user runs it, and none of its crates is linked here.
 
@@ -7,8 +8,10 @@
 
 mod crash;
 mod fuzz;
+mod hosts;
 mod mcp;
 mod mutants;
+mod npm;
 mod practice;
 mod soak;
 
@@ -27,6 +30,7 @@ fn dispatch(words: &[String]) -> Result<Verdict> {
     match name.as_str() {
         "crash" => crash::run(flags),
         "fuzz" => fuzz::run(flags),
+        "hosts" => hosts::run(flags),
         "mcp" => mcp::run(flags),
         "mutants" => mutants::run(flags),
         "practice" => practice::run(flags),

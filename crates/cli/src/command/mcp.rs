@@ -4,6 +4,7 @@
 //! there goes to standard error.
 
 mod http_server;
+mod install;
 mod sign_in;
 mod token_file;
 
@@ -48,6 +49,7 @@ pub(crate) struct McpArgs {
 enum McpCommand {
     Login(sign_in::LoginArgs),
     Logout(sign_in::LogoutArgs),
+    Install(install::InstallArgs),
 }
 
 const EXAMPLES: &str = "\
@@ -55,7 +57,7 @@ A host starts this command itself and talks to it over stdin and stdout. The
 server ends once the host has gone and background tasks have ended.
 
 Examples:
-  claude mcp add sortie -- sortie mcp
+  sortie mcp install codex
   sortie mcp --contract typed --allow 'Edit(docs/**)'
   sortie mcp --set mcp.finish_background=false
   sortie mcp --http 127.0.0.1:8808";
@@ -72,6 +74,7 @@ pub(crate) fn run(args: &McpArgs, sources: &Sources) -> Result<ExitCode, Command
     match &args.command {
         Some(McpCommand::Login(args)) => sign_in::log_in(args, &super::load(sources)?),
         Some(McpCommand::Logout(args)) => sign_in::log_out(args, &super::load(sources)?),
+        Some(McpCommand::Install(args)) => install::run(args, sources),
         None => serve_hosts(args, &super::load(sources)?),
     }
 }

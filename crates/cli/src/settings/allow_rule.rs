@@ -39,7 +39,7 @@ pub(crate) fn allow_for_good(config: &Path, rule: &str) -> Result<(), CommandErr
 }
 
 /// Writes the file beside its place, syncs it and moves it there, so that it is always one whole text or the other.
-fn replace(directory: &File, path: &Path, text: &str) -> io::Result<()> {
+pub(crate) fn replace(directory: &File, path: &Path, text: &str) -> io::Result<()> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.new", std::process::id()));
     let beside = path.with_file_name(name);

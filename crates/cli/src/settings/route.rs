@@ -51,6 +51,12 @@ pub(super) fn address_variables() -> impl Iterator<Item = &'static str> {
     PROVIDERS.iter().map(|provider| provider.address_variable)
 }
 
+/// Variables that the route `main` may be made of: those of Sortie, then those of the providers.
+pub(crate) fn variables() -> Vec<&'static str> {
+    let own = [&key::MODEL, &key::BASE_URL, &key::WIRE, &key::API_KEY].into_iter().filter_map(|key| key.variable);
+    own.chain(key_variables()).chain(address_variables()).collect()
+}
+
 /// Notices about wires that nobody set and no provider's host implies.
 pub(super) fn assumptions(said: &Layers, environment: &Environment) -> Vec<String> {
     let notice = |name: String| {

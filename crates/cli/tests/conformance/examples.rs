@@ -19,7 +19,6 @@ use Ending::{Code, NotRun};
 
 const OTHERWISE: &[(&str, Ending)] = &[
     ("ANTHROPIC_API_KEY=… sortie run \"Explain how requests are retried\"", NotRun), // needs a key
-    ("claude mcp add sortie -- sortie mcp", NotRun),                                 // another program
     ("sortie mcp --http 127.0.0.1:8808", NotRun),                                    // never ends
     ("sortie config edit", NotRun),                                                  // opens an editor
     ("EDITOR=nano sortie config edit", NotRun),

@@ -30,6 +30,7 @@ const COMMANDS: &[&[&str]] = &[
     &["task-status"],
     &["cost"],
     &["mcp"],
+    &["mcp", "install"],
     &["models"],
     &["schema"],
     &["config"],

@@ -39,6 +39,7 @@ mod lost_commands;
 mod many_sub_agents;
 mod mcp;
 mod mcp_http;
+mod mcp_install;
 mod mcp_servers;
 mod models;
 mod offline_answers;

@@ -13,17 +13,19 @@ use sortie_testkit::{Script, ScriptedServer, ServerEvent, ServerOptions, Watch};
 const HELP: &str = "\
 A model server that answers by a script, over Anthropic Messages, OpenAI Chat Completions and Responses, and Gemini.
 
-Usage: scripted-server --script FILE.json [--port N] [--key KEY] [--log FILE.jsonl] [--bodies]
+Usage: scripted-server --script FILE.json [--port N] [--key KEY] [--guest MODEL] [--log FILE.jsonl]
+                       [--bodies]
 
   --script FILE  the script: {\"rules\": [{\"when\": {…}, \"times\": N, \"reply\": {…}}, …]}; the first match wins
   --port N       the port on 127.0.0.1; a free one if absent
   --key KEY      answer 401 to requests that do not bring this key
   --log FILE     one line of JSON for each request (when it arrived, model, turn, bytes) and for each answer;
                  `us` counts from the start of the server, `unix_us` from 1970
+  --guest MODEL  answer requests to this model unchecked: they come from another program than ours
   --bodies       put the whole request into its line of the log
   --help         this text
 
-The base URL is the first line on stdout. The server runs until it is ended, e.g. by Ctrl-C.
+The base URL is the first line on stdout. A line on stdin opens the gate of that name. The server runs until it is ended, e.g. by Ctrl-C.
 
 Example:
   scripted-server --script crates/testkit/scripts/demo.json --port 9000 &
@@ -34,6 +36,7 @@ struct Arguments {
     script: PathBuf,
     port: u16,
     key: Option<String>,
+    guest: Option<String>,
     log: Option<PathBuf>,
     bodies: bool,
 }
@@ -58,7 +61,7 @@ fn finish(result: Result<(), String>) -> ExitCode {
 }
 
 fn parse(arguments: Vec<String>) -> Result<Arguments, String> {
-    let (mut script, mut port, mut key, mut log, mut bodies) = (None, 0, None, None, false);
+    let (mut script, mut port, mut key, mut guest, mut log, mut bodies) = (None, 0, None, None, None, false);
     let mut arguments = arguments.into_iter();
     while let Some(flag) = arguments.next() {
         let mut value = || arguments.next().ok_or_else(|| format!("{flag} needs a value; see --help"));
@@ -69,23 +72,33 @@ fn parse(arguments: Vec<String>) -> Result<Arguments, String> {
                 port = text.parse().map_err(|_| format!("`{text}` is not a port; give a number up to 65535"))?;
             }
             "--key" => key = Some(value()?),
+            "--guest" => guest = Some(value()?),
             "--bodies" => bodies = true,
             "--log" => log = Some(PathBuf::from(value()?)),
             unknown => return Err(format!("unknown argument `{unknown}`; see --help")),
         }
     }
     let script = script.ok_or("--script FILE.json is missing; see --help")?;
-    Ok(Arguments { script, port, key, log, bodies })
+    Ok(Arguments { script, port, key, guest, log, bodies })
 }
 
 fn run(arguments: Arguments) -> Result<(), String> {
     let script = read_script(&arguments)?;
     let watch = arguments.log.map(|path| log_to(&path, arguments.bodies)).transpose()?;
-    let options =
-        ServerOptions { port: arguments.port, key: arguments.key, models: None, forget_requests: true, watch };
+    let options = ServerOptions {
+        port: arguments.port,
+        key: arguments.key,
+        models: None,
+        guest: arguments.guest,
+        forget_requests: true,
+        watch,
+    };
     let server = ScriptedServer::start_with(script, options)
         .map_err(|error| format!("cannot listen on port {}: {error}; choose another with --port", arguments.port))?;
     writeln!(io::stdout(), "{}", server.base_url()).map_err(|error| error.to_string())?;
+    for name in io::stdin().lines().map_while(Result::ok) {
+        server.gate(name.trim()).open();
+    }
     loop {
         std::thread::park();
     }
@@ -94,11 +107,7 @@ fn run(arguments: Arguments) -> Result<(), String> {
 fn read_script(arguments: &Arguments) -> Result<Script, String> {
     let path = arguments.script.display();
     let text = fs::read_to_string(&arguments.script).map_err(|error| format!("cannot read {path}: {error}"))?;
-    let script: Script = serde_json::from_str(&text).map_err(|error| format!("{path} is not a script: {error}"))?;
-    match script.rules.iter().position(|rule| rule.reply.gate.is_some()) {
-        Some(index) => Err(format!("rule {index} of {path} names a gate, which only a test in Rust can open")),
-        None => Ok(script),
-    }
+    serde_json::from_str(&text).map_err(|error| format!("{path} is not a script: {error}"))
 }
 
 /// Writes each event as one line, immediately, for readers during the run.
@@ -138,5 +147,6 @@ fn describe(event: ServerEvent<'_>, bodies: bool) -> Value {
         ServerEvent::Answered { connection, status } => {
             json!({ "event": "answer", "connection": connection, "status": status })
         }
+        ServerEvent::Abandoned { connection } => json!({ "event": "abandoned", "connection": connection }),
     }
 }

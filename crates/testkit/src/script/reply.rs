@@ -1,10 +1,12 @@
 //! Constructors of scripted replies, so that a test reads as a sentence: `reply::calls([reply::call("Read",
 //! json!({"path": "a.rs"}))]).after_ms(50)`.
 
+use std::time::Duration;
+
 use serde_json::Value;
 use sortie_protocol::{StopReason, Usage};
 
-use super::{Fault, ScriptedCall, ScriptedPart, ScriptedReply, StatusFault};
+use super::{Fault, Meeting, ScriptedCall, ScriptedPart, ScriptedReply, StatusFault};
 
 /// A reply with text, in which `<me>` and `<turn>` mean the same as in [`call`].
 pub fn text(text: impl Into<String>) -> ScriptedReply {
@@ -80,6 +82,13 @@ impl ScriptedReply {
     #[must_use]
     pub fn held_by(self, gate: impl Into<String>) -> Self {
         Self { gate: Some(gate.into()), ..self }
+    }
+
+    /// Holds the reply until this many of the name wait at once, or for `within`, after which it becomes an error.
+    #[must_use]
+    pub fn meets(self, name: impl Into<String>, count: usize, within: Duration) -> Self {
+        let within_ms = u64::try_from(within.as_millis()).unwrap_or(u64::MAX);
+        Self { meeting: Some(Meeting { name: name.into(), count, within_ms }), ..self }
     }
 
     #[must_use]

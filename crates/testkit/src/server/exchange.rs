@@ -62,7 +62,9 @@ async fn exchange(connection: &mut Connection, request: HttpRequest, shared: &Sh
         shared.requests.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&request));
     }
     let (status, flow) = match dialect_of(request.path()) {
-        Some(dialect) if is_post => respond(connection, dialect, &request, shared, serial).await?,
+        Some(dialect) if is_post => respond(connection, dialect, &request, shared, serial)
+            .await
+            .inspect_err(|_| shared.tell(ServerEvent::Abandoned { connection: number }))?,
         found => {
             let status = if found.is_some() { 405 } else { 404 };
             let message = format!("POST to one of {}, not to {}", ENDPOINTS.join(", "), request.target);
@@ -117,9 +119,10 @@ async fn respond(
 ) -> io::Result<(u16, Flow)> {
     let asked = dialect.asked(request);
     shared.tell(ServerEvent::Arrived { request, model: asked.model, turn: asked.turn });
-    let scripted = dialect
-        .check(request, shared.options.key.as_deref())
-        .and_then(|()| shared.playback.choose(&asked).map_err(|error| Rejection::invalid(error.to_string())));
+    let is_guest = shared.options.guest.as_deref() == Some(asked.model);
+    let checked = if is_guest { Ok(()) } else { dialect.check(request, shared.options.key.as_deref()) };
+    let scripted =
+        checked.and_then(|()| shared.playback.choose(&asked).map_err(|error| Rejection::invalid(error.to_string())));
     let scripted = match scripted {
         Ok(scripted) => scripted,
         Err(rejection) => {
@@ -128,6 +131,13 @@ async fn respond(
         }
     };
     wait(connection, scripted, request.arrival, shared).await?;
+    if let Some(meeting) = &scripted.meeting
+        && let Err(missed) = connection.unless_closed(shared.meetings.join(meeting)).await?
+    {
+        let rejection = Rejection::invalid(missed.to_string());
+        refusal(dialect, &rejection, serial).send(connection).await?;
+        return Ok((rejection.status, Flow::KeepOpen));
+    }
     let tasks = tasks_for(scripted, || request.body.to_string());
     let reply = compose(scripted, composition(dialect, request, &asked, &tasks));
     let answer = Answer { reply: &reply, body: &request.body, streams: dialect.streams(request), serial };

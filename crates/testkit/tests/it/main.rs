@@ -8,6 +8,7 @@ mod checker_mail;
 mod client;
 mod edit;
 mod fault;
+mod guests;
 mod model;
 mod model_fault;
 mod relics;

@@ -1,6 +1,6 @@
 //! The scripted server as a process of its own, with every request in its log.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
@@ -25,13 +25,21 @@ impl Server {
             .arg(folder.join("requests.log"))
             .args(flags)
             .current_dir("/")
-            .stdin(Stdio::null())
+            .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
             .context("cannot run scripted-server")?;
         let mut base_url = String::new();
         BufReader::new(child.stdout.take().context("the server has no output")?).read_line(&mut base_url)?;
         Ok(Self { child, base_url: base_url.trim_end().to_owned() })
+    }
+}
+
+impl Server {
+    /// Opens a gate of the script, for good.
+    pub(crate) fn open(&mut self, gate: &str) -> Result<()> {
+        let stdin = self.child.stdin.as_mut().context("the server has no input")?;
+        writeln!(stdin, "{gate}").and_then(|()| stdin.flush()).context("the server does not read")
     }
 }
 

@@ -1,7 +1,7 @@
 //! Items, the elements of this wire's conversations and replies.
 
 use serde_json::{Value, json};
-use sortie_protocol::{Part, StopReason};
+use sortie_protocol::{Part, StopReason, ToolCall};
 
 use crate::script::Asked;
 use crate::server::dialect::Answer;
@@ -23,14 +23,7 @@ pub(super) fn output_items(answer: &Answer<'_>) -> Vec<Value> {
                 None => message(&id("msg"), text),
             },
             Part::Reasoning(reasoning) => sealed(&id("rs"), reasoning.item.as_str().unwrap_or_default()),
-            Part::Call(call) => json!({
-                "id": id("fc"),
-                "type": "function_call",
-                "status": "completed",
-                "call_id": call.id,
-                "name": call.tool,
-                "arguments": call.arguments,
-            }),
+            Part::Call(call) => function_call(&id("fc"), call),
         };
         items.push(item);
     }
@@ -40,6 +33,25 @@ pub(super) fn output_items(answer: &Answer<'_>) -> Vec<Value> {
         last["status"] = Value::from("incomplete");
     }
     items
+}
+
+fn function_call(id: &str, call: &ToolCall) -> Value {
+    let (namespace, name) = match call.tool.split_once('/') {
+        Some((namespace, name)) => (Some(namespace), name),
+        None => (None, call.tool.as_str()),
+    };
+    let mut item = json!({
+        "id": id,
+        "type": "function_call",
+        "status": "completed",
+        "call_id": call.id,
+        "name": name,
+        "arguments": call.arguments,
+    });
+    if let Some(namespace) = namespace {
+        item["namespace"] = Value::from(namespace);
+    }
+    item
 }
 
 fn message(id: &str, text: &str) -> Value {
