@@ -216,10 +216,7 @@ impl Server<'_> {
                 let content = json!([{ "type": "video", "data": "AAAA" }, { "type": "text", "text": "beside it" }]);
                 answer(message, &json!({ "content": content }));
             }
-            "dig" | "mine" => {
-                let content = json!([{ "type": "text", "text": "as deep as it gets" }]);
-                answer(message, &json!({ "content": content, "structuredContent": { "shaft": deep() } }));
-            }
+            "dig" | "mine" => answer(message, &json!({ "content": [], "structuredContent": { "shaft": deep() } })),
             "other" => answer(message, &json!({ "toolResult": 1 })),
             "plod" => {
                 for step in 1..=3 {

@@ -45,7 +45,7 @@ pub(crate) fn definitions() -> Vec<AgentDefinition> {
         AgentDefinition {
             name: "general-purpose".to_owned(),
             aliases: vec!["general".to_owned()],
-            description: "any work: write, change, fix, test and review code; all tools".to_owned(),
+            description: "any work: write, change, test, review; all tools".to_owned(),
             prompt: text(include_str!("../../../../prompts/agents_prompts/subagent_general_prompt.md")),
             tools: None,
             disallowed_tools: Vec::new(),
@@ -65,7 +65,7 @@ pub(crate) fn definitions() -> Vec<AgentDefinition> {
         },
         specialist(
             "explore",
-            "find where and how things are defined, handled, used or tested; read-only",
+            "find where things are defined, handled, used or tested; read-only",
             include_str!("../../../../prompts/agents_prompts/subagent_explore_prompt.md"),
             READ_TOOLS,
         ),
@@ -77,13 +77,13 @@ pub(crate) fn definitions() -> Vec<AgentDefinition> {
         ),
         specialist(
             "summary",
-            "sum up (summarise) files or texts",
+            "summarise files or texts",
             include_str!("../../../../prompts/agents_prompts/subagent_summary_prompt.md"),
             READ_TOOLS,
         ),
         specialist(
             "bash",
-            "run commands such as builds and tests, and report their failures",
+            "run commands such as builds and tests",
             include_str!("../../../../prompts/agents_prompts/subagent_bash_prompt.md"),
             SHELL_TOOLS,
         ),

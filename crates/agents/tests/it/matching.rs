@@ -126,10 +126,10 @@ fn the_choice_explains_itself() {
     }
     expect![[r#"
         ["review", "rust", "code", "database", "layer"], 2 needed
-        code-reviewer 6.217 review 2.446 Both rust 1.881 Description code 1.890 Both
-        general-purpose 2.342 review 1.321 Description code 1.021 Description
-        db-migrator 1.827 database 1.827 Description
-        plan 1.225 code 1.225 Description
+        code-reviewer 6.614 review 2.403 Both rust 1.808 Description code 2.403 Both
+        db-migrator 1.753 database 1.753 Description
+        plan 1.534 code 1.534 Description
+        general-purpose 1.387 review 1.387 Description
     "#]]
     .assert_eq(&text);
     assert!(ranking.matches.iter().all(|found| {

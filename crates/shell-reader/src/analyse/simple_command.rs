@@ -38,7 +38,7 @@ impl Walk {
     }
 
     /// Records a part and everything it runs.
-    fn part(&mut self, words: Vec<Word>, location: &Location, runner: Option<usize>, wrapped: usize) {
+    fn part(&mut self, mut words: Vec<Word>, location: &Location, runner: Option<usize>, wrapped: usize) {
         for word in &words {
             match word {
                 Word::Plain(_) => {}
@@ -47,8 +47,13 @@ impl Walk {
             }
         }
         let directory = location.only().map(std::path::Path::to_owned);
-        let program = words.first().and_then(Word::text).filter(|text| !text.starts_with("/proc/"));
-        let Some(name) = program.map(|text| base_name(text).to_owned()) else {
+        // Such a name is a link to any program.
+        if let Some(first) =
+            words.first_mut().filter(|first| first.text().is_some_and(|text| text.starts_with("/proc/")))
+        {
+            *first = Word::Unknown;
+        }
+        let Some(name) = words.first().and_then(Word::text).map(|text| base_name(text).to_owned()) else {
             self.lost = true;
             let anything = Part::anything();
             self.found.parts.push(Part { words, directory, runner, ..anything });

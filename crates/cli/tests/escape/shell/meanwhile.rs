@@ -66,8 +66,9 @@ fn s42_a_repository_that_is_made_anew_gets_its_walls_again() {
             fs::create_dir_all(git.join("hooks")).unwrap();
             fs::write(git.join("config"), "[core]\n").unwrap();
         };
-        let deed = "echo hostile > $place/pre-commit && echo PLANTED; mv .${h#.} away && echo PLANTED; echo tried";
-        let (answer, _) = changed_meanwhile(world, &waiting([".git", "/hooks"], deed), init);
+        let deed =
+            "echo hostile > $place/pre-commit && echo PLANTED; mv ${place%/hooks} away && echo PLANTED; echo tried";
+        let (answer, _) = changed_meanwhile(world, &waiting([".gi", "t/hooks"], deed), init);
         assert!(answer.contains("tried") && !answer.contains("PLANTED"), "{answer}");
         assert!(answer.contains(".git"), "the answer names what was replaced: {answer}");
         assert!(!git.join("hooks/pre-commit").exists() && git.exists());
