@@ -18,7 +18,7 @@ use sortie_engine::{
 use sortie_journal::{Journal, SqliteJournal};
 use sortie_llm::route::{LIGHT_ROUTE, MAIN_ROUTE};
 use sortie_llm::{Models, RouteSetup, RouteTable};
-use sortie_mcp::{Connections, HostModels, Hosts, ServerGround};
+use sortie_mcp::{Connections, HostModels, Hosts, Nesting, ServerGround};
 use sortie_policy::Redactor;
 use sortie_protocol::{Failure, TaskRequest};
 use sortie_sandbox::process::{Environment, Program};
@@ -222,7 +222,15 @@ fn servers(settings: &Settings, redactor: Arc<Redactor>) -> Result<Connections, 
     let untrusted: Vec<&Path> = changeable.iter().map(PathBuf::as_path).collect();
     let environment = Environment::scrubbed(settings.environment.of_the_process(), &untrusted);
     let (variables, logs) = (settings.server_variables(), Some(settings.places.server_logs()));
-    let ground = ServerGround { workspace, changeable, environment, variables, logs, rest: SERVER_REST, redactor };
+    let level = settings.environment.nesting_level();
+    let nesting = Nesting {
+        program: std::env::current_exe().ok(),
+        level,
+        // A task at the deepest level could not use it.
+        is_allowed: settings.allows_nesting() && level < settings.rules().max_depth,
+    };
+    let ground =
+        ServerGround { workspace, changeable, environment, variables, logs, rest: SERVER_REST, nesting, redactor };
     Ok(Connections::new(settings.servers(), ground))
 }
 

@@ -20,4 +20,4 @@ mod transport;
 pub use client::Connections;
 pub use host_model::{HostModels, Hosts, Loan, ROUTE as HOST_ROUTE};
 pub use server::{Office, OfficeParts, Server};
-pub use transport::{Lookup, ServerGround, expanded, secrets_of};
+pub use transport::{LEVEL_VARIABLE, Lookup, Nesting, ServerGround, expanded, secrets_of};

@@ -6,6 +6,7 @@ mod decline_requests;
 pub(crate) mod discovery;
 mod expand_variables;
 pub(crate) mod http_transport;
+mod nesting;
 mod secrets;
 mod server_ground;
 pub(crate) mod server_process;
@@ -13,5 +14,6 @@ pub(crate) mod transport_error;
 
 pub(crate) use bounded_http::{Failure, Unnamed};
 pub use expand_variables::{Lookup, expanded};
+pub use nesting::{LEVEL_VARIABLE, Nesting};
 pub use secrets::secrets_of;
 pub use server_ground::ServerGround;

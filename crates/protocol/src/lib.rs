@@ -7,6 +7,7 @@
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 mod agent;
+mod background_order;
 mod command;
 mod compaction;
 mod event;
@@ -28,6 +29,7 @@ mod tool;
 mod usage;
 
 pub use agent::{AgentConfig, Job, ModelChoice, Reach, ServerTools};
+pub use background_order::BackgroundOrder;
 pub use command::Command;
 pub use compaction::{Compaction, Stub, Summary};
 pub use event::{Addressee, ApprovalAnswer, Event, Fact, Need, VERSION};

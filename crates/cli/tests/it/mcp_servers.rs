@@ -255,3 +255,63 @@ fn keys_of_a_server_that_an_agent_brings_reach_it_and_nobody_else() {
     assert!(told.contains("is it [redacted: known secret]?"), "{told}");
     assert!(!told.contains("tok-that-nobody-may-see"), "{told}");
 }
+
+/// Sortie as a server, as `claude mcp add --scope project sortie -- sortie mcp` writes it.
+fn itself(command: &str, args: &Value) -> String {
+    json!({ "mcpServers": { "sortie": { "command": command, "args": args } } }).to_string()
+}
+
+const SORTIE: &str = env!("CARGO_BIN_EXE_sortie");
+
+#[test]
+fn a_project_that_lists_sortie_does_not_make_sortie_start_itself_and_is_told_once() {
+    let world = World::new();
+    std::os::unix::fs::symlink(SORTIE, world.path("home/another-name")).unwrap();
+    for command in [SORTIE.to_owned(), world.path("home/another-name").display().to_string()] {
+        world.write("workspace/.mcp.json", &itself(&command, &json!(["mcp"])));
+        let delegate = |name: &str| reply::call("Task", json!({"description": name, "prompt": name}));
+        let script = Script::new()
+            .on(when::prompt_contains("QUESTION").turn(0), reply::calls([delegate("ONE"), delegate("TWO")]))
+            .otherwise(reply::text("Done."));
+        let server = ScriptedServer::start(script).unwrap();
+        let args = ["run", "--trust", "--allow", "mcp__sortie", "--output-format", "json", "QUESTION"];
+        let ended = world.sortie(args).on(&server, "anthropic").run();
+        assert_eq!(ended.code, 0, "{ended:#?}");
+        let told = "the MCP server `sortie` is Sortie itself and is left out";
+        assert_eq!(ended.stdout.matches(told).count(), 1, "{}", ended.stdout);
+        assert!(server.requests().iter().all(|request| !request.body.to_string().contains("mcp__sortie")));
+    }
+}
+
+#[test]
+fn an_agent_that_brings_sortie_as_its_server_is_told_that_it_has_none() {
+    let world = World::new();
+    let agent = format!(
+        "---\nname: looker\ndescription: Looks\nmcpServers:\n  - mine:\n      command: {SORTIE}\n      args: [mcp]\n---\nLook.\n"
+    );
+    world.write("workspace/.sortie/agents/looker.md", &agent);
+    let server = ScriptedServer::start(Script::always(reply::text("Done."))).unwrap();
+    let request = json!({"description": "Look", "prompt": "Look.", "subagent_type": "looker"}).to_string();
+    let args = ["task", "--trust", "--allow", "mcp__mine", "--json", &request];
+    let ended = world.sortie(args).on(&server, "anthropic").run();
+    assert!(ended.stdout.contains("brings the MCP server `mine`"), "{ended:#?}");
+    assert!(ended.stdout.contains("`mine` is Sortie itself"), "{ended:#?}");
+}
+
+#[test]
+fn a_sortie_that_another_program_starts_for_sortie_refuses_to_serve() {
+    let world = World::new();
+    world.write("workspace/.mcp.json", &itself("/bin/sh", &json!(["-c", format!("exec {SORTIE} mcp")])));
+    let server = ScriptedServer::start(Script::always(reply::text("Done."))).unwrap();
+    let args = ["run", "--trust", "--allow", "mcp__sortie", "--output-format", "json", "QUESTION"];
+    let ended = world.sortie(args).on(&server, "anthropic").run();
+    assert!(ended.stdout.contains("another Sortie has started this server for its agents"), "{ended:#?}");
+    let direct = world.sortie(["mcp"]).env("SORTIE_LEVEL", "1").run();
+    assert_eq!((direct.code, direct.stdout.as_str()), (1, ""), "{direct:#?}");
+    assert!(direct.stderr.contains("`mcp.nested = true` in your own configuration"), "{direct:#?}");
+    // A trusted project cannot want it in the user's place.
+    world.write("workspace/.sortie/config.toml", "[mcp]\nnested = true\n");
+    let ended = world.sortie(args).on(&server, "anthropic").run();
+    assert!(ended.stderr.contains("a project cannot set it, trusted or not"), "{ended:#?}");
+    assert!(ended.stdout.contains("another Sortie has started this server"), "{ended:#?}");
+}

@@ -57,8 +57,17 @@ impl House {
             ids: Arc::new(RandomIds),
         });
         let (max_prompt_bytes, version) = (1 << 20, env!("CARGO_PKG_VERSION").to_owned());
-        let parts =
-            OfficeParts { engine, journal, agents, contract, workspace: root, max_prompt_bytes, hosts: None, version };
+        let parts = OfficeParts {
+            engine,
+            journal,
+            agents,
+            contract,
+            workspace: root,
+            max_prompt_bytes,
+            hosts: None,
+            background: None,
+            version,
+        };
         Ok(Self { server: Server::new(Office::new(parts), CancellationToken::new()), _home: home })
     }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use sortie_agents::Agents;
 use sortie_contract::Contract;
-use sortie_engine::{Engine, Host};
+use sortie_engine::{BackgroundProcess, Engine, Host};
 use sortie_journal::Journal;
 
 use crate::host_model::Hosts;
@@ -27,6 +27,8 @@ pub struct OfficeParts {
     pub max_prompt_bytes: usize,
     /// Hosts whose models can serve; `None` if a route is set, because then no model is borrowed.
     pub hosts: Option<Hosts>,
+    /// Process that runs background tasks; `None` if they run in this one.
+    pub background: Option<Arc<dyn BackgroundProcess>>,
     /// This program's version, as shown to hosts.
     pub version: String,
 }
@@ -47,8 +49,11 @@ pub struct Office {
 
 impl Office {
     pub fn new(parts: OfficeParts) -> Arc<Self> {
-        let OfficeParts { engine, journal, agents, contract, workspace, max_prompt_bytes, hosts, version } = parts;
-        let engine_host = engine.host();
+        let OfficeParts { engine, journal, agents, contract, workspace, max_prompt_bytes, hosts, version, .. } = parts;
+        let engine_host = match parts.background {
+            Some(process) => engine.host().with_background(process),
+            None => engine.host(),
+        };
         let records = Records { journal: Arc::clone(&journal), engine_host: engine_host.clone(), workspace };
         let news = News::new(Arc::clone(&agents), records.clone());
         Arc::new(Self {

@@ -56,19 +56,52 @@ pub(super) async fn run(
     let is_apart = request.background;
     let is_kept = is_apart || caller.takes_handles;
     let place = caller.place.take();
-    let running = match start(office, request, place, if is_kept { caller.withdrawn } else { caller.cancel }).await {
-        Ok(running) => running,
-        Err(failure) => return Ok(answered(Err(failure)).into()),
-    };
-    if caller.takes_handles {
-        let task = running.task;
-        office.engine_host.keep(running);
-        return tasks::handle(office, task).await.map(|task| CreateTaskResult::new(task).into());
+    if is_kept {
+        let launched = match launch(office, request, place, &caller).await {
+            Ok(launched) => launched,
+            Err(failure) => return Ok(answered(Err(failure)).into()),
+        };
+        if caller.takes_handles {
+            return tasks::handle(office, launched.task_id).await.map(|task| CreateTaskResult::new(task).into());
+        }
+        return Ok(told_of_launch(office.contract.as_ref(), &launched).into());
     }
-    if is_apart {
-        return Ok(launched(office.contract.as_ref(), &office.engine_host.keep(running)).into());
+    match start(office, request, place, caller.cancel).await {
+        Ok(running) => wait(office, running, &caller).await.map(|outcome| answered(Ok(outcome)).into()),
+        Err(failure) => Ok(answered(Err(failure)).into()),
     }
-    wait(office, running, &caller).await.map(|outcome| answered(Ok(outcome)).into())
+}
+
+/// Starts a background task once all earlier calls of the session have started theirs. If the call is withdrawn
+/// meanwhile, the task ends as soon as it has begun. If only its host has gone, the task works on.
+async fn launch(
+    office: &Office,
+    request: TaskRequest,
+    place: Option<Arc<Place>>,
+    caller: &Caller<'_>,
+) -> Result<Launched, Failure> {
+    let engine_host = office.engine_host.clone();
+    let (withdrawn, gone, end) = (caller.withdrawn.clone(), caller.gone.clone(), CancellationToken::new());
+    let ending = end.clone();
+    // Spawned, because an aborted start would leave work that nobody can stop. Counted as background work at once, so
+    // that a server whose host leaves waits for it.
+    let launched = office.engine_host.spawn(async move {
+        if let Some(place) = &place {
+            place.is_due().await;
+        }
+        engine_host.launch(request, &ending).await
+    });
+    tokio::select! {
+        launched = launched => {
+            launched.unwrap_or_else(|error| Err(Failure::new(FailureCode::Internal, error.to_string())))
+        }
+        () = withdrawn.cancelled() => {
+            if !gone.is_cancelled() {
+                end.cancel();
+            }
+            Err(Failure::new(FailureCode::Cancelled, "the call was cancelled before its task began"))
+        }
+    }
 }
 
 /// Starts the task once all earlier calls of the session have started theirs. If the call is cancelled meanwhile, the
@@ -116,7 +149,7 @@ async fn wait(office: &Office, running: Running, caller: &Caller<'_>) -> Result<
     })
 }
 
-fn launched(contract: &dyn Contract, launched: &Launched) -> CallToolResult {
+fn told_of_launch(contract: &dyn Contract, launched: &Launched) -> CallToolResult {
     let told = contract.encode_launched(launched);
     let content = vec![ContentBlock::text(told.to_string()), ContentBlock::text(REPORT_LATER)];
     let mut result = CallToolResult::success(content);

@@ -8,6 +8,7 @@ use sortie_policy::Redactor;
 use sortie_sandbox::process::Environment;
 
 use crate::transport::expand_variables::Lookup;
+use crate::transport::nesting::Nesting;
 
 /// Settings with which servers are started.
 pub struct ServerGround {
@@ -23,6 +24,8 @@ pub struct ServerGround {
     pub logs: Option<PathBuf>,
     /// Pause after a server's failure; it doubles with each further failure, up to a minute or this.
     pub rest: Duration,
+    /// Rules for Sortie as a server of its own agents.
+    pub nesting: Nesting,
     /// Masks secrets in servers' messages other than tool outputs.
     pub redactor: Arc<Redactor>,
 }

@@ -23,6 +23,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use crate::transport::ServerGround;
 use crate::transport::brief::brief;
 use crate::transport::decline_requests::Declining;
+use crate::transport::nesting::LEVEL_VARIABLE;
 
 /// Longest message. A longer one is not a usable answer, and its sender is not read any further.
 pub(crate) const MAX_MESSAGE_BYTES: usize = 16 << 20;
@@ -75,6 +76,8 @@ impl ServerProcess {
         for (name, value) in environment {
             service.environment.set(name, value);
         }
+        // Last: no definition may hide it.
+        service.environment.set(LEVEL_VARIABLE, ground.level_below());
         let (name, logs) = (name.to_owned(), ground.logs.clone());
         let start = move || Ok::<_, OwnServiceError>((service.start()?, logs.and_then(|logs| log(&logs, &name))));
         let started = tokio::task::spawn_blocking(start).await;

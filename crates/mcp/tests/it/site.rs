@@ -87,6 +87,7 @@ impl Site {
             workspace: workspace.root().display().to_string(),
             max_prompt_bytes: 1 << 20,
             hosts,
+            background: None,
             version: "0.0.0".to_owned(),
         });
         Self { office, engine, model: Arc::new(ScriptedModel::new(Script::new())), journal, home }

@@ -1,7 +1,7 @@
 //! Session with the program over its standard streams: requests out, messages in, one a line.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::thread::JoinHandle;
 
 use serde_json::{Value, json};
@@ -21,7 +21,12 @@ pub(crate) struct Session {
 impl Session {
     /// Starts the program and opens a session, as a client with these capabilities.
     pub(crate) fn open(invocation: Invocation, capabilities: &Value) -> Self {
-        let mut session = Self::start(invocation);
+        Self::over(invocation.into_command(), capabilities)
+    }
+
+    /// Starts the program with this command, and opens a session.
+    pub(crate) fn over(command: Command, capabilities: &Value) -> Self {
+        let mut session = Self::start(command);
         let client = json!({"name": "a test", "version": "1"});
         let params = json!({"protocolVersion": "2025-11-25", "capabilities": capabilities, "clientInfo": client});
         let opened = session.ask("initialize", params);
@@ -36,11 +41,10 @@ impl Session {
             "io.modelcontextprotocol/protocolVersion": "2026-07-28",
             "io.modelcontextprotocol/clientCapabilities": capabilities,
         });
-        Self { meta: Some(meta), ..Self::start(invocation) }
+        Self { meta: Some(meta), ..Self::start(invocation.into_command()) }
     }
 
-    fn start(invocation: Invocation) -> Self {
-        let mut command = invocation.into_command();
+    fn start(mut command: Command) -> Self {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let mut errors = child.stderr.take().unwrap();
