@@ -23,7 +23,7 @@ use crate::error::CommandError;
 use crate::text::terminal::TerminalKind;
 use origin::{Origin, Owner};
 
-pub(crate) use places::{PROJECT_CONFIG, PROJECT_VARIABLES, Places, home};
+pub(crate) use places::{Breadth, PROJECT_CONFIG, PROJECT_VARIABLES, Places, home};
 pub(crate) use sources::{Assignment, CONTRACT, Confinement, SET_FLAG, Sources};
 
 /// Variables that name directories or programs; only the process environment can set them.

@@ -4,7 +4,7 @@ mod agent_folders;
 pub(crate) mod agent_warnings;
 pub(crate) mod hooks;
 pub(crate) mod retention;
-mod wide_workspace;
+pub(crate) mod wide_workspace;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -19,5 +19,5 @@ mod transport;
 
 pub use client::Connections;
 pub use host_model::{HostModels, Hosts, Loan, ROUTE as HOST_ROUTE};
-pub use server::{Office, OfficeParts, Server};
+pub use server::{Office, OfficeParts, Offices, Roots, Server};
 pub use transport::{LEVEL_VARIABLE, Lookup, Nesting, ServerGround, expanded, secrets_of};

@@ -10,6 +10,7 @@ mod prompts;
 mod task_call;
 mod tasks;
 mod tools;
+mod workplace;
 
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -34,6 +35,8 @@ use self::prompts::unknown_cursor;
 use self::task_call::Caller;
 use self::tasks::Elicitation;
 use self::tools::tasks_in;
+use self::workplace::Workplace;
+pub use self::workplace::{Offices, Roots};
 use crate::host_model::Loan;
 use crate::resources;
 use crate::resources::news::{self, Subscriptions};
@@ -48,7 +51,7 @@ const INSTRUCTIONS: &str = "Sub-agents with a context, a grant and a budget of t
 
 /// The server of one session.
 pub struct Server {
-    office: Arc<Office>,
+    workplace: Workplace,
     /// Cancelled when the host is gone.
     gone: CancellationToken,
     calls: Semaphore,
@@ -63,7 +66,14 @@ pub struct Server {
 impl Server {
     pub fn new(office: Arc<Office>, gone: CancellationToken) -> Self {
         let (calls, has_news) = (Semaphore::new(MAX_CALLS), AtomicBool::new(false));
-        Self { office, gone, calls, subscriptions: Subscriptions::default(), has_news, loan: OnceLock::new() }
+        let workplace = Workplace::new(office, None);
+        Self { workplace, gone, calls, subscriptions: Subscriptions::default(), has_news, loan: OnceLock::new() }
+    }
+
+    /// This server, with an office for the roots that its host declares.
+    #[must_use]
+    pub fn with_offices(self, offices: Arc<dyn Offices>) -> Self {
+        Self { workplace: Workplace::new(self.workplace.current(), Some(offices)), ..self }
     }
 
     async fn call(
@@ -71,8 +81,9 @@ impl Server {
         request: CallToolRequestParams,
         mut context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        let office = self.workplace.office(&context.peer).await;
         // Only delegations are admitted in order.
-        let is_delegation = request.name == self.office.contract.tool_name();
+        let is_delegation = request.name == office.contract.tool_name();
         let place = Place::take(&mut context.extensions).filter(|_| is_delegation);
         let arguments = request.arguments.map(serde_json::Value::Object).unwrap_or_default();
         let arguments = if arguments.is_null() { "{}".to_owned() } else { arguments.to_string() };
@@ -89,10 +100,9 @@ impl Server {
         let progress = context.meta.get_progress_token().map(|token| Progress { peer: &context.peer, token });
         let answer = async {
             if !is_delegation {
-                let waiting =
-                    progress::while_waiting(progress.as_ref(), &self.office.engine_host, tasks_in(&arguments));
+                let waiting = progress::while_waiting(progress.as_ref(), &office.engine_host, tasks_in(&arguments));
                 return tokio::select! {
-                    called = tools::call_companion(&self.office, &request.name, &arguments, &cancel) => {
+                    called = tools::call_companion(&office, &request.name, &arguments, &cancel) => {
                         called.map(CallToolResponse::from)
                     }
                     never = waiting => match never {},
@@ -108,7 +118,7 @@ impl Server {
                 withdrawn: &context.ct,
                 place,
             };
-            task_call::run(&self.office, &arguments, caller).await
+            task_call::run(&office, &arguments, caller).await
         };
         tokio::select! {
             answer = answer => answer,
@@ -117,7 +127,7 @@ impl Server {
     }
 
     fn lent_model(&self, context: &RequestContext<RoleServer>) -> Option<sortie_protocol::ModelChoice> {
-        let lend = || self.office.hosts.as_ref().and_then(|hosts| hosts.lend(&context.peer));
+        let lend = || self.workplace.current().hosts.as_ref().and_then(|hosts| hosts.lend(&context.peer));
         self.loan.get_or_init(lend).as_ref().map(Loan::choice)
     }
 }
@@ -134,19 +144,19 @@ impl ServerHandler for Server {
             .enable_resources_list_changed()
             .enable_tasks()
             .build();
-        let own = Implementation::new("sortie", self.office.version.clone()).with_title("Sortie");
+        let own = Implementation::new("sortie", self.workplace.current().version.clone()).with_title("Sortie");
         let config = ServerConfig::new(capabilities).with_server_info(own);
-        let offers_tools = self.office.engine_host.check_switched_on().is_ok();
+        let offers_tools = self.workplace.current().engine_host.check_switched_on().is_ok();
         if offers_tools { config.with_instructions(INSTRUCTIONS) } else { config }
     }
 
     async fn list_tools(
         &self,
         page: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
+        let office = self.workplace.office(&context.peer).await;
         only_page(page)?;
-        let office = Arc::clone(&self.office);
         // Agents are read anew from their files.
         let listed = tokio::task::spawn_blocking(move || tools::list(&office)).await;
         listed.map(ListToolsResult::with_all_items).map_err(|error| ErrorData::internal_error(error.to_string(), None))
@@ -172,58 +182,64 @@ impl ServerHandler for Server {
         request: GetTaskParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetTaskResult, ErrorData> {
+        let office = self.workplace.office(&context.peer).await;
         let can_ask = context.client_capabilities().is_some_and(|known| known.elicitation.is_some());
         let elicitation = if can_ask { Elicitation::Offered } else { Elicitation::Missing };
-        tasks::get(&self.office, &request.task_id, elicitation).await.map(GetTaskResult::new)
+        tasks::get(&office, &request.task_id, elicitation).await.map(GetTaskResult::new)
     }
 
     async fn update_task(
         &self,
         request: UpdateTaskParams,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        tasks::update(&self.office, &request.task_id, &request.input_responses).await
+        let office = self.workplace.office(&context.peer).await;
+        tasks::update(&office, &request.task_id, &request.input_responses).await
     }
 
     async fn cancel_task(
         &self,
         request: CancelTaskParams,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        tasks::cancel(&self.office, &request.task_id).await
+        let office = self.workplace.office(&context.peer).await;
+        tasks::cancel(&office, &request.task_id).await
     }
 
     async fn list_prompts(
         &self,
         page: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        if self.office.engine_host.check_switched_on().is_err() {
+        let office = self.workplace.office(&context.peer).await;
+        if office.engine_host.check_switched_on().is_err() {
             return only_page(page).map(|()| ListPromptsResult::with_all_items(Vec::new()));
         }
-        prompts::list(self.office.agents.current().templates(), page)
+        prompts::list(office.agents.current().templates(), page)
     }
 
     async fn get_prompt(
         &self,
         request: GetPromptRequestParams,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
+        let office = self.workplace.office(&context.peer).await;
         // Every prompt asks for a call of the Task tool.
-        if let Err(off) = self.office.engine_host.check_switched_on() {
+        if let Err(off) = office.engine_host.check_switched_on() {
             let message = format!("there is no prompt `{}`: {}", request.name, off.message);
             return Err(ErrorData::invalid_params(message, None));
         }
-        let (agents, tool) = (self.office.agents.current(), self.office.contract.tool_name());
-        prompts::get(agents.templates(), &request, tool, self.office.max_prompt_bytes).map(GetPromptResponse::from)
+        let (agents, tool) = (office.agents.current(), office.contract.tool_name());
+        prompts::get(agents.templates(), &request, tool, office.max_prompt_bytes).map(GetPromptResponse::from)
     }
 
     async fn list_resources(
         &self,
         page: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        self.office.records.list(page).await
+        let office = self.workplace.office(&context.peer).await;
+        office.records.list(page).await
     }
 
     async fn list_resource_templates(
@@ -238,20 +254,34 @@ impl ServerHandler for Server {
     async fn read_resource(
         &self,
         request: ReadResourceRequestParams,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        self.office.records.show(&request.uri).await.map(ReadResourceResponse::from)
+        let office = self.workplace.office(&context.peer).await;
+        office.records.show(&request.uri).await.map(ReadResourceResponse::from)
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         if self.has_news.swap(true, Ordering::AcqRel) {
             return;
         }
-        let news = self.office.news.tell(context.peer, self.subscriptions.clone());
-        tokio::select! {
-            () = news => {}
-            () = self.gone.cancelled() => {}
+        loop {
+            let mut moves = self.workplace.moves();
+            let office = self.workplace.office(&context.peer).await;
+            let news = office.news.tell(context.peer.clone(), self.subscriptions.clone());
+            tokio::select! {
+                () = news => return,
+                () = self.gone.cancelled() => return,
+                _ = moves.changed() => {}
+            }
+            // Another workspace may have other agents, templates and tasks. A host that no longer listens misses nothing.
+            context.peer.notify_tool_list_changed().await.ok();
+            context.peer.notify_prompt_list_changed().await.ok();
+            context.peer.notify_resource_list_changed().await.ok();
         }
+    }
+
+    async fn on_roots_list_changed(&self, context: NotificationContext<RoleServer>) {
+        self.workplace.ask_again(&context.peer).await;
     }
 
     async fn subscribe(
@@ -276,8 +306,9 @@ impl ServerHandler for Server {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let office = self.workplace.current();
         tokio::select! {
-            listened = self.office.news.listen(context) => listened,
+            listened = office.news.listen(context) => listened,
             () = self.gone.cancelled() => Ok(()),
         }
     }

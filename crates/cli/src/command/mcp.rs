@@ -5,31 +5,33 @@
 
 mod background_process;
 mod http_server;
+mod sites;
 mod token_file;
 
 use std::convert::Infallible;
 use std::fs::File;
 use std::io;
+use std::path::PathBuf;
 use std::pin::{Pin, pin};
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Args;
-use sortie_engine::{BackgroundProcess, NoApprover};
-use sortie_mcp::{Hosts, Office, OfficeParts, Server, http, stdio};
+use sortie_mcp::{Office, Offices, Server, http, stdio};
 use tokio::runtime::Builder;
 use tokio_util::sync::CancellationToken;
 
 use super::args::with_exit_codes;
 use super::person_only::only_for_persons;
+use crate::environment::Sources;
 use crate::error::signal::{Signal, Signals};
 use crate::error::{self, CommandError, ErrorKind};
 use crate::session::tend_memory;
 use crate::settings::Settings;
-use crate::wiring::agent_warnings::complain;
-use crate::wiring::{Plan, Wired};
-use background_process::{OwnProcess, Stage};
+use crate::wiring::{Plan, wide_workspace};
+use background_process::Stage;
 use http_server::{Front, WebArgs};
+use sites::{Reached, Sites};
 
 /// Serve sub-agents to other agents over the Model Context Protocol
 #[derive(Debug, Args)]
@@ -41,6 +43,17 @@ pub(crate) struct McpArgs {
     /// Run background tasks for a server
     #[arg(long = background_process::FLAG, value_enum, hide = true)]
     background: Option<Stage>,
+
+    /// Work in this root of a host; the first one is the workspace
+    #[arg(long = background_process::ROOT_FLAG, hide = true)]
+    root: Vec<PathBuf>,
+}
+
+impl McpArgs {
+    /// Sources of settings, with the roots of a server's host in its process of background tasks.
+    pub(super) fn sources(&self, sources: Sources) -> Sources {
+        if self.root.is_empty() { sources } else { sources.at_roots(&self.root) }
+    }
 }
 
 const EXAMPLES: &str = "\
@@ -73,7 +86,7 @@ enum Entrance {
     Web(Front),
 }
 
-pub(crate) fn run(args: &McpArgs, settings: &Settings) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(args: &McpArgs, settings: &Settings, sources: &Sources) -> Result<ExitCode, CommandError> {
     only_for_persons(settings)?;
     not_unasked_for(settings)?;
     if args.background == Some(Stage::Begin) {
@@ -83,46 +96,22 @@ pub(crate) fn run(args: &McpArgs, settings: &Settings) -> Result<ExitCode, Comma
         .enable_all()
         .build()
         .map_err(|error| CommandError::internal(format!("the runtime could not be started: {error}")))?;
-    let plan = Plan::to_work(settings)?;
     if args.background == Some(Stage::Serve) {
-        return background_process::serve(plan, settings, runtime);
+        return background_process::serve(Plan::to_work(settings)?, settings, runtime);
     }
-    let entrance = match args.web.http {
-        Some(address) => Entrance::Web(runtime.block_on(args.web.listen(address, &settings.places.home))?),
-        None => Entrance::Streams { output: take_stdout()? },
+    let (entrance, reached) = match args.web.http {
+        Some(address) => {
+            wide_workspace::ask(&settings.places)?;
+            (Entrance::Web(runtime.block_on(args.web.listen(address, &settings.places.home))?), Reached::ByHttp)
+        }
+        None => (Entrance::Streams { output: take_stdout()? }, Reached::ByStreams),
     };
-    complain(&plan.agents());
-    plan.rules_about_nobody().iter().for_each(|warning| error::warn(warning));
-    let retention = plan.retention();
-    // With a route configured, no host's model is borrowed.
-    let hosts = plan.lacks_model().then(Hosts::default);
-    let absence = match entrance {
-        Entrance::Streams { .. } if hosts.is_some() => HostAbsence::InterruptsAll,
-        _ if settings.finishes_background() => HostAbsence::LeavesBackground,
-        _ => HostAbsence::InterruptsBackground,
-    };
-    let outlives = matches!((&entrance, absence), (Entrance::Streams { .. }, HostAbsence::LeavesBackground));
-    let background = outlives.then(|| Arc::new(OwnProcess::new(settings)) as Arc<dyn BackgroundProcess>);
-    let Wired { engine, journal, hooks, agents } = plan.borrowing(hosts.clone()).open(Arc::new(NoApprover))?;
-    let office = Office::new(OfficeParts {
-        engine: engine.clone(),
-        journal: Arc::clone(&journal),
-        agents,
-        contract: settings.contract(),
-        workspace: settings.places.workspace.display().to_string(),
-        max_prompt_bytes: settings.max_prompt_bytes(),
-        hosts,
-        background,
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-    });
+    let (sites, office) = Sites::open(sources.clone(), settings, reached)?;
     runtime.spawn(tend_memory());
     let ended_by = runtime.block_on(async {
-        let signal = serve(&office, entrance, absence).await?;
+        let signal = serve(&sites, &office, entrance).await?;
         if signal.is_none() {
-            let (complaints, ()) = tokio::join!(hooks.settled(), engine.close());
-            for complaint in &complaints {
-                error::warn(complaint);
-            }
+            sites.close().await;
         }
         Ok::<_, CommandError>(signal)
     });
@@ -130,30 +119,22 @@ pub(crate) fn run(args: &McpArgs, settings: &Settings) -> Result<ExitCode, Comma
     runtime.shutdown_background();
     let ended_by = ended_by?;
     if ended_by.is_none() {
-        retention.tend(&journal);
+        sites.tend();
     }
     Ok(ended_by.map_or(ExitCode::SUCCESS, Signal::exit_code))
 }
 
-/// Fate of tasks when the host of standard streams has gone.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum HostAbsence {
-    /// Calls under way are interrupted; background tasks end by themselves.
-    LeavesBackground,
-    /// Background tasks are interrupted as well.
-    InterruptsBackground,
-    /// Tasks are interrupted before the model that the host lends is gone.
-    InterruptsAll,
-}
-
 /// Serves until the host has gone and nothing is left to wait for, or a signal ends it. The first signal interrupts
 /// all tasks, to be resumed, and answers the running calls; a second one waits for nothing.
-async fn serve(office: &Arc<Office>, entrance: Entrance, absence: HostAbsence) -> Result<Option<Signal>, CommandError> {
+async fn serve(sites: &Arc<Sites>, office: &Arc<Office>, entrance: Entrance) -> Result<Option<Signal>, CommandError> {
     let mut signals = Signals::listen()
         .map_err(|error| CommandError::internal(format!("cannot install signal handlers: {error}")))?;
     let (gone, stop) = (CancellationToken::new(), CancellationToken::new());
-    let (shared, without_host) = (Arc::clone(office), gone.clone());
-    let new_server = move || Server::new(Arc::clone(&shared), without_host.clone());
+    let (shared, without_host, offices) = (Arc::clone(office), gone.clone(), Arc::clone(sites));
+    let new_server = move || {
+        let server = Server::new(Arc::clone(&shared), without_host.clone());
+        if offices.ask_for_roots() { server.with_offices(Arc::clone(&offices) as Arc<dyn Offices>) } else { server }
+    };
     let mut session: Pin<Box<dyn Future<Output = ()>>> = match entrance {
         Entrance::Streams { output } => {
             let streams = stdio::HostStreams { input: tokio::io::stdin(), output: tokio::fs::File::from_std(output) };
@@ -166,10 +147,8 @@ async fn serve(office: &Arc<Office>, entrance: Entrance, absence: HostAbsence) -
         }
     };
     let interrupting = async {
-        if absence == HostAbsence::InterruptsAll {
-            gone.cancelled().await;
-            office.interrupt().await;
-        }
+        gone.cancelled().await;
+        sites.interrupt_borrowers().await;
         std::future::pending::<Infallible>().await
     };
     let signal = tokio::select! {
@@ -181,7 +160,7 @@ async fn serve(office: &Arc<Office>, entrance: Entrance, absence: HostAbsence) -
         let mut ending = pin!(async {
             // Calls under way are answered, as far as their hosts still listen.
             tokio::join!(&mut session, async {
-                office.interrupt().await;
+                sites.interrupt().await;
                 gone.cancel();
                 stop.cancel();
             })
@@ -193,23 +172,23 @@ async fn serve(office: &Arc<Office>, entrance: Entrance, absence: HostAbsence) -
             }
         }
     }
-    if absence == HostAbsence::LeavesBackground && !office.is_idle() {
+    if !sites.are_settled() {
         tokio::select! {
-            () = office.idle() => {}
+            () = sites.settled() => {}
             signal = signals.next() => {
-                interrupt(office, &mut signals, signal).await;
+                interrupt(sites, &mut signals, signal).await;
                 return Ok(Some(signal));
             }
         }
     }
     // Only tasks that nobody is to finish are left.
-    office.interrupt().await;
+    sites.interrupt().await;
     Ok(None)
 }
 
 /// Interrupts all tasks. A second signal waits for nothing.
-async fn interrupt(office: &Office, signals: &mut Signals, before: Signal) {
-    let mut interrupting = pin!(office.interrupt());
+async fn interrupt(sites: &Sites, signals: &mut Signals, before: Signal) {
+    let mut interrupting = pin!(sites.interrupt());
     loop {
         tokio::select! {
             () = &mut interrupting => return,

@@ -1,6 +1,7 @@
 //! `sortie mcp` over its standard streams, as a program that starts it meets it.
 
 mod background;
+mod roots;
 pub(crate) mod session;
 
 use std::fs;

@@ -66,6 +66,8 @@ impl House {
             max_prompt_bytes,
             hosts: None,
             background: None,
+            refusal: None,
+            notices: Vec::new(),
             version,
         };
         Ok(Self { server: Server::new(Office::new(parts), CancellationToken::new()), _home: home })

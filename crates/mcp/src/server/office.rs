@@ -3,12 +3,13 @@
 //!
 //! It knows nothing of the connected clients, except the models that hosts lend.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use sortie_agents::Agents;
 use sortie_contract::Contract;
 use sortie_engine::{BackgroundProcess, Engine, Host};
 use sortie_journal::Journal;
+use sortie_protocol::Failure;
 
 use crate::host_model::Hosts;
 use crate::resources::Records;
@@ -29,6 +30,10 @@ pub struct OfficeParts {
     pub hosts: Option<Hosts>,
     /// Process that runs background tasks; `None` if they run in this one.
     pub background: Option<Arc<dyn BackgroundProcess>>,
+    /// Answer to every call; `None` if calls are served.
+    pub refusal: Option<Failure>,
+    /// Notices for the first task, about the host's roots.
+    pub notices: Vec<String>,
     /// This program's version, as shown to hosts.
     pub version: String,
 }
@@ -43,6 +48,8 @@ pub struct Office {
     pub(crate) records: Records,
     pub(crate) news: Arc<News>,
     pub(crate) hosts: Option<Hosts>,
+    pub(crate) refusal: Option<Failure>,
+    notices: Mutex<Vec<String>>,
     pub(crate) max_prompt_bytes: usize,
     pub(crate) version: String,
 }
@@ -65,9 +72,39 @@ impl Office {
             records,
             news,
             hosts,
+            refusal: parts.refusal,
+            notices: Mutex::new(parts.notices),
             max_prompt_bytes,
             version,
         })
+    }
+
+    /// This office, with a refusal as the answer to every call.
+    pub(crate) fn refusing(&self, refusal: Failure) -> Arc<Self> {
+        Arc::new(Self {
+            engine: self.engine.clone(),
+            engine_host: self.engine_host.clone(),
+            journal: Arc::clone(&self.journal),
+            agents: Arc::clone(&self.agents),
+            contract: Arc::clone(&self.contract),
+            records: self.records.clone(),
+            news: Arc::clone(&self.news),
+            hosts: self.hosts.clone(),
+            refusal: Some(refusal),
+            notices: Mutex::default(),
+            max_prompt_bytes: self.max_prompt_bytes,
+            version: self.version.clone(),
+        })
+    }
+
+    /// Adds notices for the next task.
+    pub fn add_notices(&self, notices: Vec<String>) {
+        self.notices.lock().unwrap_or_else(PoisonError::into_inner).extend(notices);
+    }
+
+    /// Takes the notices for the next task.
+    pub(crate) fn take_notices(&self) -> Vec<String> {
+        std::mem::take(&mut *self.notices.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Interrupts all tasks where they are, to be resumed.

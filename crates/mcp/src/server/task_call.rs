@@ -49,10 +49,14 @@ pub(super) async fn run(
     mut caller: Caller<'_>,
 ) -> Result<CallToolResponse, ErrorData> {
     let answered = |started| answer(office.contract.as_ref(), arguments, &office.engine_host.answer_parts(), started);
-    let request = match office.contract.decode(arguments) {
+    if let Some(refusal) = &office.refusal {
+        return Ok(answered(Err(refusal.clone())).into());
+    }
+    let mut request = match office.contract.decode(arguments) {
         Ok(request) => TaskRequest { lent_model: caller.lent_model.clone(), ..request },
         Err(failure) => return Ok(answered(Err(failure)).into()),
     };
+    request.notices.extend(office.take_notices());
     let is_apart = request.background;
     let is_kept = is_apart || caller.takes_handles;
     let place = caller.place.take();

@@ -28,6 +28,9 @@ pub(super) async fn call_companion(
     arguments: &str,
     cancel: &CancellationToken,
 ) -> Result<CallToolResult, ErrorData> {
+    if let Some(refusal) = &office.refusal {
+        return Ok(CallToolResult::error(vec![ContentBlock::text(refusal.message.clone())]));
+    }
     if let Some(output) = office.engine_host.call(name, arguments, cancel).await {
         return Ok(companion_result(output));
     }

@@ -88,6 +88,8 @@ impl Site {
             max_prompt_bytes: 1 << 20,
             hosts,
             background: None,
+            refusal: None,
+            notices: Vec::new(),
             version: "0.0.0".to_owned(),
         });
         Self { office, engine, model: Arc::new(ScriptedModel::new(Script::new())), journal, home }

@@ -29,6 +29,9 @@ use crate::wiring::{Plan, Wired};
 /// Flag of the process.
 pub(super) const FLAG: &str = "background-process";
 
+/// Flag of a host's root.
+pub(super) const ROOT_FLAG: &str = "root";
+
 /// Line with which the process says that it takes orders.
 const READY: &str = "ready";
 
@@ -49,6 +52,8 @@ type Answer = Result<Launched, Failure>;
 pub(super) struct OwnProcess {
     /// Files that the command line names.
     named: Vec<PathBuf>,
+    /// Roots of the host that the server works in.
+    roots: Vec<PathBuf>,
     pipes: Arc<Mutex<Option<Pipes>>>,
 }
 
@@ -59,31 +64,35 @@ struct Pipes {
 
 impl OwnProcess {
     /// Nothing starts before the first order.
-    pub(super) fn new(settings: &Settings) -> Self {
+    pub(super) fn new(settings: &Settings, roots: &[PathBuf]) -> Self {
         let named = settings.places.named().into_iter().map(PathBuf::from).collect();
-        Self { named, pipes: Arc::default() }
+        Self { named, roots: roots.to_vec(), pipes: Arc::default() }
     }
 }
 
 impl BackgroundProcess for OwnProcess {
     fn carry_out(&self, order: BackgroundOrder) -> BoxFuture<'_, Result<Launched, Failure>> {
-        let (pipes, named) = (Arc::clone(&self.pipes), self.named.clone());
+        let (pipes, named, roots) = (Arc::clone(&self.pipes), self.named.clone(), self.roots.clone());
         // Handed over whole, even if nobody waits for the answer any more.
         let handing_over = tokio::task::spawn_blocking(move || {
             let mut pipes = pipes.lock().unwrap_or_else(PoisonError::into_inner);
-            hand_over(&mut pipes, &named, &order)
+            hand_over(&mut pipes, || start(&named, &roots), &order)
         });
         Box::pin(async move { handing_over.await.unwrap_or_else(|error| Err(internal(&error.to_string()))) })
     }
 }
 
-fn hand_over(pipes: &mut Option<Pipes>, named: &[PathBuf], order: &BackgroundOrder) -> Result<Launched, Failure> {
+fn hand_over(
+    pipes: &mut Option<Pipes>,
+    start: impl FnOnce() -> Result<Pipes, Failure>,
+    order: &BackgroundOrder,
+) -> Result<Launched, Failure> {
     let mut line = serde_json::to_string(order).map_err(|error| internal(&error.to_string()))?;
     line.push('\n');
     let mut told = pipes.as_mut().is_some_and(|pipes| pipes.orders.write_all(line.as_bytes()).is_ok());
     if !told {
         // There is no process, or it is gone and has not read the order.
-        let pipes = pipes.insert(start(named)?);
+        let pipes = pipes.insert(start()?);
         told = pipes.orders.write_all(line.as_bytes()).is_ok();
     }
     let mut answer = String::new();
@@ -100,12 +109,13 @@ fn internal(message: &str) -> Failure {
 }
 
 /// Starts the process, and waits until it takes orders.
-fn start(named: &[PathBuf]) -> Result<Pipes, Failure> {
+fn start(named: &[PathBuf], roots: &[PathBuf]) -> Result<Pipes, Failure> {
     let fail = |error: io::Error| internal(&format!("the process of background tasks could not be started: {error}"));
     let named: Vec<_> = named.iter().map(PathBuf::as_path).collect();
     own_process::check_files(&named)
         .map_err(|error| Failure::new(FailureCode::InvalidArguments, error.in_one_line()))?;
-    let mut child = own_process::this_program(own_process::own_arguments().chain(flag(Stage::Begin)))
+    let roots = roots.iter().flat_map(|root| [format!("--{ROOT_FLAG}").into(), root.clone().into_os_string()]);
+    let mut child = own_process::this_program(own_process::own_arguments().chain(roots).chain(flag(Stage::Begin)))
         .map_err(fail)?
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

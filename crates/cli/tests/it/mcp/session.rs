@@ -16,6 +16,8 @@ pub(crate) struct Session {
     sent: u64,
     /// Client information in each request, for revisions without a handshake.
     meta: Option<Value>,
+    /// Roots with which it answers the server.
+    pub(crate) roots: Value,
 }
 
 impl Session {
@@ -33,6 +35,18 @@ impl Session {
         assert_eq!(opened["result"]["serverInfo"]["name"], "sortie", "{opened}");
         session.notify("notifications/initialized", &json!({}));
         session
+    }
+
+    /// Opens a session as a client with these roots.
+    pub(crate) fn with_roots(invocation: Invocation, roots: &[String]) -> Self {
+        let mut session = Self::open(invocation, &json!({"roots": {"listChanged": true}}));
+        session.have_roots(roots);
+        session
+    }
+
+    /// Changes the client's roots.
+    pub(crate) fn have_roots(&mut self, roots: &[String]) {
+        self.roots = roots.iter().map(|uri| json!({"uri": uri})).collect();
     }
 
     /// Opens a session in the revision without a handshake.
@@ -55,7 +69,7 @@ impl Session {
         });
         let output = BufReader::new(child.stdout.take().unwrap());
         let input = child.stdin.take();
-        Self { child, input, output, stderr, sent: 0, meta: None }
+        Self { child, input, output, stderr, sent: 0, meta: None, roots: json!([]) }
     }
 
     /// Sends a request and returns its id.
@@ -80,6 +94,11 @@ impl Session {
             assert_ne!(self.output.read_line(&mut line).unwrap(), 0, "the server is gone");
             let message: Value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"));
             assert_eq!(message["jsonrpc"], "2.0", "{line}");
+            if message["method"] == "roots/list" {
+                let answer = json!({"jsonrpc": "2.0", "id": message["id"], "result": {"roots": self.roots}});
+                self.write(&answer);
+                continue;
+            }
             match message.get("id") {
                 Some(answered) if *answered == json!(id) => return message,
                 Some(other) => panic!("an answer to {other}, which was not waited for: {message}"),
