@@ -6,6 +6,7 @@ pub(crate) mod call_order;
 pub(crate) mod children;
 pub(crate) mod confinement;
 pub(crate) mod host_call;
+pub(crate) mod lender;
 pub(crate) mod output_text;
 pub(crate) mod permission_check;
 pub(crate) mod refusal;
@@ -32,6 +33,7 @@ use crate::budget::slots::Slot;
 use crate::conversation::outcome::{Ending, Unrecorded};
 use crate::gate::call_order::{CallOrder, OrderedCall};
 use crate::gate::children::Children;
+use crate::gate::lender::TaskLender;
 use crate::gate::output_text::OutputText;
 use crate::gate::permission_check::PermissionCheck;
 use crate::gate::refusal::refusal;
@@ -60,6 +62,7 @@ pub(crate) struct Gate {
     /// Room for reports in the conversation.
     pub(crate) report_room: Arc<ReportRoom>,
     pub(crate) assistant: SideModel,
+    pub(crate) lender: TaskLender,
     pub(crate) slot: Arc<Slot>,
     pub(crate) account: Arc<Account>,
     pub(crate) deadline: Arc<Deadline>,
@@ -342,6 +345,7 @@ impl Gate {
             seen: &self.seen,
             structured: self.output_text.is_structured(),
             assistant: Some(&self.assistant),
+            lender: Some(&self.lender),
             shells: self.shells.as_ref(),
             progress: None,
         }

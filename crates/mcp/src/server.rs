@@ -4,6 +4,7 @@
 //! call is the reply to that call; nothing that a host sends ends the server.
 
 mod answer;
+mod nested;
 mod office;
 mod progress;
 mod prompts;
@@ -29,6 +30,7 @@ use rmcp::{ErrorData, ServerHandler};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
+use self::nested::loan_in;
 pub use self::office::{Office, OfficeParts};
 use self::progress::Progress;
 use self::prompts::unknown_cursor;
@@ -113,6 +115,7 @@ impl Server {
                 takes_handles: is_newest(&context)
                     && context.client_capabilities().is_some_and(|known| known.supports_tasks()),
                 lent_model: self.lent_model(&context),
+                loan: loan_in(&context.meta),
                 cancel: &cancel,
                 gone: &self.gone,
                 withdrawn: &context.ct,

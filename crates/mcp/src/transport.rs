@@ -15,5 +15,6 @@ pub(crate) mod transport_error;
 pub(crate) use bounded_http::{Failure, Unnamed};
 pub use expand_variables::{Lookup, expanded};
 pub use nesting::{LEVEL_VARIABLE, Nesting};
+pub(crate) use nesting::{LOAN, REPAYMENT};
 pub use secrets::secrets_of;
 pub use server_ground::ServerGround;

@@ -25,7 +25,7 @@ use super::args::with_exit_codes;
 use super::person_only::only_for_persons;
 use crate::environment::Sources;
 use crate::error::signal::{Signal, Signals};
-use crate::error::{self, CommandError, ErrorKind};
+use crate::error::{CommandError, ErrorKind};
 use crate::session::tend_memory;
 use crate::settings::Settings;
 use crate::wiring::{Plan, wide_workspace};

@@ -66,6 +66,7 @@ impl House {
             max_prompt_bytes,
             hosts: None,
             background: None,
+            is_nested: false,
             refusal: None,
             notices: Vec::new(),
             version,

@@ -5,8 +5,8 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use rmcp::model::{
-    CallToolRequest, CallToolRequestParams, ClientRequest, InputRequiredResult, JsonObject, ListToolsRequest,
-    PaginatedRequestParams, ProtocolVersion, ServerResult,
+    CallToolRequest, CallToolRequestParams, ClientRequest, InputRequiredResult, JsonObject, ListToolsRequest, MetaObject,
+    PaginatedRequestParams, ProtocolVersion, RequestMetaObject, ServerResult,
 };
 use rmcp::service::{
     ClientInitializeError, ClientLifecycleMode, ClientServiceExt as _, Peer, PeerRequestOptions, RoleClient,
@@ -202,10 +202,12 @@ impl LiveConnection {
         &self,
         tool: &str,
         arguments: JsonObject,
+        meta: Option<JsonObject>,
         attempt: Attempt,
         cancel: &CancellationToken,
     ) -> Result<ToolAnswer, ServerError> {
         let mut params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
+        params.meta = meta.map(|meta| RequestMetaObject(MetaObject(meta)));
         for _ in 0..MAX_ROUNDS {
             let request = ClientRequest::CallToolRequest(CallToolRequest::new(params.clone()));
             let (server, within) = (self.server.name.clone(), self.server.call_within);

@@ -30,6 +30,8 @@ pub struct OfficeParts {
     pub hosts: Option<Hosts>,
     /// Process that runs background tasks; `None` if they run in this one.
     pub background: Option<Arc<dyn BackgroundProcess>>,
+    /// True if the hosts are other Sorties, whose calls carry limits.
+    pub is_nested: bool,
     /// Answer to every call; `None` if calls are served.
     pub refusal: Option<Failure>,
     /// Notices for the first task, about the host's roots.
@@ -48,6 +50,7 @@ pub struct Office {
     pub(crate) records: Records,
     pub(crate) news: Arc<News>,
     pub(crate) hosts: Option<Hosts>,
+    pub(crate) is_nested: bool,
     pub(crate) refusal: Option<Failure>,
     notices: Mutex<Vec<String>>,
     pub(crate) max_prompt_bytes: usize,
@@ -72,6 +75,7 @@ impl Office {
             records,
             news,
             hosts,
+            is_nested: parts.is_nested,
             refusal: parts.refusal,
             notices: Mutex::new(parts.notices),
             max_prompt_bytes,
@@ -90,6 +94,7 @@ impl Office {
             records: self.records.clone(),
             news: Arc::clone(&self.news),
             hosts: self.hosts.clone(),
+            is_nested: self.is_nested,
             refusal: Some(refusal),
             notices: Mutex::default(),
             max_prompt_bytes: self.max_prompt_bytes,

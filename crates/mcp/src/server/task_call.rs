@@ -12,10 +12,11 @@ use rmcp::ErrorData;
 use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, CreateTaskResult};
 use sortie_contract::Contract;
 use sortie_engine::Running;
-use sortie_protocol::{Failure, FailureCode, Launched, ModelChoice, TaskOutcome, TaskRequest};
+use sortie_protocol::{Failure, FailureCode, Launched, Loan, ModelChoice, TaskOutcome, TaskRequest};
 use tokio_util::sync::CancellationToken;
 
 use crate::server::answer::answer;
+use crate::server::nested;
 use crate::server::office::Office;
 use crate::server::progress::{self, Progress};
 use crate::server::tasks;
@@ -32,6 +33,8 @@ pub(super) struct Caller<'a> {
     pub(super) takes_handles: bool,
     /// The model that it lends, if one is borrowed.
     pub(super) lent_model: Option<ModelChoice>,
+    /// Limits that the call carries.
+    pub(super) loan: Option<Loan>,
     /// Cancelled with the call, or when the host is gone.
     pub(super) cancel: &'a CancellationToken,
     /// Cancelled when the host is gone.
@@ -57,6 +60,9 @@ pub(super) async fn run(
         Err(failure) => return Ok(answered(Err(failure)).into()),
     };
     request.notices.extend(office.take_notices());
+    if office.is_nested {
+        return run_nested(office, arguments, request, caller).await;
+    }
     let is_apart = request.background;
     let is_kept = is_apart || caller.takes_handles;
     let place = caller.place.take();
@@ -74,6 +80,29 @@ pub(super) async fn run(
         Ok(running) => wait(office, running, &caller).await.map(|outcome| answered(Ok(outcome)).into()),
         Err(failure) => Ok(answered(Err(failure)).into()),
     }
+}
+
+/// Runs the call of another Sortie within the limits that it carries.
+async fn run_nested(
+    office: &Office,
+    arguments: &str,
+    request: TaskRequest,
+    mut caller: Caller<'_>,
+) -> Result<CallToolResponse, ErrorData> {
+    let answered = |started| answer(office.contract.as_ref(), arguments, &office.engine_host.answer_parts(), started);
+    let place = caller.place.take();
+    let started = match nested::within(request, caller.loan) {
+        Ok(request) => start(office, request, place, caller.cancel).await,
+        Err(failure) => Err(failure),
+    };
+    let (outcome, result) = match started {
+        Ok(running) => {
+            let outcome = wait(office, running, &caller).await?;
+            (Some(outcome.clone()), answered(Ok(outcome)))
+        }
+        Err(failure) => (None, answered(Err(failure))),
+    };
+    Ok(nested::repaid(office, result, outcome.as_ref()).await.into())
 }
 
 /// Starts a background task once all earlier calls of the session have started theirs. If the call is withdrawn

@@ -18,7 +18,8 @@ const MAX_AWAITED: usize = 100;
 
 /// Lists all tools, in the order in which they are offered.
 pub(super) fn list(office: &Office) -> Vec<Tool> {
-    office.engine_host.tools().into_iter().map(|spec| tool(office, spec)).collect()
+    let offered = |spec: &ToolSpec| !office.is_nested || spec.name == office.contract.tool_name();
+    office.engine_host.tools().into_iter().filter(offered).map(|spec| tool(office, spec)).collect()
 }
 
 /// Calls one of the companions; an unknown name is an error of the request.
@@ -31,13 +32,15 @@ pub(super) async fn call_companion(
     if let Some(refusal) = &office.refusal {
         return Ok(CallToolResult::error(vec![ContentBlock::text(refusal.message.clone())]));
     }
-    if let Some(output) = office.engine_host.call(name, arguments, cancel).await {
+    if !office.is_nested
+        && let Some(output) = office.engine_host.call(name, arguments, cancel).await
+    {
         return Ok(companion_result(output));
     }
     if let Err(off) = office.engine_host.check_switched_on() {
         return Err(ErrorData::invalid_params(format!("there is no tool `{name}`: {}", off.message), None));
     }
-    let names: Vec<String> = office.engine_host.tools().into_iter().map(|spec| spec.name).collect();
+    let names: Vec<String> = list(office).into_iter().map(|tool| tool.name.into_owned()).collect();
     let message = format!("there is no tool `{name}`; the tools are {}", names.join(", "));
     Err(ErrorData::invalid_params(message, None))
 }

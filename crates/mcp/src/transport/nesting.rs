@@ -12,6 +12,11 @@ use crate::transport::expand_variables::expanded;
 /// has started it.
 pub const LEVEL_VARIABLE: &str = "SORTIE_LEVEL";
 
+/// Key of the caller's [`Loan`](sortie_protocol::Loan) in the metadata of a call to a Sortie.
+pub(crate) const LOAN: &str = "sortie/loan";
+/// Key of the [`Repayment`](sortie_protocol::Repayment) in the metadata of the answer.
+pub(crate) const REPAYMENT: &str = "sortie/repayment";
+
 /// The command that serves.
 const SERVES: &str = "mcp";
 

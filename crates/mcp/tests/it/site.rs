@@ -88,6 +88,7 @@ impl Site {
             max_prompt_bytes: 1 << 20,
             hosts,
             background: None,
+            is_nested: false,
             refusal: None,
             notices: Vec::new(),
             version: "0.0.0".to_owned(),

@@ -134,6 +134,7 @@ impl Sites {
             max_prompt_bytes: settings.max_prompt_bytes(),
             hosts,
             background,
+            is_nested: settings.environment.nesting_level() > 0,
             refusal,
             notices,
             version: env!("CARGO_PKG_VERSION").to_owned(),

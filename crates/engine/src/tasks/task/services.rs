@@ -12,6 +12,7 @@ use crate::gate::Gate;
 use crate::gate::approval_timeout::ApprovalTimeout;
 use crate::gate::call_order::CallOrder;
 use crate::gate::confinement::TaskConfinement;
+use crate::gate::lender::TaskLender;
 use crate::gate::output_text::OutputText;
 use crate::gate::permission_check::PermissionCheck;
 use crate::gate::side_model::SideModel;
@@ -52,6 +53,12 @@ pub(super) fn services(task: &Task, above: Arc<Deadline>) -> Result<(Services, A
             sink: task.sink.clone(),
             deadline: Arc::clone(&allowance.deadline),
             notices: Mutex::default(),
+        },
+        lender: TaskLender {
+            account: Arc::clone(&task.account),
+            deadline: Arc::clone(&allowance.deadline),
+            sink: task.sink.clone(),
+            levels: task.engine.rules.max_depth.saturating_sub(config.depth),
         },
         redactor: Arc::clone(redactor),
         seen: Seen::without_secrets(Arc::clone(redactor)),
