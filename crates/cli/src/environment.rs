@@ -140,8 +140,8 @@ impl Environment {
         self.own.0.contains_key(TASK_VARIABLE)
     }
 
-    /// Number of Sortie processes above this one that use it as an MCP server, directly or through others. An unreadable
-    /// number counts as more than any limit.
+    /// Number of Sortie processes above this one that use it as an MCP server, directly or through others. An
+    /// unreadable number counts as more than any limit.
     pub(crate) fn nesting_level(&self) -> u32 {
         let level =
             self.own.0.get(LEVEL_VARIABLE).map(|(level, _)| level.to_str().and_then(|level| level.parse().ok()));

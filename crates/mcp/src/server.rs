@@ -276,7 +276,7 @@ impl ServerHandler for Server {
                 () = self.gone.cancelled() => return,
                 _ = moves.changed() => {}
             }
-            // Another workspace may have other agents, templates and tasks. A host that no longer listens misses nothing.
+            // Another workspace may have other agents, templates and tasks. A host that has gone misses nothing.
             context.peer.notify_tool_list_changed().await.ok();
             context.peer.notify_prompt_list_changed().await.ok();
             context.peer.notify_resource_list_changed().await.ok();

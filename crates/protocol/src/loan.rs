@@ -13,7 +13,7 @@ pub struct Loan {
     pub limits: Limits,
 }
 
-/// What became of a loan.
+/// Use of a loan.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Repayment {
     /// Usage of the task with all below it.

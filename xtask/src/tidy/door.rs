@@ -48,8 +48,18 @@ const DOORS: &[Door] = &[
     Door {
         words: &["process::Command"],
         except: &[],
-        // `config edit` starts the editor that the user has chosen; nothing of a project reaches it.
-        open_to: &["sandbox", "testkit", "bench", "torture", "workshop", "xtask", "cli/src/command/config/edit.rs"],
+        // `config edit` starts the editor that the user has chosen, and background work this program once more; nothing
+        // of a project reaches either.
+        open_to: &[
+            "sandbox",
+            "testkit",
+            "bench",
+            "torture",
+            "workshop",
+            "xtask",
+            "cli/src/command/config/edit.rs",
+            "cli/src/session/own_process.rs",
+        ],
         open_to_tests: true,
         what: "a process is started outside the sandbox",
         mend: "start it through sortie-sandbox, which confines and ends it",

@@ -1,5 +1,5 @@
-//! The office of a session: that of the roots which its host declares, or else that of the directory in which the server
-//! was started.
+//! The office of a session: that of the roots which its host declares, or else that of the directory in which the
+//! server was started.
 
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};

@@ -38,7 +38,8 @@ const READY: &str = "ready";
 /// File with the warnings of the process, besides the reports.
 const WARNINGS: &str = "background-process";
 
-/// Stage of the process. The first one only starts the second and ends, so that the server is no ancestor of the second.
+/// Stage of the process. The first one only starts the second and ends, so that the server is no ancestor of the
+/// second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Stage {
     Begin,

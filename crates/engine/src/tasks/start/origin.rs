@@ -17,8 +17,8 @@ use crate::tasks::state::EngineState;
 pub(crate) enum Origin<'a> {
     /// A person starts a main agent, or resumes any task.
     Person,
-    /// A program outside every task delegates: `sortie task`, a host over MCP. With a depth above 0, it works for a task
-    /// of that depth in another process.
+    /// A program outside every task delegates: `sortie task`, a host over MCP. With a depth above 0, it works for a
+    /// task of that depth in another process.
     Host { depth: u32 },
     /// A program delegates to an agent of its own choice, and holds the task's id before the task starts.
     Library { task: TaskId },

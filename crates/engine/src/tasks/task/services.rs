@@ -7,12 +7,12 @@ use sortie_protocol::{Failure, FailureCode};
 use sortie_tools::{Seen, Shells};
 
 use crate::budget::deadline::Deadline;
+use crate::budget::lender::TaskLender;
 use crate::conversation::task_record::TaskRecord;
 use crate::gate::Gate;
 use crate::gate::approval_timeout::ApprovalTimeout;
 use crate::gate::call_order::CallOrder;
 use crate::gate::confinement::TaskConfinement;
-use crate::gate::lender::TaskLender;
 use crate::gate::output_text::OutputText;
 use crate::gate::permission_check::PermissionCheck;
 use crate::gate::side_model::SideModel;
