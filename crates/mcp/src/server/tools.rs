@@ -72,7 +72,8 @@ fn tool(office: &Office, ToolSpec { name, description, schema }: ToolSpec) -> To
 
 // Nothing reaches a host unasked, and it has neither parent nor siblings, so the descriptions for our own agents do not
 // fit.
-const TASK_OUTPUT: &str = "Wait for sub-agents: reports of ended ones, a digest of the rest.";
+const TASK_OUTPUT: &str =
+    "Wait for sub-agents: reports of ended ones, a digest of the rest. Without ids: unread reports, or what works.";
 const SEND_MESSAGE: &str =
     "Write to a sub-agent, which reads it at its next turn or, if it has ended, resumes in the background.";
 const TASK_LIST: &str = "The project's sub-agents, with their own sub-agents.";

@@ -174,3 +174,12 @@ fn a_background_process_that_cannot_start_says_why() {
     assert!(text.contains("did not start") && text.contains("config.toml"), "{text}");
     assert_eq!(session.close().0, 0);
 }
+
+#[test]
+fn background_work_on_the_hosts_own_model_is_interrupted_when_the_host_goes() {
+    let world = World::new();
+    let mut session = Session::open(world.sortie(["mcp"]), &json!({"sampling": {"tools": {}}}));
+    launched(&mut session);
+    assert_eq!(session.close().0, 0);
+    assert_eq!(states(&world), ["interrupted"]);
+}

@@ -100,6 +100,8 @@ impl Session {
                 continue;
             }
             match message.get("id") {
+                // A request of the server, such as one for the model of this client, which never answers.
+                Some(_) if message.get("method").is_some() => {}
                 Some(answered) if *answered == json!(id) => return message,
                 Some(other) => panic!("an answer to {other}, which was not waited for: {message}"),
                 None => {}
