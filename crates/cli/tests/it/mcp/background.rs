@@ -50,7 +50,9 @@ fn background_work_goes_on_however_a_host_ends_the_server_and_the_next_session_h
         let mut session = Session::over(command, &json!({}));
         let task = launched(&mut session);
         wait_for(&server, |traffic| traffic.in_flight == 1);
-        assert_ne!(own_process(&world), Pid::from_child(&session.child));
+        let own = fs::read_to_string(format!("/proc/{}/status", own_process(&world).as_raw_nonzero())).unwrap();
+        let server_process = session.child.id();
+        assert!(!own.contains(&format!("\nPPid:\t{server_process}\n")), "hosts end whole trees of processes: {own}");
         ending(&mut session);
         // The server's streams end with it: the process of the task has none of them.
         assert_eq!(session.close().0, code);

@@ -114,11 +114,13 @@ impl Session {
         drop(self.input.take());
     }
 
-    /// Closes the session; returns the server's exit code, as in a shell, and its stderr.
+    /// Closes the session; returns the server's exit code, as in a shell, and its stderr. Both its streams must end with
+    /// it: whatever it has started must not keep them open.
     pub(crate) fn close(mut self) -> (i32, String) {
         use std::os::unix::process::ExitStatusExt as _;
         self.close_input();
         let status = self.child.wait().unwrap();
+        self.output.read_to_end(&mut Vec::new()).unwrap();
         (status.code().unwrap_or_else(|| 128 + status.signal().unwrap()), self.stderr.join().unwrap())
     }
 
