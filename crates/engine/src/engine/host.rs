@@ -272,12 +272,11 @@ impl TaskObserver {
         let (journal, now, task, known) =
             (Arc::clone(&state.journal), state.clock.now(), self.task, self.recorded.clone());
         let read = move || {
-            let recorded = match known {
-                Some(recorded) => recorded,
-                None => {
-                    let job = journal.beginning(task).map_err(journal_failure)?;
-                    Arc::new(Mutex::new((job, RecordedWork::new(task))))
-                }
+            let recorded = if let Some(recorded) = known {
+                recorded
+            } else {
+                let job = journal.beginning(task).map_err(journal_failure)?;
+                Arc::new(Mutex::new((job, RecordedWork::new(task))))
             };
             let mut current = recorded.lock().unwrap_or_else(PoisonError::into_inner);
             current.1.read_on(journal.as_ref()).map_err(journal_failure)?;

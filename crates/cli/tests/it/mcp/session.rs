@@ -114,8 +114,8 @@ impl Session {
         drop(self.input.take());
     }
 
-    /// Closes the session; returns the server's exit code, as in a shell, and its stderr. Both its streams must end with
-    /// it: whatever it has started must not keep them open.
+    /// Closes the session; returns the server's exit code, as in a shell, and its stderr. Its streams must end with it:
+    /// whatever it has started must not keep them open.
     pub(crate) fn close(mut self) -> (i32, String) {
         use std::os::unix::process::ExitStatusExt as _;
         self.close_input();
