@@ -186,7 +186,9 @@ pub(super) fn serve(plan: Plan<'_>, settings: &Settings, runtime: Runtime) -> Re
             }
         } else {
             let (complaints, ()) = tokio::join!(hooks.settled(), engine.close());
-            complaints.iter().for_each(|complaint| error::warn(complaint));
+            for complaint in &complaints {
+                error::warn(complaint);
+            }
         }
         Ok::<_, CommandError>(signal)
     });

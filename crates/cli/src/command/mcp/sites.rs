@@ -168,7 +168,9 @@ impl Sites {
                 usable.push(real);
             }
         }
-        notices.iter().for_each(|notice| error::warn(notice));
+        for notice in &notices {
+            error::warn(notice);
+        }
         let start = std::env::current_dir().and_then(|start| start.canonicalize()).unwrap_or_default();
         if let Some(own) = usable.iter().position(|root| start.starts_with(root)) {
             usable[..=own].rotate_right(1);
@@ -229,7 +231,9 @@ impl Sites {
     pub(super) async fn close(&self) {
         for site in self.sites() {
             let (complaints, ()) = tokio::join!(site.hooks.settled(), site.engine.close());
-            complaints.iter().for_each(|complaint| error::warn(complaint));
+            for complaint in &complaints {
+                error::warn(complaint);
+            }
         }
     }
 
