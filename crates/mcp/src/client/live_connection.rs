@@ -5,8 +5,8 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use rmcp::model::{
-    CallToolRequest, CallToolRequestParams, ClientRequest, InputRequiredResult, JsonObject, ListToolsRequest, MetaObject,
-    PaginatedRequestParams, ProtocolVersion, RequestMetaObject, ServerResult,
+    CallToolRequest, CallToolRequestParams, ClientRequest, InputRequiredResult, JsonObject, ListToolsRequest,
+    MetaObject, PaginatedRequestParams, ProtocolVersion, RequestMetaObject, ServerResult,
 };
 use rmcp::service::{
     ClientInitializeError, ClientLifecycleMode, ClientServiceExt as _, Peer, PeerRequestOptions, RoleClient,
