@@ -8,4 +8,6 @@ pub(crate) mod mcp_server;
 pub use agent_definition::{AgentDefinition, Origin, Scope};
 pub use files::{AgentFile, Dialect, MAX_FILE_BYTES, PromptFile, TemplateFile};
 pub use finding::{Finding, Severity, Weight};
-pub use mcp_server::{ServerAccess, ServerDefinition, ServerReading, ServerUse, prefix as server_prefix};
+pub use mcp_server::{
+    OAuthSettings, ServerAccess, ServerDefinition, ServerReading, ServerUse, prefix as server_prefix,
+};

@@ -18,8 +18,8 @@ mod text;
 
 pub use agent_file::{Reading, read};
 pub use definition::{
-    AgentDefinition, AgentFile, Dialect, Finding, MAX_FILE_BYTES, Origin, PromptFile, Scope, ServerAccess,
-    ServerDefinition, ServerReading, ServerUse, Severity, TemplateFile, Weight, server_prefix,
+    AgentDefinition, AgentFile, Dialect, Finding, MAX_FILE_BYTES, OAuthSettings, Origin, PromptFile, Scope,
+    ServerAccess, ServerDefinition, ServerReading, ServerUse, Severity, TemplateFile, Weight, server_prefix,
 };
 pub use matching::{ENOUGH_WORDS, Match, MatchedWord, Place, Ranking, rank};
 pub use registry::{Agents, Registry, UnknownAgent, Unused, UnusedFile, draft, is_draft_description};

@@ -18,7 +18,7 @@ use sortie_engine::{
 use sortie_journal::{Journal, SqliteJournal};
 use sortie_llm::route::{LIGHT_ROUTE, MAIN_ROUTE};
 use sortie_llm::{Models, RouteSetup, RouteTable};
-use sortie_mcp::{Connections, HostModels, Hosts, Nesting, ServerGround};
+use sortie_mcp::{Chain, Connections, HostModels, Hosts, ServerGround};
 use sortie_policy::Redactor;
 use sortie_protocol::{Failure, TaskRequest};
 use sortie_sandbox::process::{Environment, Program};
@@ -34,6 +34,9 @@ use retention::{Retention, open_reports};
 
 /// First pause before a failed MCP server is tried again.
 const SERVER_REST: Duration = Duration::from_secs(2);
+/// Time for a server that nobody has named for a task. Most programs on this machine start in less; the task starts
+/// without those that do not.
+const SERVER_GRACE: Duration = Duration::from_secs(2);
 
 /// An engine, and the journal that its displays read.
 pub(crate) struct Wired {
@@ -223,14 +226,16 @@ fn servers(settings: &Settings, redactor: Arc<Redactor>) -> Result<Connections, 
     let environment = Environment::scrubbed(settings.environment.of_the_process(), &untrusted);
     let (variables, logs) = (settings.server_variables(), Some(settings.places.server_logs()));
     let level = settings.environment.nesting_level();
-    let nesting = Nesting {
+    let chain = Chain {
         program: std::env::current_exe().ok(),
         level,
         // A task at the deepest level could not use it.
         is_allowed: settings.allows_nesting() && level < settings.rules().max_depth,
     };
+    let sign_ins = settings.places.sign_ins();
+    let (rest, grace) = (SERVER_REST, SERVER_GRACE);
     let ground =
-        ServerGround { workspace, changeable, environment, variables, logs, rest: SERVER_REST, nesting, redactor };
+        ServerGround { workspace, changeable, environment, variables, logs, sign_ins, rest, grace, chain, redactor };
     Ok(Connections::new(settings.servers(), ground))
 }
 

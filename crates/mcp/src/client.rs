@@ -1,12 +1,14 @@
 //! Connections to external MCP servers, whose tools our agents can call.
 //!
 //! Each server has one connection, shared by the whole process. It is made when the first task that may use it starts,
-//! made anew with backoff when it is lost, and closed with the program.
+//! made anew with backoff when it is lost, and closed with the program. Only tasks for which somebody has named the
+//! server wait until it is ready.
+//!
+//! Their tools are offered to models within bounds: the list, the schemas and the outputs.
 //!
 //! A server's words about its tools are a description, never a permission: the gate decides about each call, by the
 //! tool's name. The command line decides which servers exist and which are trusted.
 
-mod await_answer;
 mod connection;
 mod connection_pool;
 mod live_connection;
@@ -14,6 +16,10 @@ mod notifications;
 mod pending_request;
 mod remote_tool;
 mod server_error;
+mod tool_answer;
+mod tool_listing;
+mod tool_pages;
+mod tool_schema;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -115,7 +121,11 @@ impl RemoteTools for Connections {
             let (servers, notices) = self.servers_of(&wanted);
             let mut gathered = Gathered { notices, ..Gathered::default() };
             let [connections, unneeded] = self.connections(wanted.agent, &servers);
-            let listings = join_all(connections.iter().map(Connection::ready));
+            let named: Vec<bool> =
+                servers.iter().map(|server| (wanted.names_some_of)(&server_prefix(&server.name))).collect();
+            let listings = join_all(connections.iter().zip(named).map(|(connection, is_named)| async move {
+                if is_named { connection.ready().await } else { connection.ready_within(self.ground.grace).await }
+            }));
             let closings = join_all(unneeded.iter().map(|connection| connection.close()));
             let (listings, _) = join(listings, closings).await;
             for (connection, listing) in connections.into_iter().zip(listings) {

@@ -10,14 +10,15 @@ mod client;
 mod host_model;
 pub mod http;
 mod http_request;
+mod oauth;
 mod resources;
 mod server;
 mod session;
 pub mod stdio;
-mod tool_list;
 mod transport;
 
 pub use client::Connections;
 pub use host_model::{HostModels, Hosts, Loan, ROUTE as HOST_ROUTE};
+pub use oauth::{Login, OAuthError, TokenStore, login};
 pub use server::{Office, OfficeParts, Offices, Roots, Server};
-pub use transport::{LEVEL_VARIABLE, Lookup, Nesting, ServerGround, expanded, secrets_of};
+pub use transport::{Chain, LEVEL_VARIABLE, Lookup, ServerGround, expanded, secrets_of};

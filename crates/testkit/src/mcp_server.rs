@@ -18,6 +18,8 @@ use serde_json::{Value, json};
 /// - `toolless`: declares that it has no tools;
 /// - `curious`: sends requests to the callers of its tools;
 /// - `patient`: answers nothing until there is a file `go` next to its marks;
+/// - `strict`: exits if the first message is not the handshake of the older revisions;
+/// - `modern`: speaks only the revision 2026-07-28, which has no handshake;
 /// - anything else: works normally, and its tools describe their behaviour.
 pub const ROLE: &str = "SORTIE_TEST_MCP_SERVER";
 
@@ -40,7 +42,8 @@ pub fn serve(role: &str) {
         complain("no licence found");
         end(4);
     }
-    let mut server = Server { role, changes: 0, has_forgotten: false };
+    let mut server = Server { role, changes: 0, has_forgotten: false, listener: None };
+    let mut is_first = true;
     for line in io::stdin().lock().lines() {
         let Ok(line) = line else { return };
         if role == "mute" {
@@ -51,9 +54,18 @@ pub fn serve(role: &str) {
             // Sleeps on purpose: another process does not announce that it has written a file.
             std::thread::sleep(Duration::from_millis(5));
         }
+        if role == "strict" && is_first && message["method"] != "initialize" {
+            complain("expected the handshake");
+            end(5);
+        }
+        is_first = false;
         server.hear(&message);
     }
 }
+
+/// Place of the revision in each request of the newest one.
+const VERSION: &str = "/params/_meta/io.modelcontextprotocol~1protocolVersion";
+const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
 struct Server<'a> {
     role: &'a str,
@@ -61,6 +73,8 @@ struct Server<'a> {
     changes: u32,
     /// True once it has left a tool list request unanswered.
     has_forgotten: bool,
+    /// Id of a request that listens for changes, in the newest revision.
+    listener: Option<Value>,
 }
 
 impl Server<'_> {
@@ -69,6 +83,25 @@ impl Server<'_> {
         if self.role == "noisy" {
             say("listening on nothing {");
             complain("a line about nothing");
+        }
+        if self.role == "modern" && !message["id"].is_null() {
+            match method {
+                "initialize" => return refuse(message, -32601, "no such method"),
+                _ if message.pointer(VERSION) != Some(&json!("2026-07-28")) => {
+                    return refuse(message, -32020, "the revision is missing");
+                }
+                "server/discover" => return answer(message, &discovered()),
+                "subscriptions/listen" => {
+                    self.listener = Some(message["id"].clone());
+                    let params = json!({
+                        "_meta": { SUBSCRIPTION: message["id"] }, "notifications": params["notifications"],
+                    });
+                    let method = "notifications/subscriptions/acknowledged";
+                    say(&json!({ "jsonrpc": "2.0", "method": method, "params": params }).to_string());
+                    return leave_mark("listens");
+                }
+                _ => {}
+            }
         }
         match method {
             "initialize" => answer(
@@ -156,7 +189,11 @@ impl Server<'_> {
             },
             "change" => {
                 self.changes += 1;
-                say(&json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" }).to_string());
+                let mut news = json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" });
+                if let Some(listener) = &self.listener {
+                    news["params"] = json!({ "_meta": { SUBSCRIPTION: listener } });
+                }
+                say(&news.to_string());
                 tell(message, "changed");
             }
             "environment" => {
@@ -196,6 +233,18 @@ impl Server<'_> {
             other => refuse(message, -32602, &format!("no tool {other}")),
         }
     }
+}
+
+/// Answer to the first request of the newest revision.
+fn discovered() -> Value {
+    json!({
+        "resultType": "complete",
+        "supportedVersions": ["2026-07-28"],
+        "capabilities": { "tools": { "listChanged": true } },
+        "serverInfo": { "name": "modern", "version": "1.0.0" },
+        "ttlMs": 0,
+        "cacheScope": "private",
+    })
 }
 
 fn tool(name: &str, description: &str) -> Value {

@@ -48,8 +48,8 @@ const DOORS: &[Door] = &[
     Door {
         words: &["process::Command"],
         except: &[],
-        // `config edit` starts the editor that the user has chosen, and background work this program once more; nothing
-        // of a project reaches either.
+        // `config edit` starts the editor that the user has chosen, `mcp login` the user's browser, and background work
+        // this program once more; nothing of a project reaches them.
         open_to: &[
             "sandbox",
             "testkit",
@@ -58,6 +58,7 @@ const DOORS: &[Door] = &[
             "workshop",
             "xtask",
             "cli/src/command/config/edit.rs",
+            "cli/src/command/mcp/sign_in.rs",
             "cli/src/session/own_process.rs",
         ],
         open_to_tests: true,
@@ -68,8 +69,16 @@ const DOORS: &[Door] = &[
         words: &["TcpStream", "TcpListener", "UdpSocket", "UnixStream", "UnixListener"],
         except: &[],
         // A command's own network has one listener, which a proxy answers; the sandbox makes both, and hands it on.
-        // Code that serves over HTTP listens; nothing there connects to anybody.
-        open_to: &["testkit", "sandbox/src/process/", "sandbox/src/keeper/", "tools/src/proxy", "mcp/src/http/"],
+        // Code that serves over HTTP listens, and so does a sign-in, for the browser; nothing there connects to
+        // anybody.
+        open_to: &[
+            "testkit",
+            "sandbox/src/process/",
+            "sandbox/src/keeper/",
+            "tools/src/proxy",
+            "mcp/src/http/",
+            "mcp/src/oauth/redirect.rs",
+        ],
         open_to_tests: true,
         what: "a socket is opened by hand",
         mend: "ask a model through sortie-llm; the rest has no business on the network",

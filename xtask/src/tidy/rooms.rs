@@ -58,7 +58,7 @@ const PLANS: &[Plan] = &[
     },
     Plan {
         folder: "mcp",
-        rooms: "session host_model transport tool_list client http_request http stdio resources server",
+        rooms: "session host_model oauth transport client http_request http stdio resources server",
         front: "",
         other_sizes: &[],
     },

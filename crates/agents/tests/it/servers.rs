@@ -1,5 +1,7 @@
 //! MCP servers as written in files, and their use in agent files.
 
+use std::time::Duration;
+
 use expect_test::expect;
 use serde_json::{Value, json};
 use sortie_agents::{AgentFile, Dialect, Reading, Scope, ServerAccess, ServerDefinition, ServerUse, read};
@@ -17,7 +19,9 @@ fn fault(name: &str, definition: &Value) -> String {
 #[test]
 fn a_server_is_a_program_or_an_address() {
     let program = access(&json!({ "command": "npx", "args": ["-y", "db"], "env": { "PORT": 1, "KEY": "${KEY}" } }));
-    let ServerAccess::Program { command, arguments, environment } = program else { panic!("a program") };
+    let ServerAccess::Program { command, arguments, environment, directory: None } = program else {
+        panic!("a program")
+    };
     assert_eq!((command.as_str(), &arguments[..]), ("npx", &["-y".to_owned(), "db".to_owned()][..]));
     assert_eq!(
         environment.into_iter().map(|(name, value)| name + "=" + &value).collect::<Vec<_>>(),
@@ -29,7 +33,7 @@ fn a_server_is_a_program_or_an_address() {
         if !transport.is_null() {
             definition["type"] = transport;
         }
-        let ServerAccess::Address { url, headers } = access(&definition) else { panic!("an address") };
+        let ServerAccess::Address { url, headers, .. } = access(&definition) else { panic!("an address") };
         assert_eq!((url.as_str(), headers.len()), ("https://db.example/mcp", 1));
     }
 }
@@ -45,7 +49,11 @@ fn invalid_servers_are_reported() {
         fault("db", &json!({ "command": "a", "env": { "A": [] } })),
         fault("db", &json!({ "command": "a", "env": { "A=B": "c" } })),
         fault("db", &json!({ "command": "a", "type": "http" })),
-        fault("db", &json!({ "url": "http://b", "type": "sse" })),
+        fault("db", &json!({ "command": "a", "type": "sse" })),
+        fault("db", &json!({ "url": "http://b", "headersHelper": "keys | head" })),
+        fault("db", &json!({ "url": "http://b", "oauth": { "clientName": "a" } })),
+        fault("db", &json!({ "url": "http://b", "oauth": { "callbackPort": 0 } })),
+        fault("db", &json!({ "command": "a", "timeout": 0 })),
         fault("db", &json!({ "url": "ftp://b" })),
         fault("db", &json!({ "command": "a", "start_timeout_seconds": 0 })),
         fault("db", &json!({ "command": "a", "disabled": "yes" })),
@@ -60,7 +68,11 @@ fn invalid_servers_are_reported() {
         `env` must be at most 200 names, each with a text
         `env` must be at most 200 names, each with a text
         `type` "http" is unknown; use stdio or http
-        the transport `sse` belongs to an old protocol that is not supported; use `http`
+        `type` "sse" is unknown; use stdio or http
+        `headersHelper` is run without a shell; write a list of its program and arguments
+        `oauth` has no `clientName`; it has clientId, clientSecret, callbackPort, scopes
+        `oauth.callbackPort` must be a number from 1 to 65535
+        `timeout` must be a whole number of milliseconds from 1 to 86400000
         `url` must begin with http:// or https://
         `start_timeout_seconds` must be a whole number from 1 to 600
         `disabled` must be true or false
@@ -77,8 +89,39 @@ fn keys_without_a_meaning_are_reported() {
     expect![[r#"
         there is no `arg`; did you mean `args`?
         `headers` has no meaning here
-        there is no `watch`; it has command, args, env, type, enabled, disabled, start_timeout_seconds, call_timeout_seconds"#]]
+        there is no `watch`; it has command, args, env, cwd, type, enabled, disabled, start_timeout_seconds, call_timeout_seconds, timeout"#]]
     .assert_eq(&reading.unwrap().ignored.join("\n"));
+}
+
+#[test]
+fn keys_of_other_programs_have_their_meaning() {
+    let program = json!({ "command": "a", "cwd": "tools", "timeout": 90_500 });
+    let read = ServerDefinition::read("db", &program).unwrap();
+    assert_eq!((read.ignored, read.server.call_within), (Vec::new(), Duration::from_millis(90_500)));
+    let ServerAccess::Program { directory, .. } = read.server.access else { panic!("a program") };
+    assert_eq!(directory.as_deref(), Some("tools"));
+    let both = json!({ "command": "a", "timeout": 90_500, "call_timeout_seconds": 7 });
+    assert_eq!(ServerDefinition::read("db", &both).unwrap().server.call_within, Duration::from_secs(7));
+
+    let ours = json!({ "client_id": "me", "callback_port": 8080, "scopes": ["a", "b"] });
+    let theirs = json!({ "clientId": "me", "callbackPort": 8080, "scopes": "a b" });
+    let helpers = [json!("/opt/keys --for ${NAME}"), json!(["/opt/keys", "--for", "${NAME}"])];
+    for (oauth, helper) in [ours, theirs].into_iter().zip(helpers) {
+        let definition = json!({ "url": "https://b", "oauth": oauth, "headersHelper": helper });
+        let read = ServerDefinition::read("db", &definition).unwrap();
+        assert_eq!(read.server.in_words(), "calls https://b with headers from `/opt/keys --for ${NAME}`");
+        assert!(read.ignored.is_empty() && read.server.runs_something());
+        let ServerAccess::Address { helper, oauth, .. } = read.server.access else { panic!("an address") };
+        assert_eq!(helper, ["/opt/keys", "--for", "${NAME}"]);
+        assert_eq!((oauth.client_id.as_deref(), oauth.callback_port), (Some("me"), Some(8080)));
+        assert_eq!(oauth.scopes, ["a", "b"]);
+    }
+}
+
+#[test]
+fn a_server_of_the_old_transport_is_read_for_what_it_is() {
+    let read = ServerDefinition::read("old", &json!({ "type": "sse", "url": "https://b/sse", "headers": {} })).unwrap();
+    assert!(matches!(read.server.access, ServerAccess::OldAddress { .. }) && read.ignored.is_empty());
 }
 
 #[test]

@@ -5,6 +5,7 @@
 
 mod background_process;
 mod http_server;
+mod sign_in;
 mod sites;
 mod token_file;
 
@@ -16,7 +17,7 @@ use std::pin::{Pin, pin};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use clap::Args;
+use clap::{Args, Subcommand};
 use sortie_mcp::{Office, Offices, Server, http, stdio};
 use tokio::runtime::Builder;
 use tokio_util::sync::CancellationToken;
@@ -35,7 +36,7 @@ use sites::{Reached, Sites};
 
 /// Serve sub-agents to other agents over the Model Context Protocol
 #[derive(Debug, Args)]
-#[command(after_help = with_exit_codes(EXAMPLES))]
+#[command(after_help = with_exit_codes(EXAMPLES), args_conflicts_with_subcommands = true)]
 pub(crate) struct McpArgs {
     #[command(flatten)]
     web: WebArgs,
@@ -47,13 +48,15 @@ pub(crate) struct McpArgs {
     /// Work in this root of a host; the first one is the workspace
     #[arg(long = background_process::ROOT_FLAG, hide = true)]
     root: Vec<PathBuf>,
+
+    #[command(subcommand)]
+    command: Option<McpCommand>,
 }
 
-impl McpArgs {
-    /// Sources of settings, with the roots of a server's host in its process of background tasks.
-    pub(super) fn sources(&self, sources: Sources) -> Sources {
-        if self.root.is_empty() { sources } else { sources.at_roots(&self.root) }
-    }
+#[derive(Debug, Subcommand)]
+enum McpCommand {
+    Login(sign_in::LoginArgs),
+    Logout(sign_in::LogoutArgs),
 }
 
 const EXAMPLES: &str = "\
@@ -86,7 +89,18 @@ enum Entrance {
     Web(Front),
 }
 
-pub(crate) fn run(args: &McpArgs, settings: &Settings, sources: &Sources) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(args: &McpArgs, sources: Sources) -> Result<ExitCode, CommandError> {
+    // The process of background tasks works in the roots of the server's host.
+    let sources = if args.root.is_empty() { sources } else { sources.at_roots(&args.root) };
+    let settings = super::load(&sources)?;
+    match &args.command {
+        Some(McpCommand::Login(args)) => sign_in::log_in(args, &settings),
+        Some(McpCommand::Logout(args)) => sign_in::log_out(args, &settings),
+        None => serve_hosts(args, &settings, &sources),
+    }
+}
+
+fn serve_hosts(args: &McpArgs, settings: &Settings, sources: &Sources) -> Result<ExitCode, CommandError> {
     only_for_persons(settings)?;
     not_unasked_for(settings)?;
     if args.background == Some(Stage::Begin) {

@@ -4,6 +4,8 @@ mod protected;
 
 use std::path::{Path, PathBuf};
 
+use sortie_mcp::TokenStore;
+
 use super::Environment;
 use super::sources::Sources;
 use crate::error::CommandError;
@@ -125,6 +127,11 @@ impl Places {
     /// Standard error of MCP servers.
     pub(crate) fn server_logs(&self) -> PathBuf {
         self.home.join("mcp-logs")
+    }
+
+    /// Tokens of sign-ins at MCP servers.
+    pub(crate) fn sign_ins(&self) -> TokenStore {
+        TokenStore::new(self.home.join("mcp-auth"))
     }
 
     /// The user's own list of models, next to the configuration.

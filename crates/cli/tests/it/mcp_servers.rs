@@ -206,18 +206,46 @@ fn only_the_unusable_server_of_a_project_is_left_out() {
     let lines: Vec<&str> = trusted.stdout.lines().filter(|line| line.contains("MCP server `")).collect();
     let [spaced, old, _, off] = lines[..] else { panic!("four lines: {lines:#?}") };
     assert!(spaced.contains("`a b` is left out: a server's name has up to 40"), "{spaced}");
-    assert!(old.contains("`old` is left out: the transport `sse`"), "{old}");
+    assert!(old.ends_with("`old` calls http://x by `sse`, which is not supported"), "{old}");
     assert!(off.contains("`z` is switched off; it runs `y`"), "{off}");
     let server = calling("mcp__t__echo", &json!({ "text": "hello from afar" }));
     let ended = world.sortie(["run", "--allow", "mcp__t", "QUESTION"]).on(&server, "anthropic").run();
     assert_eq!(ended.code, 0, "{ended:#?}");
     assert!(output(&server).contains("hello from afar"), "{}", output(&server));
+    assert!(ended.stderr.contains("the MCP server `old` cannot be started: its `type` is `sse`"), "{}", ended.stderr);
     let warnings: Vec<&str> = ended.stderr.lines().filter(|line| line.contains(".mcp.json: ")).collect();
     expect![[r#"
         warning: .mcp.json: the server `a b` is left out: a server's name has up to 40 letters, digits, `-` and single `_`, and neither begins nor ends with `_`
-        warning: .mcp.json: the server `old` is left out: the transport `sse` belongs to an old protocol that is not supported; use `http`
-        warning: .mcp.json: the server `z` has a key that is ignored: there is no `alwaysAllow`; it has command, args, env, type, enabled, disabled, start_timeout_seconds, call…"#]]
+        warning: .mcp.json: the server `z` has a key that is ignored: there is no `alwaysAllow`; it has command, args, env, cwd, type, enabled, disabled, start_timeout_seconds,…"#]]
     .assert_eq(&warnings.join("\n"));
+}
+
+#[test]
+fn a_server_of_the_old_transport_in_the_settings_stops_no_command() {
+    let world = World::new();
+    world.config("[mcp_servers.old]\ntype = \"sse\"\nurl = \"http://127.0.0.1:1/sse\"\n");
+    let server = ScriptedServer::start(Script::always(reply::text("Done."))).unwrap();
+    let ended = world.sortie(["run", "QUESTION"]).on(&server, "anthropic").run();
+    assert_eq!((ended.code, ended.stdout.as_str()), (0, "Done.\n"), "{ended:#?}");
+    let told = "the MCP server `old` cannot be started: its `type` is `sse`, a transport of 2024 that is not supported";
+    assert!(ended.stderr.contains(told), "{}", ended.stderr);
+}
+
+#[test]
+fn only_servers_at_addresses_have_a_sign_in() {
+    let world = World::new();
+    world.config(&(configured(&world, "sound") + "[mcp_servers.far]\nurl = \"http://mcp.example.com/mcp\"\n"));
+    for (words, expected) in [
+        (["mcp", "login", "t"], "the MCP server `t`: it is a program on this machine"),
+        (["mcp", "login", "nobody"], "no MCP server `nobody` is configured; far, t are"),
+        (["mcp", "login", "far"], "it must begin with https://, or be of this machine"),
+    ] {
+        let ended = world.sortie(words).run();
+        assert!(ended.code != 0 && ended.stderr.contains(expected), "{ended:#?}");
+    }
+    let ended = world.sortie(["mcp", "logout", "far"]).run();
+    assert_eq!((ended.code, ended.stdout.as_str()), (0, "There are no tokens of far.\n"));
+    assert_eq!(started(&world), [0; 0]);
 }
 
 #[test]

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use sortie_agents::AgentDefinition;
 use sortie_contract::Contract;
 use sortie_policy::{Judge, Places};
+use sortie_protocol::GrantLayer;
 use sortie_tools::{BoxFuture, Tool};
 use tokio_util::sync::CancellationToken;
 
@@ -36,6 +37,8 @@ pub struct Wanted<'a> {
     pub admits: &'a (dyn Fn(&str) -> bool + Send + Sync),
     /// Returns true if any tool with this prefix may be of use.
     pub admits_some_of: &'a (dyn Fn(&str) -> bool + Send + Sync),
+    /// Returns true if somebody has named tools with this prefix for the task, so that it waits for them.
+    pub names_some_of: &'a (dyn Fn(&str) -> bool + Send + Sync),
 }
 
 #[derive(Default)]
@@ -95,6 +98,7 @@ impl RemoteToolSearch<'_> {
             agent,
             admits: &|tool| judge.admits_some(tool),
             admits_some_of: &|prefix| judge.admits_some_of(prefix),
+            names_some_of: &|prefix| config.grant.layers.iter().any(|layer| names_some_of(layer, prefix)),
         };
         self.with_gathered(roster, wanted, stop).await
     }
@@ -114,6 +118,7 @@ impl RemoteToolSearch<'_> {
             agent,
             admits: &|tool| had.iter().any(|had| had == tool),
             admits_some_of: &|prefix| had.iter().any(|had| had.starts_with(prefix)),
+            names_some_of: &|prefix| had.iter().any(|had| had.starts_with(prefix)),
         };
         self.with_gathered(roster, wanted, stop).await
     }
@@ -130,5 +135,45 @@ impl RemoteToolSearch<'_> {
         let clean =
             |said: Vec<String>| said.into_iter().map(|said| redacted(&self.permissions.redactor, said)).collect();
         Arc::new(roster.with(tools, clean(missing), clean(notices)))
+    }
+}
+
+/// True if a list of tools or an allowing rule is about tools with this prefix. A rule for all tools names none.
+fn names_some_of(layer: &GrantLayer, prefix: &str) -> bool {
+    let family = prefix.trim_end_matches('_');
+    let about = |rule: &String| {
+        let tool = rule.split('(').next().unwrap_or_default().trim();
+        tool == family || tool.starts_with(prefix) || tool == ANY_SERVER
+    };
+    layer.tools.iter().flatten().chain(&layer.allow).any(about)
+}
+
+/// Rule about the tools of all servers.
+const ANY_SERVER: &str = "mcp__*";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_and_rules_name_the_servers_that_they_are_about() {
+        let named = |rule: &str| {
+            let [list, allow] = [Some(vec![rule.to_owned()]), None].map(|tools| GrantLayer {
+                allow: if tools.is_none() { vec![rule.to_owned()] } else { Vec::new() },
+                tools,
+                ..GrantLayer::new("a test")
+            });
+            let both = [names_some_of(&list, "mcp__db__"), names_some_of(&allow, "mcp__db__")];
+            assert_eq!(both[0], both[1], "{rule}");
+            both[0]
+        };
+        for rule in ["mcp__db", "mcp__db__*", "mcp__db__query", "mcp__*"] {
+            assert!(named(rule), "{rule}");
+        }
+        for rule in ["*", "Read", "mcp__dbx", "mcp__dbx__query", "mcp__d"] {
+            assert!(!named(rule), "{rule}");
+        }
+        let denied = GrantLayer { deny: vec!["mcp__db".to_owned()], ..GrantLayer::new("a test") };
+        assert!(!names_some_of(&denied, "mcp__db__"));
     }
 }

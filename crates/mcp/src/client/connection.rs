@@ -16,7 +16,7 @@ use tokio::time::{Instant, timeout};
 
 use crate::client::live_connection::{Attempt, LiveConnection};
 use crate::client::server_error::ServerError;
-use crate::tool_list::tool_listing::ToolListing;
+use crate::client::tool_listing::ToolListing;
 use crate::transport::ServerGround;
 
 const LONGEST_REST: Duration = Duration::from_mins(1);
@@ -73,6 +73,19 @@ impl Connection {
             listed => listed,
         };
         listed.map(|(_, listing)| listing)
+    }
+
+    /// Returns the server's tools, or the last known ones if it does not list them in this time. A start under way
+    /// continues.
+    pub(super) async fn ready_within(self: &Arc<Self>, time: Duration) -> Result<Arc<ToolListing>, ServerError> {
+        if let Ok(ready) = timeout(time, self.ready()).await {
+            return ready;
+        }
+        let known = match &self.state().standing {
+            Standing::Up(link) => link.known(),
+            Standing::Away | Standing::Starting(..) | Standing::Closed => None,
+        };
+        known.ok_or_else(|| ServerError::Starting { server: self.server.name.clone() })
     }
 
     /// Returns the connected server and its current tools, for a call. A server that does one thing at a time lists

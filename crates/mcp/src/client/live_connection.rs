@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, ClientRequest, InputRequiredResult, JsonObject, ListToolsRequest,
-    MetaObject, PaginatedRequestParams, ProtocolVersion, RequestMetaObject, ServerResult,
+    MetaObject, PaginatedRequestParams, ProtocolVersion, RequestMetaObject, ServerPeerInfo, ServerResult,
+    SubscriptionFilter,
 };
 use rmcp::service::{
     ClientInitializeError, ClientLifecycleMode, ClientServiceExt as _, Peer, PeerRequestOptions, RoleClient,
@@ -19,21 +20,23 @@ use tokio::sync::Mutex;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::client::await_answer::{MOST_TIMES, Unanswered, wait};
 use crate::client::notifications::NotificationListener;
 use crate::client::pending_request::{FAREWELL, PendingRequest};
+use crate::client::pending_request::{MOST_TIMES, Unanswered, wait};
 use crate::client::server_error::ServerError;
-use crate::tool_list::tool_answer::ToolAnswer;
-use crate::tool_list::tool_listing::ToolListing;
-use crate::tool_list::tool_pages::ToolPages;
+use crate::client::tool_answer::ToolAnswer;
+use crate::client::tool_listing::ToolListing;
+use crate::client::tool_pages::ToolPages;
 use crate::transport::ServerGround;
 use crate::transport::brief::brief;
+use crate::transport::brief::plain;
+use crate::transport::credentials::Barred;
 use crate::transport::discovery::{Discovered, Discovering};
 use crate::transport::expanded;
-use crate::transport::http_transport;
+use crate::transport::http_transport::{self, Remote};
+use crate::transport::printed_headers;
 use crate::transport::secrets_of;
 use crate::transport::server_process::{Program, ServerProcess};
-use crate::transport::transport_error::plain;
 use crate::transport::{Failure, Unnamed};
 
 /// Time for which the list of a server at an address stays valid. Such a server can be replaced without notice, for
@@ -43,6 +46,10 @@ const FRESH: Duration = Duration::from_secs(5);
 /// Most rounds that a server may cut one call into.
 pub(super) const MAX_ROUNDS: usize = 10;
 
+const OLD: &str = "its `type` is `sse`, a transport of 2024 that is not supported; if the server also has an address for \
+                   streamable HTTP (often the same one ending in `/mcp`), name that, with `type` `http`";
+const SPEAKS_OLD: &str = "speaks `sse`, a transport of 2024 that is not supported; if it also has an address for \
+                          streamable HTTP (often the same one ending in `/mcp`), name that as its `url`";
 const SESSION_ENDED: &str = "has ended the session";
 
 /// Number of the attempt. A request that may have failed for lack of a session is sent once more in a new one. If it
@@ -85,8 +92,9 @@ impl LiveConnection {
         let access = expanded(server, &ground.variables).map_err(unusable)?;
         ground.redactor.learn(secrets_of(&access));
         let (greeted, process) = match access {
-            ServerAccess::Program { command, arguments, environment } => {
-                let program = Program { command, arguments, environment };
+            ServerAccess::OldAddress { url: _ } => return Err(unusable(OLD.to_owned())),
+            ServerAccess::Program { command, arguments, environment, directory } => {
+                let program = Program { command, arguments, environment, directory };
                 let mut lifecycle = any_revision();
                 loop {
                     let (process, transport) =
@@ -101,11 +109,21 @@ impl LiveConnection {
                     process.end().await;
                 }
             }
-            ServerAccess::Address { url, headers } => {
-                let transport = http_transport::transport(&url, &headers, &ground.redactor, server.start_within)
-                    .map_err(unusable)?;
+            ServerAccess::Address { url, mut headers, helper, oauth: _ } => {
+                let name = &server.name;
+                let more = printed_headers::headers(name, &url, &helper, ground).await.map_err(unusable)?;
+                ground.redactor.learn(more.values().cloned().collect());
+                headers.extend(more);
+                let (has_helper, start_within) = (!helper.is_empty(), server.start_within);
+                let remote = Remote { name, url: &url, headers: &headers, has_helper, start_within };
+                let transport = http_transport::transport(&remote, ground).map_err(unusable)?;
                 let (transport, _) = Discovering::new(transport, None);
-                (listener.clone().serve_with_lifecycle(transport, any_revision()).await, None)
+                let greeted = listener.clone().serve_with_lifecycle(transport, any_revision()).await;
+                let is_barred = greeted.as_ref().is_err_and(is_barred);
+                if greeted.is_err() && !is_barred && http_transport::is_old(&url, &headers).await {
+                    return Err(unusable(format!("it does not answer by `http`, and {SPEAKS_OLD}")));
+                }
+                (greeted, None)
             }
         };
         let service = match greeted {
@@ -120,6 +138,10 @@ impl LiveConnection {
             }
         };
         let (peer, since) = (service.peer().clone(), Instant::now());
+        // At an address, tools are listed again anyway.
+        if process.is_some() {
+            follow_changes(&peer, &listener);
+        }
         let (service, listed, over) = (Mutex::new(Some(service)), Mutex::default(), OnceLock::new());
         let (server, redactor) = (server.clone(), Arc::clone(&ground.redactor));
         let has_answered = AtomicBool::new(false);
@@ -166,6 +188,11 @@ impl LiveConnection {
         let listing = Arc::new(self.list(within, attempt).await?);
         *listed = Some(Listed { listing: Arc::clone(&listing), asked, changes });
         Ok(listing)
+    }
+
+    /// Returns the last list, without asking.
+    pub(super) fn known(&self) -> Option<Arc<ToolListing>> {
+        self.listed.try_lock().ok()?.as_ref().map(|listed| Arc::clone(&listed.listing))
     }
 
     /// Records that its tools were not listed in time. A server without other pending requests is replaced; one that
@@ -275,7 +302,10 @@ impl LiveConnection {
             }
             ServiceError::Cancelled { .. } => ServerError::Stopped { tool: tool.to_owned() },
             other if is_without_session(&other) => self.session_gone(),
-            other => ServerError::Lost { server, why: self.lost(&other).await },
+            other => match self.barred(&other) {
+                Some(why) => ServerError::Barred { server, why },
+                None => ServerError::Lost { server, why: self.lost(&other).await },
+            },
         }
     }
 
@@ -286,8 +316,24 @@ impl LiveConnection {
                 self.no_list(format!("{} (code {})", brief(&self.redactor, &error.message), error.code.0))
             }
             other if is_without_session(&other) => self.session_gone(),
-            other => ServerError::Unreachable { server: self.server.name.clone(), why: self.lost(&other).await },
+            other => match self.barred(&other) {
+                Some(why) => self.no_list(why),
+                None => ServerError::Unreachable { server: self.server.name.clone(), why: self.lost(&other).await },
+            },
         }
+    }
+
+    /// Words about a request that was refused for its credentials. Printed headers are asked for again: the next caller
+    /// gets a new connection.
+    fn barred(&self, error: &ServiceError) -> Option<String> {
+        let ServiceError::TransportSend(transport) = error else { return None };
+        if !failure(error).is_some_and(Barred::is) {
+            return None;
+        }
+        if matches!(&self.server.access, ServerAccess::Address { helper, .. } if !helper.is_empty()) {
+            self.give_up("did not accept the headers of its `headersHelper`");
+        }
+        Some(brief(&self.redactor, &plain(transport)))
     }
 
     async fn lost(&self, error: &ServiceError) -> String {
@@ -358,6 +404,38 @@ fn of_program(error: &ClientInitializeError, redactor: &Redactor) -> String {
         }
         ClientInitializeError::LegacyFallbackFailed { fallback, .. } => of_program(fallback, redactor),
         other => brief(redactor, &other.to_string()),
+    }
+}
+
+/// Follows changes of the tools in the newest revision, where a server tells only those who listen.
+fn follow_changes(peer: &Peer<RoleClient>, listener: &NotificationListener) {
+    let tells = |server: &ServerPeerInfo| {
+        let tools = server.capabilities.tools.as_ref();
+        !server.protocol_version.has_initialize() && tools.is_some_and(|tools| tools.list_changed == Some(true))
+    };
+    if !peer.peer_info().is_some_and(|server| tells(&server)) {
+        return;
+    }
+    let (peer, listener) = (peer.clone(), listener.clone());
+    tokio::spawn(async move {
+        let changes = SubscriptionFilter::builder().tools_list_changed().build();
+        let Ok(mut changes) = peer.listen(changes).await else { return };
+        // The list may have changed before.
+        listener.has_changed();
+        while let Ok(Some(_)) = changes.next().await {
+            listener.has_changed();
+        }
+    });
+}
+
+/// True if the server did not look at the handshake, for lack of credentials.
+fn is_barred(error: &ClientInitializeError) -> bool {
+    match error {
+        ClientInitializeError::TransportError { error, .. } => {
+            error.error.downcast_ref::<Failure>().is_some_and(Barred::is)
+        }
+        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => is_barred(fallback),
+        _ => false,
     }
 }
 

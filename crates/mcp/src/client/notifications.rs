@@ -38,6 +38,11 @@ impl NotificationListener {
         !self.followed.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
     }
 
+    /// Marks the tools as changed.
+    pub(super) fn has_changed(&self) {
+        self.changes.fetch_add(1, Ordering::AcqRel);
+    }
+
     fn has_come(&self, token: &ProgressToken, progress: f64) {
         let followed = self.followed.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(sender) = followed.get(token) {
@@ -79,7 +84,7 @@ impl ClientHandler for NotificationListener {
     }
 
     async fn on_tool_list_changed(&self, _context: NotificationContext<RoleClient>) {
-        self.changes.fetch_add(1, Ordering::AcqRel);
+        self.has_changed();
     }
 
     async fn on_progress(&self, params: ProgressNotificationParam, _context: NotificationContext<RoleClient>) {

@@ -9,7 +9,7 @@ use sortie_tools::{BoxFuture, CallContext, Tool};
 use crate::client::connection::Connection;
 use crate::client::live_connection::Attempt;
 use crate::client::server_error::ServerError;
-use crate::tool_list::tool_listing::ListedTool;
+use crate::client::tool_listing::ListedTool;
 use crate::transport::{LOAN, REPAYMENT};
 
 /// Longest part of an output that a model reads; the full text is kept in a file.

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use sortie_protocol::{Fault, ToolOutput};
 
-use crate::client::await_answer::MOST_TIMES;
 use crate::client::live_connection::MAX_ROUNDS;
+use crate::client::pending_request::MOST_TIMES;
 
 /// Error text; it begins with the code.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -14,6 +14,8 @@ pub(super) enum ServerError {
     Unusable { server: String, why: String },
     #[error("mcp_unreachable: the MCP server `{server}` {why}")]
     Unreachable { server: String, why: String },
+    #[error("mcp_timeout: the MCP server `{server}` is still starting; tasks that begin later can have its tools")]
+    Starting { server: String },
     #[error("mcp_unreachable: the MCP server `{server}` {why}; it is tried again in {} s at the earliest", seconds(*left))]
     Resting { server: String, why: String, left: Duration },
     #[error(
@@ -44,6 +46,9 @@ pub(super) enum ServerError {
     /// The last request was not executed and can be sent again in a new session.
     #[error("mcp_unreachable: the MCP server `{server}` has ended the session, and the next one as well")]
     SessionGone { server: String },
+    /// The credentials are missing or not good enough; the call was not made.
+    #[error("mcp_error: the MCP server `{server}` did not accept the call: {why}")]
+    Barred { server: String, why: String },
     #[error("mcp_error: the MCP server `{server}` refused the call: {message} (code {code})")]
     Refused { server: String, message: String, code: i32 },
     #[error(

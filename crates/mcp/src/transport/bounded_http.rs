@@ -25,6 +25,7 @@ use sse_stream::{Sse, SseStream};
 use tokio::time::timeout;
 
 use crate::transport::brief::brief;
+use crate::transport::credentials::Credentials;
 use crate::transport::decline_requests::Backlog;
 use crate::transport::discovery::unknown;
 use crate::transport::server_process::MAX_MESSAGE_BYTES;
@@ -57,6 +58,7 @@ pub(crate) struct BoundedHttp {
     pub(crate) client: Client,
     pub(crate) redactor: Arc<Redactor>,
     pub(crate) backlog: Backlog,
+    pub(crate) credentials: Credentials,
     /// Time for the answer to the first request of the newest revision.
     pub(crate) discovery: Duration,
 }
@@ -67,24 +69,40 @@ impl BoundedHttp {
         uri: &str,
         message: ClientJsonRpcMessage,
         session_id: Option<Arc<str>>,
-        auth_header: Option<String>,
         custom_headers: Headers,
     ) -> Result<StreamableHttpPostResponse, Failure> {
-        let has_session = session_id.is_some();
+        let (has_session, mut is_renewed) = (session_id.is_some(), false);
         let asked = match &message {
             JsonRpcMessage::Request(request) => Some(request.id.clone()),
             _ => None,
         };
-        let request = self.client.post(uri).header(ACCEPT, format!("{EVENTS}, {JSON}"));
-        let request = request.header(CONTENT_TYPE, JSON).body(serde_json::to_vec(&message)?);
-        let request = with_headers(request, session_id, auth_header, custom_headers);
-        let mut response = request.send().await.map_err(failed)?;
+        let body = serde_json::to_vec(&message)?;
+        let mut token = self.credentials.token().await?;
+        let mut response = loop {
+            let request = self.client.post(uri).header(ACCEPT, format!("{EVENTS}, {JSON}"));
+            let request = request.header(CONTENT_TYPE, JSON).body(body.clone());
+            let request = with_headers(request, session_id.clone(), token.clone(), custom_headers.clone());
+            let response = request.send().await.map_err(failed)?;
+            if response.status() != StatusCode::UNAUTHORIZED || is_renewed {
+                break response;
+            }
+            let Some(used) = &token else { break response };
+            let Some(newer) = self.credentials.instead_of(used).await? else { break response };
+            (token, is_renewed) = (Some(newer), true);
+        };
         let session = response.headers().get(SESSION).and_then(|id| id.to_str().ok()).map(str::to_owned);
         match response.status() {
             StatusCode::ACCEPTED | StatusCode::NO_CONTENT => return Ok(StreamableHttpPostResponse::Accepted),
             StatusCode::NOT_FOUND if has_session => return Err(StreamableHttpError::SessionExpired),
             status if !status.is_success() => {
                 let body = whole(&mut response, MAX_COMPLAINT_BYTES).await.unwrap_or_default();
+                if is_barred(status) {
+                    let headers = response.headers();
+                    return Err(self
+                        .credentials
+                        .barred(status, headers, &body, token.as_deref(), &self.redactor)
+                        .await);
+                }
                 return complaint(status, &body, asked.as_ref(), has_session, &self.redactor);
             }
             _ => {}
@@ -109,7 +127,7 @@ impl StreamableHttpClient for BoundedHttp {
         uri: Arc<str>,
         message: ClientJsonRpcMessage,
         session_id: Option<Arc<str>>,
-        auth_header: Option<String>,
+        _auth_header: Option<String>,
         custom_headers: Headers,
     ) -> Result<StreamableHttpPostResponse, Failure> {
         let discovery = match &message {
@@ -118,7 +136,7 @@ impl StreamableHttpClient for BoundedHttp {
             }
             _ => None,
         };
-        let posted = self.post(&uri, message, session_id, auth_header, custom_headers);
+        let posted = self.post(&uri, message, session_id, custom_headers);
         let Some(id) = discovery else { return posted.await };
         // A server of an older revision, or something in front of it, may say anything, or nothing. The handshake that
         // follows shows what it is.
@@ -133,10 +151,11 @@ impl StreamableHttpClient for BoundedHttp {
         &self,
         uri: Arc<str>,
         session_id: Arc<str>,
-        auth_header: Option<String>,
+        _auth_header: Option<String>,
         custom_headers: Headers,
     ) -> Result<(), Failure> {
-        self.client.delete_session(uri, session_id, auth_header, custom_headers).await.map_err(without_address)
+        let token = self.credentials.token().await?;
+        self.client.delete_session(uri, session_id, token, custom_headers).await.map_err(without_address)
     }
 
     async fn get_stream(
@@ -144,11 +163,12 @@ impl StreamableHttpClient for BoundedHttp {
         uri: Arc<str>,
         session_id: Option<Arc<str>>,
         last_event_id: Option<String>,
-        auth_header: Option<String>,
+        _auth_header: Option<String>,
         custom_headers: Headers,
     ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Failure> {
+        let token = self.credentials.token().await?;
         // Bounded there already.
-        let stream = self.client.get_stream(uri, session_id, last_event_id, auth_header, custom_headers).await;
+        let stream = self.client.get_stream(uri, session_id, last_event_id, token, custom_headers).await;
         Ok(self.backlog.paced(stream.map_err(without_address)?))
     }
 }
@@ -177,7 +197,7 @@ fn complaint(
     redactor: &Redactor,
 ) -> Result<StreamableHttpPostResponse, Failure> {
     let error = match serde_json::from_slice::<ServerJsonRpcMessage>(body) {
-        Ok(JsonRpcMessage::Error(error)) if !is_barred(status) => Some(error),
+        Ok(JsonRpcMessage::Error(error)) => Some(error),
         _ => None,
     };
     match error {

@@ -1,5 +1,10 @@
-//! A server's words in a presentable form: without secrets, on one line of bounded length.
+//! A server's words in a presentable form: without secrets, on one line of bounded length. Errors on the way to it,
+//! without the library's own names.
 
+use std::error::Error;
+
+use rmcp::transport::DynamicTransportError;
+use rmcp::transport::streamable_http_client::StreamableHttpError;
 use sortie_policy::Redactor;
 
 const MAX_CHARS: usize = 500;
@@ -11,6 +16,23 @@ pub(crate) fn brief(redactor: &Redactor, text: &str) -> String {
     match line.char_indices().nth(MAX_CHARS) {
         Some((end, _)) => format!("{}…", &line[..end]),
         None => line,
+    }
+}
+
+/// Returns the root cause; the outer errors only name the layers that it passed.
+pub(crate) fn plain(error: &DynamicTransportError) -> String {
+    let mut deepest: &(dyn Error + 'static) = error.error.as_ref();
+    loop {
+        let inner = match deepest.downcast_ref::<StreamableHttpError<reqwest::Error>>() {
+            // The library does not expose it as its source.
+            Some(StreamableHttpError::Client(inner)) => Some(inner as &(dyn Error + 'static)),
+            Some(StreamableHttpError::UnexpectedServerResponse(words)) => return words.to_string(),
+            _ => deepest.source(),
+        };
+        match inner {
+            Some(inner) => deepest = inner,
+            None => return deepest.to_string(),
+        }
     }
 }
 

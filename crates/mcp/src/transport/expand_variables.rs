@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use sortie_agents::{ServerAccess, ServerDefinition};
+use sortie_agents::{OAuthSettings, ServerAccess, ServerDefinition};
 
 /// Returns the value of a variable; `None` if it is not set.
 pub type Lookup = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
@@ -16,12 +16,23 @@ pub fn expanded(server: &ServerDefinition, lookup: &Lookup) -> Result<ServerAcce
         texts.iter().map(|(name, value)| Ok((name.clone(), text(value)?))).collect::<Result<BTreeMap<_, _>, String>>()
     };
     Ok(match &server.access {
-        ServerAccess::Program { command, arguments, environment } => ServerAccess::Program {
+        ServerAccess::Program { command, arguments, environment, directory } => ServerAccess::Program {
             command: text(command)?,
             arguments: arguments.iter().map(text).collect::<Result<_, _>>()?,
             environment: texts(environment)?,
+            directory: directory.as_ref().map(text).transpose()?,
         },
-        ServerAccess::Address { url, headers } => ServerAccess::Address { url: text(url)?, headers: texts(headers)? },
+        ServerAccess::Address { url, headers, helper, oauth } => ServerAccess::Address {
+            url: text(url)?,
+            headers: texts(headers)?,
+            helper: helper.iter().map(text).collect::<Result<_, _>>()?,
+            oauth: OAuthSettings {
+                client_id: oauth.client_id.as_ref().map(text).transpose()?,
+                client_secret: oauth.client_secret.as_ref().map(text).transpose()?,
+                ..oauth.clone()
+            },
+        },
+        ServerAccess::OldAddress { url } => ServerAccess::OldAddress { url: text(url)? },
     })
 }
 

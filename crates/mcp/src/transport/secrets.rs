@@ -74,13 +74,19 @@ const LEAST_UNNAMED: usize = 16;
 pub fn secrets_of(access: &ServerAccess) -> Vec<String> {
     let mut secrets = Secrets(Vec::new());
     let named = match access {
-        ServerAccess::Program { command: _, arguments, environment } => {
+        ServerAccess::Program { command: _, arguments, environment, directory: _ } => {
             secrets.take_arguments(arguments);
             environment
         }
-        ServerAccess::Address { url, headers } => {
+        ServerAccess::Address { url, headers, helper, oauth } => {
             secrets.take_address(url);
+            secrets.take_arguments(helper);
+            secrets.0.extend(oauth.client_secret.clone());
             headers
+        }
+        ServerAccess::OldAddress { url } => {
+            secrets.take_address(url);
+            return secrets.0;
         }
     };
     for (name, value) in named {

@@ -7,8 +7,9 @@ use std::time::Duration;
 use sortie_policy::Redactor;
 use sortie_sandbox::process::Environment;
 
+use crate::oauth::TokenStore;
+use crate::transport::chain::Chain;
 use crate::transport::expand_variables::Lookup;
-use crate::transport::nesting::Nesting;
 
 /// Settings with which servers are started.
 pub struct ServerGround {
@@ -22,10 +23,21 @@ pub struct ServerGround {
     pub variables: Lookup,
     /// Directory for the programs' standard error, one bounded file each; `None` if it is not kept.
     pub logs: Option<PathBuf>,
+    /// Tokens of sign-ins at servers.
+    pub sign_ins: TokenStore,
     /// Pause after a server's failure; it doubles with each further failure, up to a minute or this.
     pub rest: Duration,
+    /// Time that a task waits for a server which nobody has named for it.
+    pub grace: Duration,
     /// Rules for Sortie as a server of its own agents.
-    pub nesting: Nesting,
+    pub chain: Chain,
     /// Masks secrets in servers' messages other than tool outputs.
     pub redactor: Arc<Redactor>,
+}
+
+impl ServerGround {
+    /// Start directory of a program whose definition names this one.
+    pub(crate) fn start_directory(&self, named: Option<String>) -> PathBuf {
+        named.map_or_else(|| self.workspace.clone(), |below| self.workspace.join(below))
+    }
 }

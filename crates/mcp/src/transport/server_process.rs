@@ -22,8 +22,8 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::transport::ServerGround;
 use crate::transport::brief::brief;
+use crate::transport::chain::LEVEL_VARIABLE;
 use crate::transport::decline_requests::Declining;
-use crate::transport::nesting::LEVEL_VARIABLE;
 
 /// Longest message. A longer one is not a usable answer, and its sender is not read any further.
 pub(crate) const MAX_MESSAGE_BYTES: usize = 16 << 20;
@@ -40,6 +40,7 @@ pub(crate) struct Program {
     pub(crate) command: String,
     pub(crate) arguments: Vec<String>,
     pub(crate) environment: BTreeMap<String, String>,
+    pub(crate) directory: Option<String>,
 }
 
 pub(crate) struct ServerProcess {
@@ -65,11 +66,11 @@ pub(crate) type Pipes = Declining<AsyncRwTransport<RoleClient, Bounded<pipe::Rec
 impl ServerProcess {
     /// Starts the program, or returns the reason why that is impossible.
     pub(crate) async fn start(name: &str, program: Program, ground: &ServerGround) -> Result<(Self, Pipes), String> {
-        let Program { command, arguments, environment } = program;
+        let Program { command, arguments, environment, directory } = program;
         let mut service = OwnService {
             program: command,
             arguments,
-            directory: ground.workspace.clone(),
+            directory: ground.start_directory(directory),
             environment: ground.environment.clone(),
             changeable: ground.changeable.clone(),
         };

@@ -8,6 +8,7 @@ mod gathering;
 mod restarts;
 mod secrets;
 mod sessions;
+mod sign_in;
 mod starts;
 mod web;
 mod world;

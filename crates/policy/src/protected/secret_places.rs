@@ -62,6 +62,7 @@ const AT_HOME: &[&str] = &[
     ".claude.json",
     ".config/sortie/config.toml",
     ".local/state/sortie/journal.db",
+    ".local/state/sortie/mcp-auth",
     ".local/state/sortie/mcp-token",
     ".codex",
     ".config/github-copilot",

@@ -192,6 +192,32 @@ impl SpillDir {
         self.put_in_place_of(OsStr::new(name), text).map_err(|source| SpillError::Write { path, source })
     }
 
+    /// Removes what was kept under a name; true if there was anything.
+    pub fn drop_kept(&self, name: &str) -> Result<bool, SpillError> {
+        let path = self.path.join(name);
+        if !private_file::is_harmless(name) {
+            return Err(unusable(&path, "its name is not allowed here"));
+        }
+        match unlinkat(&self.directory, name, AtFlags::empty()) {
+            Ok(()) => Ok(true),
+            Err(Errno::NOENT) => Ok(false),
+            Err(errno) => Err(SpillError::Discard { path, source: errno.into() }),
+        }
+    }
+
+    /// Waits until nobody else, in this process or another, holds the lock of this name, and takes it until the
+    /// returned file is dropped. The lock is a file beside the kept ones. Blocks.
+    pub fn lock(&self, name: &str) -> Result<File, SpillError> {
+        let path = self.path.join(name);
+        if !private_file::is_harmless(name) {
+            return Err(unusable(&path, "its name is not allowed here"));
+        }
+        let found = self.open_known(name, OFlags::RDWR | OFlags::CREATE)?;
+        let file = found.ok_or_else(|| unusable(&path, "its directory is gone"))?.file;
+        file.lock().map_err(|source| SpillError::Reach { path, source })?;
+        Ok(file)
+    }
+
     fn open_known(&self, name: &str, how: OFlags) -> Result<Option<PrivateFile>, SpillError> {
         PrivateFile::open(self.directory(), name, how, self.path.join(name))
     }

@@ -73,7 +73,7 @@ impl Exceptions {
 
     /// The list as it stands in the documentation, where scenarios stand for the checks in them.
     fn table(&self) -> String {
-        let mut table = "| server | why | scenarios |\n|---|---|---|\n".to_owned();
+        let mut table = "| program | why | scenarios |\n|---|---|---|\n".to_owned();
         for Exception { server, scenarios, reason } in &self.all {
             let scenarios: Vec<String> = scenarios.keys().map(|scenario| format!("`{scenario}`")).collect();
             writeln!(table, "| {server} | {reason} | {} |", scenarios.join(", ")).ok();
@@ -178,7 +178,7 @@ mod tests {
             # MCP
             <!-- conformance: written by `cargo xtask mcp --write` -->
 
-            | server | why | scenarios |
+            | program | why | scenarios |
             |---|---|---|
             | sortie mcp | it has no such tool | `server-stateless`, `tools-call-image` |
 

@@ -20,6 +20,8 @@ const ENDLESS: &str = "Wait for nothing.";
 pub(super) struct Programs {
     pub(super) sortie: PathBuf,
     pub(super) fixture: PathBuf,
+    /// Sortie's client, for the suite.
+    pub(super) client: PathBuf,
     model: PathBuf,
     /// Folder of the programs; it is removed with this value.
     _folder: TempDir,
@@ -31,6 +33,7 @@ impl Programs {
         let mut command = cargo();
         command.args(["build", "--quiet", "--package", "sortie", "--bin", "sortie", "--package", "sortie-testkit"]);
         command.args(["--bin", "scripted-server", "--package", "sortie-mcp", "--example", "conformance"]);
+        command.args(["--example", "conformance_client"]);
         if !process::succeeds(&mut command)? {
             return Ok(None);
         }
@@ -41,8 +44,9 @@ impl Programs {
             std::fs::hard_link(&built, &kept).with_context(|| format!("cannot link {}", built.display()))?;
             anyhow::Ok(kept)
         };
-        let (sortie, fixture, model) = (kept("sortie")?, kept("examples/conformance")?, kept("scripted-server")?);
-        Ok(Some(Self { sortie, fixture, model, _folder: folder }))
+        let (sortie, model) = (kept("sortie")?, kept("scripted-server")?);
+        let (fixture, client) = (kept("examples/conformance")?, kept("examples/conformance_client")?);
+        Ok(Some(Self { sortie, fixture, client, model, _folder: folder }))
     }
 }
 

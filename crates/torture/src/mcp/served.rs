@@ -40,6 +40,7 @@ impl Served {
                 command.arg(&token_file).stdin(Stdio::piped());
                 command
             }
+            Who::Client => bail!("the client serves nobody"),
             Who::Sortie => {
                 let mut command = place.sortie();
                 command.args(["mcp", "--http", "127.0.0.1:0"]);

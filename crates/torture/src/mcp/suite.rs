@@ -1,13 +1,16 @@
-//! The conformance suite, run against a server at each revision that both speak, and the result of each scenario.
+//! The conformance suite, run against a server and against our client at each revision that both speak, and the result
+//! of each scenario.
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, Result as Outcome, bail};
 use serde::Deserialize;
 use sortie_workshop::process;
+use tempfile::TempDir;
 
 use super::exceptions::Exceptions;
 use super::served::Served;
@@ -22,18 +25,22 @@ const RUNS: [(&str, &[&str]); 5] = [
     ("2025-06-18", &["--spec-version", "2025-06-18"]),
     ("2025-11-25", &["--spec-version", "2025-11-25"]),
     ("2026-07-28", &["--spec-version", "2026-07-28"]),
-    ("extensions", &[]),
+    (EXTENSIONS, &[]),
 ];
+
+const EXTENSIONS: &str = "extensions";
 
 /// Time limit for one run; the longest takes some ten seconds.
 const BUDGET: Duration = Duration::from_mins(2);
 
-/// A server that the suite is run against.
+/// A program that the suite is run against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Who {
     Fixture,
     Sortie,
+    /// Sortie's client, in a small program around it.
+    Client,
 }
 
 /// Result of one scenario of one run.
@@ -50,40 +57,88 @@ impl fmt::Display for Who {
         f.write_str(match self {
             Self::Fixture => "fixture",
             Self::Sortie => "sortie mcp",
+            Self::Client => "client",
         })
     }
 }
 
-/// Runs both servers at once: each waits for the other side most of the time.
+/// Runs both servers and the client at once: each waits for the other side most of the time.
 pub(super) fn findings(stage: &Stage, exceptions: &Exceptions) -> Outcome<Findings> {
     let against = |who| move || findings_against(stage, exceptions, who);
     std::thread::scope(|scope| {
-        let servers = [Who::Fixture, Who::Sortie].map(|who| scope.spawn(against(who)));
+        let runs = [Who::Fixture, Who::Sortie, Who::Client].map(|who| scope.spawn(against(who)));
         let mut findings = Findings::new();
-        for server in servers {
-            findings.extend(server.join().ok().context("a run of the suite panicked").flatten()?);
+        for run in runs {
+            findings.extend(run.join().ok().context("a run of the suite panicked").flatten()?);
         }
         Ok(findings)
     })
 }
 
 fn findings_against(stage: &Stage, exceptions: &Exceptions, who: Who) -> Outcome<Findings> {
-    let server = Served::start(stage, who)?;
+    let side = match who {
+        Who::Client => Side::Client(tempfile::Builder::new().prefix("sortie-client-").tempdir_in("/var/tmp")?),
+        Who::Fixture | Who::Sortie => Side::Server(Served::start(stage, who)?),
+    };
     let mut results = Vec::new();
     for (revision, arguments) in RUNS {
-        let mut found = run(stage, &server, Attempt { revision, time: 1 }, arguments)?;
+        let mut found = run(stage, &side, Attempt { revision, time: 1 }, arguments)?;
         if !exceptions.cover(who, &found) {
             // Some scenarios give a server half a second for a message, which is little on a busy machine.
             println!("{who}, {revision}: something does not hold; once more");
-            found = run(stage, &server, Attempt { revision, time: 2 }, arguments)?;
+            found = run(stage, &side, Attempt { revision, time: 2 }, arguments)?;
         }
         results.extend(found);
     }
     let n_checks: usize = results.iter().map(|result| result.broken.len()).sum();
     println!("{who}: {} scenarios, {n_checks} checks that do not hold", results.len());
     let mut findings = exceptions.findings(who, &results);
-    findings.extend(server.end()?);
+    if let Side::Server(server) = side {
+        findings.extend(server.end()?);
+    }
     Ok(findings)
+}
+
+/// The side that the suite judges.
+enum Side {
+    Server(Served),
+    /// The folder for its results.
+    Client(TempDir),
+}
+
+impl Side {
+    fn path(&self, name: &str) -> PathBuf {
+        match self {
+            Self::Server(server) => server.path(name),
+            Self::Client(folder) => folder.path().join(name),
+        }
+    }
+
+    /// The suite's command against it.
+    fn command(&self, stage: &Stage, revision: &str) -> Command {
+        let mut command = Command::new(stage.foreign.node());
+        match self {
+            Self::Server(server) => {
+                command.arg("--import").arg(stage.foreign.beside("token.mjs")).arg(stage.foreign.program(SUITE));
+                command.args(["server", "--suite", "all", "--url", server.url()]);
+                command.env("SORTIE_TEST_TOKEN_FILE", server.token_file());
+            }
+            Self::Client(_) => {
+                let suite = if revision == EXTENSIONS { "extensions" } else { "all" };
+                command.arg(stage.foreign.program(SUITE)).args(["client", "--suite", suite, "--command"]);
+                command.arg(&stage.programs.client);
+            }
+        }
+        command
+    }
+
+    /// The beginning of the names of its scenarios' folders.
+    fn prefix(&self) -> &'static str {
+        match self {
+            Self::Server(_) => "server-",
+            Self::Client(_) => "",
+        }
+    }
 }
 
 /// One run of the suite, which may be repeated once.
@@ -93,26 +148,19 @@ struct Attempt<'a> {
     time: u32,
 }
 
-fn run(stage: &Stage, server: &Served, attempt: Attempt<'_>, arguments: &[&str]) -> Outcome<Vec<Result>> {
+fn run(stage: &Stage, side: &Side, attempt: Attempt<'_>, arguments: &[&str]) -> Outcome<Vec<Result>> {
     let Attempt { revision, time } = attempt;
-    let folder = server.path(&format!("{revision}-{time}"));
-    let mut command = std::process::Command::new(stage.foreign.node());
-    command
-        .arg("--import")
-        .arg(stage.foreign.beside("token.mjs"))
-        .arg(stage.foreign.program(SUITE))
-        .args(["server", "--suite", "all", "--url", server.url()])
-        .args(arguments)
-        .arg("--output-dir")
-        .arg(&folder)
-        .env("SORTIE_TEST_TOKEN_FILE", server.token_file());
+    let folder = side.path(&format!("{revision}-{time}"));
+    let mut command = side.command(stage, revision);
+    command.args(arguments).arg("--output-dir").arg(&folder);
     let finished = process::within(command, BUDGET)?;
     let scenarios: Vec<&str> = summary(&finished.output).collect();
     if finished.overran || scenarios.is_empty() {
         bail!("the suite did not get to its end at {revision} ({}):\n{}", finished.status, finished.output);
     }
     let result = |scenario: &&str| {
-        let broken = broken(&folder, scenario).with_context(|| format!("no result of {scenario} at {revision}"))?;
+        let broken = broken(&folder, &format!("{}{scenario}", side.prefix()))
+            .with_context(|| format!("no result of {scenario} at {revision}"))?;
         Ok(Result { revision: revision.to_owned(), scenario: (*scenario).to_owned(), broken })
     };
     scenarios.iter().map(result).collect()
@@ -120,20 +168,21 @@ fn run(stage: &Stage, server: &Served, attempt: Attempt<'_>, arguments: &[&str])
 
 /// The scenarios of a run, from the lines that close it: `✓ ping: 2 passed, 0 failed`.
 fn summary(output: &str) -> impl Iterator<Item = &str> {
-    let lines = output.lines().skip_while(|line| *line != "=== SUMMARY ===");
+    let lines = output.lines().skip_while(|line| !line.starts_with("=== ") || !line.ends_with("SUMMARY ==="));
     lines.filter_map(|line| {
         line.strip_prefix("✓ ").or_else(|| line.strip_prefix("✗ "))?.split_once(": ").map(|(name, _)| name)
     })
 }
 
-/// Reads the suite's failures of a scenario. Its folder has the name of the scenario between a word and the time.
+/// Reads the suite's failures of a scenario from its folder, whose name ends with the time.
 fn broken(folder: &Path, scenario: &str) -> Outcome<BTreeMap<String, String>> {
     const TIME: &str = "-2026-01-01T00-00-00-000Z";
-    for entry in std::fs::read_dir(folder)? {
+    let (above, scenario) = scenario.rsplit_once('/').unwrap_or(("", scenario));
+    for entry in std::fs::read_dir(folder.join(above))? {
         let entry = entry?;
         let name = entry.file_name().to_string_lossy().into_owned();
         let named = name.len().checked_sub(TIME.len()).and_then(|end| name.get(..end));
-        if named.and_then(|name| name.strip_prefix("server-")) == Some(scenario) {
+        if named == Some(scenario) {
             return Ok(broken_checks(&std::fs::read_to_string(entry.path().join("checks.json"))?)?);
         }
     }
@@ -170,6 +219,8 @@ mod tests {
         let output =
             "✓ not yet: 1\n=== SUMMARY ===\n✓ ping: 2 passed, 0 failed\n✗ tools-list: 1 passed, 1 failed\n\nTotal: 3\n";
         assert_eq!(summary(output).collect::<Vec<_>>(), ["ping", "tools-list"]);
+        let output = output.replace("=== SUMMARY", "=== SUITE SUMMARY");
+        assert_eq!(summary(&output).collect::<Vec<_>>(), ["ping", "tools-list"]);
     }
 
     #[test]

@@ -2,9 +2,7 @@
 
 use std::path::Path;
 
-use sortie_agents::{
-    AgentFile, Dialect, PromptFile, Registry, Scope, ServerAccess, ServerReading, TemplateFile, Templates, read,
-};
+use sortie_agents::{AgentFile, Dialect, PromptFile, Registry, Scope, ServerReading, TemplateFile, Templates, read};
 
 use crate::error::CommandError;
 use crate::settings::{effect, servers_in};
@@ -82,11 +80,7 @@ fn servers(bytes: &[u8]) -> Result<Vec<String>, CommandError> {
             Ok(ServerReading { server, .. }) => server,
             Err(what) => return format!("MCP server `{name}` is left out: {what}"),
         };
-        let rights = if matches!(server.access, ServerAccess::Program { .. }) {
-            ", with your rights and without walls"
-        } else {
-            ""
-        };
+        let rights = if server.runs_something() { ", with your rights and without walls" } else { "" };
         format!("MCP server `{name}` {}{rights}", server.in_words())
     };
     Ok(servers_in(bytes).map_err(fault)?.into_iter().map(line).collect())

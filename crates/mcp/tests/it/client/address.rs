@@ -6,10 +6,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use sortie_agents::ServerDefinition;
+use sortie_agents::{ServerAccess, ServerDefinition};
 use sortie_protocol::Status;
 use sortie_testkit::{Script, reply};
-use tokio::io::AsyncWriteExt as _;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpListener;
 use tokio::sync::Barrier;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
@@ -165,4 +166,78 @@ async fn stopping_a_task_stops_its_call_at_the_address() {
     assert_eq!(host.fate().await, Fate::Cancelled);
     assert_eq!(running.outcome().await.unwrap().status, Status::Cancelled);
     world.close().await;
+}
+
+#[tokio::test]
+async fn a_server_of_the_old_transport_is_named_as_such() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let serving = tokio::spawn(async move {
+        while let Ok((mut socket, _)) = listener.accept().await {
+            let mut line = [0; 4];
+            socket.read_exact(&mut line).await.unwrap();
+            let answer = match &line {
+                b"GET " => {
+                    "200 OK\r\nContent-Type: text/event-stream\r\n\r\nevent: endpoint\ndata: /messages?session=1\n\n"
+                }
+                _ => "404 Not Found\r\nContent-Length: 0\r\n\r\n",
+            };
+            socket.write_all(format!("HTTP/1.1 {answer}").as_bytes()).await.unwrap();
+            socket.shutdown().await.ok();
+            // The rest of the request, so that the connection is not reset.
+            tokio::io::copy(&mut socket, &mut tokio::io::sink()).await.ok();
+        }
+    });
+    let definition = json!({ "url": format!("http://127.0.0.1:{port}/sse"), "start_timeout_seconds": 60 });
+    let old = ServerDefinition::read("old", &definition).unwrap().server;
+    let world = World::new(vec![old], Script::always(reply::text("Done.")));
+    let told = world.run().await.notices.join("\n");
+    assert!(told.contains("it does not answer by `http`, and speaks `sse`, a transport of 2024"), "{told}");
+    serving.abort();
+}
+
+#[tokio::test]
+async fn printed_headers_are_sent_and_their_program_must_be_out_of_reach() {
+    let heads = Arc::<std::sync::Mutex<Vec<String>>>::default();
+    let seen = Arc::clone(&heads);
+    let web = Web::start(move |mut asked| {
+        seen.lock().unwrap().push(asked.head.clone());
+        async move { asked.said("heard").await }
+    })
+    .await;
+    let script = || one_after_the_other([reply::call("mcp__web__talk", json!({}))]);
+    let program = "#!/bin/sh\necho \"{ \\\"X-Key\\\": \\\"key-for-$CLAUDE_CODE_MCP_SERVER_NAME-12\\\" }\"\n";
+    let place = tempfile::tempdir().unwrap();
+    let helper = place.path().join("helper");
+    write_program(&helper, program);
+    let with = |helper: &std::path::Path| {
+        let mut server = web.server();
+        let ServerAccess::Address { helper: known, .. } = &mut server.access else { panic!("an address") };
+        *known = vec![helper.to_str().unwrap().to_owned()];
+        server
+    };
+    let world = World::new(vec![with(&helper)], script());
+    assert_eq!(world.run().await.notices, Vec::<String>::new());
+    assert_eq!(world.outputs()[0].for_model, "heard");
+    assert!(heads.lock().unwrap()[0].contains("x-key: key-for-web-12"), "{:?}", heads.lock().unwrap());
+    world.close().await;
+
+    let world = World::new(Vec::new(), script());
+    let within = world.home.path().join("workspace/helper");
+    write_program(&within, program);
+    let world = World::in_home(world.home, vec![with(&within)], script());
+    let told = world.run().await.notices.join("\n");
+    assert!(told.contains("its `headersHelper` cannot be run: ") && told.contains("where agents can write"), "{told}");
+
+    write_program(&helper, "#!/bin/sh\necho nothing to see; exit 3\n");
+    let world = World::new(vec![with(&helper)], script());
+    let told = world.run().await.notices.join("\n");
+    assert!(told.contains("its `headersHelper` failed (exit code 3)") && !told.contains("nothing to see"), "{told}");
+}
+
+/// Writes a program, and marks it as one.
+fn write_program(path: &std::path::Path, text: &str) {
+    use std::os::unix::fs::PermissionsExt as _;
+    std::fs::write(path, text).unwrap();
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o700)).unwrap();
 }

@@ -1,12 +1,13 @@
 //! Selection of servers for a task, and of their tools.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use expect_test::expect;
 use serde_json::json;
 use sortie_agents::{AgentDefinition, Registry, ServerDefinition, ServerUse};
 use sortie_engine::{Gathered, RemoteTools as _, Wanted};
-use sortie_mcp::Connections;
+use sortie_mcp::{Connections, ServerGround};
 use sortie_tools::Tool;
 
 use super::faults::is_running;
@@ -22,7 +23,7 @@ pub(super) struct Found {
 pub(super) async fn gathered(connections: &Connections, servers: Vec<ServerUse>, admits: fn(&str) -> bool) -> Found {
     let main = Registry::builtin().get("main").unwrap().clone();
     let agent = AgentDefinition { servers, ..main };
-    let wanted = Wanted { agent: &agent, admits: &admits, admits_some_of: &admits };
+    let wanted = Wanted { agent: &agent, admits: &admits, admits_some_of: &admits, names_some_of: &admits };
     let Gathered { tools, missing, notices } = connections.gather(wanted).await;
     Found { names: tools.iter().map(|tool| tool.spec().name).collect(), missing, notices }
 }
@@ -66,7 +67,9 @@ async fn an_unchanged_tool_is_recognised_in_another_process() {
         let home = home();
         let server = server_with("t", "sound", &json!({ "env": { "ONE": "1", "TWO": "2", "THREE": "3" } }));
         let connections = Connections::new([server], ground(&home));
-        let found = connections.gather(Wanted { agent: &main, admits: &admits, admits_some_of: &admits }).await;
+        let found = connections
+            .gather(Wanted { agent: &main, admits: &admits, admits_some_of: &admits, names_some_of: &admits })
+            .await;
         let pin = |tool: &Arc<dyn Tool>| (tool.spec().name, tool.pin().unwrap().to_owned());
         pins.push(found.tools.iter().map(pin).collect::<Vec<_>>());
         connections.close().await;
@@ -150,7 +153,10 @@ async fn an_agents_own_server_ends_once_no_agent_or_task_needs_it() {
         Connections::new([own(3)].map(|server| ServerDefinition { name: "t".to_owned(), ..server }), ground(&home));
     let everything: fn(&str) -> bool = |_| true;
     let tools = async |agent: &AgentDefinition, admits: fn(&str) -> bool| {
-        connections.gather(Wanted { agent, admits: &admits, admits_some_of: &admits }).await.tools
+        connections
+            .gather(Wanted { agent, admits: &admits, admits_some_of: &admits, names_some_of: &admits })
+            .await
+            .tools
     };
     let held = tools(&bringing("a", [own(0)]), everything).await;
     drop(tools(&bringing("b", [own(1)]), everything).await);
@@ -168,5 +174,35 @@ async fn an_agents_own_server_ends_once_no_agent_or_task_needs_it() {
     let again = tools(&bringing("a", [own(0)]), everything).await;
     assert!(again.iter().any(|tool| tool.spec().name == "mcp__own__echo"));
     assert_eq!(running(), [0, 3]);
+    connections.close().await;
+}
+
+#[tokio::test]
+async fn only_a_task_for_which_a_server_is_named_waits_for_it() {
+    let (home, marks) = (home(), tempfile::tempdir().unwrap());
+    // It answers nothing until there is a file.
+    let slow = server_with("slow", "patient", &json!({ "env": { "MARKS": marks.path() } }));
+    let ground = ServerGround { grace: Duration::ZERO, ..ground(&home) };
+    let connections = Arc::new(Connections::new([slow, server("t", "sound")], ground));
+    let main = Registry::builtin().get("main").unwrap().clone();
+    let gathered = async |named: fn(&str) -> bool| {
+        let admits = |_: &str| true;
+        let wanted = Wanted { agent: &main, admits: &admits, admits_some_of: &admits, names_some_of: &named };
+        let found = connections.gather(wanted).await;
+        let has = |server: &str| found.tools.iter().any(|tool| tool.spec().name.starts_with(server));
+        (has("mcp__slow__"), has("mcp__t__"), found.missing)
+    };
+    let (has_slow, has_named, missing) = gathered(|prefix| prefix == "mcp__t__").await;
+    assert_eq!((has_slow, has_named), (false, true));
+    let told = "its tools are missing: mcp_timeout: the MCP server `slow` is still starting; tasks that begin later can \
+                have its tools";
+    assert_eq!(missing, [told]);
+    let (waiting, ()) = tokio::join!(gathered(|prefix| prefix == "mcp__slow__"), async {
+        std::fs::write(marks.path().join("go"), "").unwrap();
+    });
+    assert!(waiting.0, "{:?}", waiting.2);
+    // Both are there now, and nobody waits.
+    let (has_slow, has_other, missing) = gathered(|_| false).await;
+    assert_eq!((has_slow, has_other, missing), (true, true, Vec::new()));
     connections.close().await;
 }

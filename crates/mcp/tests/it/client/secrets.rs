@@ -20,7 +20,7 @@ fn home() -> TempDir {
 async fn told(connections: &Connections, servers: Vec<ServerUse>) -> Vec<String> {
     let main = Registry::builtin().get("main").unwrap().clone();
     let agent = AgentDefinition { servers, ..main };
-    let wanted = Wanted { agent: &agent, admits: &|_| true, admits_some_of: &|_| true };
+    let wanted = Wanted { agent: &agent, admits: &|_| true, admits_some_of: &|_| true, names_some_of: &|_| true };
     let Gathered { missing, notices, .. } = connections.gather(wanted).await;
     [missing, notices].concat()
 }

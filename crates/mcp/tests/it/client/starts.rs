@@ -8,10 +8,11 @@ use serde_json::json;
 use sortie_agents::ServerDefinition;
 use sortie_engine::RemoteTools as _;
 use sortie_mcp::Connections;
+use sortie_testkit::{Script, reply, when};
 
 use super::faults::is_running;
 use super::gathering::{gathered, home};
-use super::world::{ground, server_with};
+use super::world::{World, appears, ground, server_with};
 
 fn marking(role: &str, marks: &Path, seconds: u64) -> ServerDefinition {
     server_with("t", role, &json!({ "env": { "MARKS": marks }, "start_timeout_seconds": seconds }))
@@ -79,4 +80,35 @@ async fn closing_does_not_wait_for_a_start_and_ends_it() {
     while is_running(&mark) {
         tokio::task::yield_now().await;
     }
+}
+
+#[tokio::test]
+async fn a_server_that_ends_at_an_unknown_request_is_started_again_with_the_handshake() {
+    let (home, marks) = (home(), tempfile::tempdir().unwrap());
+    let connections = Connections::new([marking("strict", marks.path(), 60)], ground(&home));
+    let found = gathered(&connections, Vec::new(), |_| true).await;
+    assert_eq!(found.missing, Vec::<String>::new());
+    assert!(found.names.contains(&"mcp__t__echo".to_owned()));
+    assert_eq!(started(marks.path()), 2);
+    connections.close().await;
+}
+
+#[tokio::test]
+async fn a_server_of_the_newest_revision_alone_is_used_and_its_changes_are_noticed() {
+    let marks = tempfile::tempdir().unwrap();
+    let script = Script::new()
+        .on(when::turn(0), reply::calls([reply::call("mcp__t__echo", json!({ "text": "as new" }))]))
+        .on(when::turn(1), reply::calls([reply::call("mcp__t__change", json!({}))]))
+        .otherwise(reply::text("Done."));
+    let world = World::new(vec![marking("modern", marks.path(), 60)], script);
+    let asked = async {
+        let outcome = world.run().await;
+        assert_eq!(outcome.notices, Vec::<String>::new());
+    };
+    join(asked, appears(marks.path().join("listens"))).await;
+    let outputs: Vec<String> = world.outputs().into_iter().map(|output| output.for_model).collect();
+    assert_eq!(outputs, ["as new", "changed"]);
+    world.run().await;
+    assert!(world.offered().contains(&"mcp__t__late".to_owned()), "{:?}", world.offered());
+    world.close().await;
 }

@@ -11,7 +11,7 @@ use sortie_engine::{
     Engine, EngineParts, EngineSettings, NoHooks, Permissions, RandomIds, RemoteTools as _, Running, SystemClock,
 };
 use sortie_journal::{Journal, MemoryJournal};
-use sortie_mcp::{Connections, Nesting, ServerGround};
+use sortie_mcp::{Chain, Connections, ServerGround, TokenStore};
 use sortie_policy::Redactor;
 use sortie_protocol::{Message, TaskOutcome, TaskRequest, ToolOutput};
 use sortie_sandbox::process::Environment;
@@ -59,8 +59,17 @@ impl World {
 
     pub(super) fn permitted(servers: Vec<ServerDefinition>, script: Script, permissions: Permissions) -> Self {
         let home = tempfile::tempdir().unwrap();
+        std::fs::create_dir(home.path().join("workspace")).unwrap();
+        Self::of(home, servers, script, permissions)
+    }
+
+    /// Another process with the home of an earlier one.
+    pub(super) fn in_home(home: TempDir, servers: Vec<ServerDefinition>, script: Script) -> Self {
+        Self::of(home, servers, script, Permissions::unrestricted())
+    }
+
+    fn of(home: TempDir, servers: Vec<ServerDefinition>, script: Script, permissions: Permissions) -> Self {
         let workspace = home.path().join("workspace");
-        std::fs::create_dir(&workspace).unwrap();
         let connections = Arc::new(Connections::new(servers, ground(&home)));
         let model = Arc::new(ScriptedModel::new(script));
         let engine = Engine::new(EngineParts {
@@ -132,9 +141,11 @@ pub(super) fn ground(home: &TempDir) -> ServerGround {
         environment,
         variables: Arc::new(|name| (name == "SECRET_KEY").then(|| "key-from-outside".to_owned())),
         logs: Some(logs(home)),
+        sign_ins: TokenStore::new(home.path().join("mcp-auth")),
         // Longer than any test takes.
         rest: Duration::from_hours(1),
-        nesting: Nesting::default(),
+        grace: Duration::from_hours(1),
+        chain: Chain::default(),
         redactor: Arc::new(Redactor::new(vec!["key-from-outside".to_owned()])),
     }
 }

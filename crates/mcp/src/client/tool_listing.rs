@@ -11,8 +11,8 @@ use sortie_agents::{ServerAccess, ServerDefinition, server_prefix};
 use sortie_policy::{Redactor, without_credentials};
 use sortie_protocol::ToolSpec;
 
-use crate::tool_list::tool_pages::{MAX_NAMED, ToolPages};
-use crate::tool_list::tool_schema::acceptable;
+use crate::client::tool_pages::{MAX_NAMED, ToolPages};
+use crate::client::tool_schema::acceptable;
 use crate::transport::brief::brief;
 
 /// Limit of the providers.
@@ -140,12 +140,17 @@ fn cleaned(value: &Value, redactor: &Redactor) -> Value {
 /// key is still the same. Object keys are sorted.
 fn pin(server: &ServerDefinition, tool: &Tool) -> String {
     let access = match &server.access {
-        ServerAccess::Program { command, arguments, environment } => {
-            json!([command, arguments, environment.keys().collect::<Vec<_>>()])
+        ServerAccess::Program { command, arguments, environment, directory } => {
+            let mut access = vec![json!(command), json!(arguments), environment.keys().cloned().collect()];
+            access.extend(directory.iter().map(|directory| json!(directory)));
+            json!(access)
         }
-        ServerAccess::Address { url, headers } => {
-            json!([without_credentials(url), headers.keys().collect::<Vec<_>>()])
+        ServerAccess::Address { url, headers, helper, oauth: _ } => {
+            let mut access = vec![json!(without_credentials(url)), headers.keys().cloned().collect()];
+            access.extend((!helper.is_empty()).then(|| json!(helper)));
+            json!(access)
         }
+        ServerAccess::OldAddress { url } => json!([without_credentials(url)]),
     };
     let said =
         json!([tool.name, tool.title, tool.description, tool.input_schema, tool.output_schema, tool.annotations]);
@@ -222,7 +227,7 @@ mod tests {
         assert!(spec.description.ends_with("word… (cut)") && spec.description.chars().count() < 1_010);
         let properties: serde_json::Map<String, Value> = (0..2_000).map(|n| (format!("p{n}"), json!({}))).collect();
         long.input_schema = Arc::new(serde_json::Map::from_iter([("properties".to_owned(), properties.into())]));
-        let spec = crate::tool_list::tool_listing::spec("mcp__db__a".to_owned(), &long, &redactor);
+        let spec = crate::client::tool_listing::spec("mcp__db__a".to_owned(), &long, &redactor);
         assert!(spec.description.contains(" bytes is left out.)"), "{}", spec.description);
         assert_eq!(spec.schema, json!({ "type": "object" }));
     }

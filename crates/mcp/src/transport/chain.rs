@@ -22,7 +22,7 @@ const SERVES: &str = "mcp";
 
 /// Rules for Sortie as a server of its own agents.
 #[derive(Debug, Clone, Default)]
-pub struct Nesting {
+pub struct Chain {
     /// This program; `None` recognises no program as Sortie.
     pub program: Option<PathBuf>,
     /// Number of Sorties above this process.
@@ -34,14 +34,14 @@ pub struct Nesting {
 impl ServerGround {
     /// Returns true if a server is Sortie itself.
     pub(crate) fn is_sortie(&self, server: &ServerDefinition) -> bool {
-        let Some(own) = &self.nesting.program else { return false };
-        let Ok(ServerAccess::Program { command, arguments, .. }) = expanded(server, &self.variables) else {
+        let Some(own) = &self.chain.program else { return false };
+        let Ok(ServerAccess::Program { command, arguments, directory, .. }) = expanded(server, &self.variables) else {
             return false;
         };
         let service = OwnService {
             program: command,
             arguments,
-            directory: self.workspace.clone(),
+            directory: self.start_directory(directory),
             environment: self.environment.clone(),
             changeable: Vec::new(),
         };
@@ -50,11 +50,11 @@ impl ServerGround {
 
     /// Returns true if a server is Sortie itself and may not be used.
     pub(crate) fn leaves_out(&self, server: &ServerDefinition) -> bool {
-        !self.nesting.is_allowed && self.is_sortie(server)
+        !self.chain.is_allowed && self.is_sortie(server)
     }
 
     /// Value of [`LEVEL_VARIABLE`] for the programs of servers.
     pub(crate) fn level_below(&self) -> String {
-        self.nesting.level.saturating_add(1).to_string()
+        self.chain.level.saturating_add(1).to_string()
     }
 }
