@@ -18,7 +18,7 @@ use sortie_engine::{
 use sortie_journal::{Journal, SqliteJournal};
 use sortie_llm::route::{LIGHT_ROUTE, MAIN_ROUTE};
 use sortie_llm::{Models, RouteSetup, RouteTable};
-use sortie_mcp::{Chain, Connections, HostModels, Hosts, ServerGround};
+use sortie_mcp::{Chain, Connections, HostModels, Hosts, Offline, ServerGround};
 use sortie_policy::Redactor;
 use sortie_protocol::{Failure, TaskRequest};
 use sortie_sandbox::process::{Environment, Program};
@@ -90,8 +90,8 @@ pub(crate) struct Plan<'a> {
     agents: Arc<AgentFolders>,
     /// True if no cached result is used.
     is_anew: bool,
-    /// Hosts whose models are used before `offline`.
-    hosts: Option<Hosts>,
+    /// Hosts whose models are used before `offline`, and the use of that.
+    hosts: Option<(Hosts, Offline)>,
 }
 
 impl<'a> Plan<'a> {
@@ -113,9 +113,9 @@ impl<'a> Plan<'a> {
         Self { is_anew: true, ..self }
     }
 
-    /// Plan that may borrow models from hosts.
-    pub(crate) fn borrowing(self, hosts: Option<Hosts>) -> Self {
-        Self { hosts, ..self }
+    /// Plan that serves hosts, and may borrow their models.
+    pub(crate) fn for_hosts(self, hosts: Hosts, offline: Offline) -> Self {
+        Self { hosts: Some((hosts, offline)), ..self }
     }
 
     /// Retention of old tasks.
@@ -176,7 +176,7 @@ impl<'a> Plan<'a> {
         let hooks: Arc<dyn Hooks> = Arc::new(hooks(self.settings, Arc::clone(&permissions.redactor))?);
         let models: Arc<dyn Models> = Arc::new(self.models);
         let models = match self.hosts {
-            Some(hosts) => Arc::new(HostModels::new(models, hosts)),
+            Some((hosts, offline)) => Arc::new(HostModels::new(models, hosts, offline)),
             None => models,
         };
         let agents: Arc<dyn Agents> = self.agents;

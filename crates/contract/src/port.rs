@@ -2,13 +2,15 @@
 
 pub(crate) mod agent_names;
 pub(crate) mod defaults;
+pub(crate) mod host_notices;
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use sortie_protocol::{Failure, Launched, TaskId, TaskOutcome, TaskRequest, ToolOutput};
+use sortie_protocol::{Failure, Launched, TaskId, TaskOutcome, TaskRequest, ToolOutput, ToolSpec};
 
 use crate::port::defaults::Defaults;
+use crate::port::host_notices::{notices_beside, output_of};
 
 /// One dialect of the Task tool.
 ///
@@ -27,8 +29,8 @@ pub trait Contract: Send + Sync {
     /// JSON schema of the arguments, for these agents.
     fn schema(&self, agents: &[AgentLine]) -> Value;
 
-    /// JSON schema of [`encode`](Self::encode) and, if tasks can work in the background, of
-    /// [`encode_launched`](Self::encode_launched), for hosts that check answers. It covers the fields of every answer
+    /// JSON schema of [`encode_for_host`](Self::encode_for_host) and, if tasks can work in the background, of
+    /// [`encode_launched_for_host`](Self::encode_launched_for_host), for hosts that check answers. It names every field
     /// and little else, because a host pays for it with every list of tools.
     fn output_schema(&self) -> Value;
 
@@ -72,6 +74,38 @@ pub trait Contract: Send + Sync {
         self.encode_launched(launched).to_string()
     }
 
+    /// Encodes the answer for a host. Its model may read the text or the object, never both, so each says everything.
+    fn encode_for_host(&self, call: &Call<'_>, answer: Answer<'_>, mark: &str) -> HostAnswer {
+        let (text, object) = (self.encode_for_model(call, answer, mark), self.encode(call, answer));
+        let pager = self.defaults().companions.allow_background().then(|| self.host_name("TaskOutput"));
+        let notices = answer.map(|outcome| notices_beside(&object, outcome, pager)).unwrap_or_default();
+        HostAnswer { text, object, notices: Vec::new() }.noting(notices)
+    }
+
+    /// Encodes the launch for a host, to which nothing is delivered.
+    fn encode_launched_for_host(&self, launched: &Launched) -> HostAnswer {
+        let object = self.encode_launched(launched);
+        let wait = format!("{} waits for its report", output_of(launched.task_id, self.host_name("TaskOutput")));
+        let notices = [wait].into_iter().chain(launched.notices.iter().cloned());
+        HostAnswer { text: object.to_string(), object, notices: Vec::new() }.noting(notices)
+    }
+
+    /// Name by which a host knows a companion tool. A host may have a tool of its own under ours.
+    fn host_name<'a>(&self, tool: &'a str) -> &'a str {
+        tool
+    }
+
+    /// Adapts the delegating tool for a host, which has no conversation of ours and gets no deliveries.
+    fn for_host(&self, tool: ToolSpec) -> ToolSpec {
+        tool
+    }
+
+    /// A second delegating tool for hosts, whose sub-agents can only read; `None` if there is none. Its arguments are
+    /// read like those of the first.
+    fn reading_tool(&self) -> Option<ToolSpec> {
+        None
+    }
+
     /// True if the call itself counts as failed, for transports that can say so.
     fn is_error(&self, answer: Answer<'_>) -> bool;
 
@@ -94,6 +128,27 @@ pub trait Contract: Send + Sync {
     /// True if an output is too long to be encoded whole, so that its text must be spilled first.
     fn must_spill(&self, _output: &ToolOutput) -> bool {
         false
+    }
+}
+
+/// An answer for a host, in both of its forms.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HostAnswer {
+    pub text: String,
+    pub object: Value,
+    /// Notices for which the text has no place, each a text of its own. The object has them.
+    pub notices: Vec<String>,
+}
+
+impl HostAnswer {
+    /// Adds notices for which the dialect has no place.
+    #[must_use]
+    pub fn noting(mut self, notices: impl IntoIterator<Item = String>) -> Self {
+        self.notices.extend(notices);
+        if !self.notices.is_empty() {
+            self.object["notices"] = json!(self.notices);
+        }
+        self
     }
 }
 

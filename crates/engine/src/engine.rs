@@ -120,10 +120,7 @@ impl Engine {
     /// Starts one delegated task without a parent model: with the limits, depth and report of a child. A request that
     /// names a task resumes it, if it has ended.
     pub async fn task(&self, request: TaskRequest) -> Result<Running, Failure> {
-        // No more levels than are left, whatever the depth limit here.
-        let levels = request.levels.unwrap_or(u32::MAX);
-        let depth = self.state.rules.max_depth.saturating_sub(levels);
-        Box::pin(self.start(&Origin::Host { depth }, request)).await
+        self.task_after(request, |_| ()).await
     }
 
     /// Stops a task of this engine and all its descendants; false if it does not run here.
@@ -178,8 +175,31 @@ impl Engine {
         choice: AgentChoice<'_>,
         request: TaskRequest,
     ) -> Result<Running, Failure> {
+        self.start_after(origin, choice, request, |_| ()).await
+    }
+
+    /// Starts one delegated task. `before` hears its id before anything of it runs.
+    pub(crate) async fn task_after(
+        &self,
+        request: TaskRequest,
+        before: impl FnOnce(TaskId) + Send,
+    ) -> Result<Running, Failure> {
+        // No more levels than are left, whatever the depth limit here.
+        let levels = request.levels.unwrap_or(u32::MAX);
+        let depth = self.state.rules.max_depth.saturating_sub(levels);
+        Box::pin(self.start_after(&Origin::Host { depth }, AgentChoice::Named, request, before)).await
+    }
+
+    async fn start_after(
+        &self,
+        origin: &Origin<'_>,
+        choice: AgentChoice<'_>,
+        request: TaskRequest,
+        before: impl FnOnce(TaskId) + Send,
+    ) -> Result<Running, Failure> {
         let mode = LaunchMode::of(&request);
         let task = prepare(&self.state, origin, choice, request).await?;
+        before(task.job.task);
         Running::start(admit(task, origin, mode).await?).await.map_err(journal_failure)
     }
 }

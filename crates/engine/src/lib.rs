@@ -21,7 +21,7 @@ mod tasks;
 pub use budget::account::Footprint;
 pub use conversation::load_task::footprint_so_far;
 pub use engine::agent_runs::{AgentRuns, RunStatus};
-pub use engine::host::{Host, TaskObserver};
+pub use engine::host::{Host, HostReach, Person, TaskObserver};
 pub use engine::subagents::{
     Configurations, Observation, ObserveError, Observed, Parameters, Subagent, SubagentError, SubagentObserver,
     SubagentStatus, Subagents,

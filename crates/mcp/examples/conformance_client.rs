@@ -2,7 +2,7 @@
 //!
 //! It is Sortie's own client in Sortie's own engine. A scripted model calls each tool of the server once, or makes the
 //! calls that the suite asks for. If the server wants a sign-in, it does what `sortie mcp login` does, with a browser
-//! that consents to everything; like a person, it tries that a few times. `cargo xtask mcp` runs it.
+//! that consents to everything. Like a person, it tries that a few times. `cargo xtask mcp` runs it.
 
 #![expect(clippy::print_stderr, reason = "it is a program that reports")]
 

@@ -71,7 +71,7 @@ async fn connect(url: &str, token: &str) -> Outcome<RunningService<RoleClient, (
 
 async fn call(session: &RunningService<RoleClient, ()>, times: u32) -> Outcome<()> {
     for _ in 0..times {
-        session.call_tool(CallToolRequestParams::new("TaskList")).await?;
+        session.call_tool(CallToolRequestParams::new("SubagentList")).await?;
     }
     Ok(())
 }

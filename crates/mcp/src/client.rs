@@ -26,7 +26,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::future::{join, join_all};
-use sortie_agents::{AgentDefinition, ServerDefinition, ServerUse, server_prefix};
+use sortie_agents::{AgentDefinition, Registry, ServerDefinition, ServerUse, server_prefix};
 use sortie_engine::{Gathered, RemoteTools, Wanted};
 use sortie_tools::{BoxFuture, Tool};
 
@@ -144,6 +144,12 @@ impl RemoteTools for Connections {
             }
             gathered
         })
+    }
+
+    fn may_have_some(&self, agents: &Registry) -> bool {
+        let is_own = |server: &ServerUse| matches!(server, ServerUse::Own(own) if !own.is_off);
+        let has_own = |agent: &AgentDefinition| agent.servers.iter().any(is_own);
+        self.configured.values().any(|server| !server.is_off) || agents.all().iter().any(has_own)
     }
 
     fn close(&self) -> BoxFuture<'_, ()> {

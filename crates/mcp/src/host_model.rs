@@ -1,7 +1,7 @@
 //! Models lent by hosts, for the tasks that they request.
 //!
 //! If no route is set, a host that offers its own model (sampling with tools) serves its own tasks as the route `host`,
-//! before `offline`.
+//! before `offline`, which answers only on request.
 //!
 //! [`Hosts`] lists the connected hosts, and [`HostModels`] adds them to the routes of the process. A host's model never
 //! serves a task that another client program requested. The protocol deprecates sampling from 2026-07-28 on; hosts that
@@ -109,16 +109,52 @@ fn known_as(name: &str) -> String {
     if name.is_empty() { "client".to_owned() } else { name }
 }
 
-/// Routes of a process in which no model is set, with its hosts' models ahead of `offline`.
+/// Use of the rule-based model for requests of hosts that name no other, if no model is set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Offline {
+    /// It answers, and the outcome says so.
+    Answers,
+    /// Such a request is refused: its host could not tell the answer of fixed rules from that of a model.
+    Refuses,
+}
+
+/// Notice in every outcome of the rule-based model.
+const BY_RULES: &str = "answered by fixed rules (`offline`), not by a language model";
+
+/// Routes of a process that serves hosts, with their models ahead of `offline`.
 pub struct HostModels {
     routes: Arc<dyn Models>,
     hosts: Hosts,
+    offline: Offline,
 }
 
 impl HostModels {
-    pub fn new(routes: Arc<dyn Models>, hosts: Hosts) -> Self {
-        Self { routes, hosts }
+    pub fn new(routes: Arc<dyn Models>, hosts: Hosts, offline: Offline) -> Self {
+        Self { routes, hosts, offline }
     }
+
+    /// Refuses the rule-based model unless it was requested, and marks its use.
+    fn admit(
+        &self,
+        chosen: Chosen,
+        asked: Option<&str>,
+        inherited: Option<&ModelChoice>,
+    ) -> Result<Chosen, UnknownModel> {
+        if chosen.choice.route != offline::ROUTE {
+            return Ok(chosen);
+        }
+        let is_inherited = inherited.is_some_and(|parents| parents.route == offline::ROUTE);
+        if !is_named(asked) && !is_inherited && self.offline == Offline::Refuses {
+            return Err(UnknownModel::NotSet);
+        }
+        let notice = chosen.notice.map_or_else(|| BY_RULES.to_owned(), |notice| format!("{BY_RULES}; {notice}"));
+        Ok(Chosen { notice: Some(notice), ..chosen })
+    }
+}
+
+/// True if a request names the rule-based model.
+fn is_named(asked: Option<&str>) -> bool {
+    asked.is_some_and(|asked| OFFLINE_NAMES.iter().any(|name| name.eq_ignore_ascii_case(asked)))
 }
 
 impl Models for HostModels {
@@ -130,7 +166,7 @@ impl Models for HostModels {
             let hint = "a host's model serves only requests of a host that offers it (sampling with tools)";
             return match asked {
                 Some(asked) if is_host => Err(UnknownModel::Nobody { asked: asked.to_owned(), hint: hint.to_owned() }),
-                _ => self.routes.choose(asked, inherited),
+                _ => self.admit(self.routes.choose(asked, inherited)?, asked, inherited),
             };
         };
         if is_host {
@@ -138,9 +174,8 @@ impl Models for HostModels {
         }
         // An unusable route is reported, not passed over.
         let chosen = self.routes.choose(asked, None)?;
-        let is_named = asked.is_some_and(|asked| OFFLINE_NAMES.iter().any(|name| name.eq_ignore_ascii_case(asked)));
-        if is_named || chosen.choice.route != offline::ROUTE {
-            return Ok(chosen);
+        if is_named(asked) || chosen.choice.route != offline::ROUTE {
+            return self.admit(chosen, asked, None);
         }
         let notice = asked.map(|asked| {
             format!("`{asked}` is served by the model of {} (route {ROUTE}): no main route is set", host.id)

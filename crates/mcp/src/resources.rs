@@ -55,6 +55,11 @@ pub(crate) fn templates() -> ListResourceTemplatesResult {
     ListResourceTemplatesResult::with_all_items(View::ALL.map(template).to_vec())
 }
 
+/// True if this is the address of one of the templates, with its variables.
+pub(crate) fn is_template(uri: &str) -> bool {
+    templates().resource_templates.iter().any(|template| template.uri_template == uri)
+}
+
 /// Query for a page of the newest tasks without a parent.
 pub(crate) fn roots(workspace: String, behind: Option<TaskId>) -> TaskQuery {
     TaskQuery { workspace: Some(workspace), roots_only: true, behind, limit: LISTED, ..TaskQuery::default() }
@@ -82,6 +87,13 @@ impl Records {
         let agents = behind.is_none().then(agents_resource);
         let resources = agents.into_iter().chain(headers.iter().map(report_resource)).collect();
         Ok(ListResourcesResult { next_cursor, ..ListResourcesResult::with_all_items(resources) })
+    }
+
+    /// Returns the ids of the newest tasks in the list.
+    pub(crate) async fn ids(&self) -> Result<Vec<String>, ErrorData> {
+        let query = roots(self.workspace.clone(), None);
+        let headers = self.read(move |journal| journal.list(&query)).await?;
+        Ok(headers.iter().filter(|header| is_listed(header)).map(|header| header.task_id.to_string()).collect())
     }
 
     /// Reads one page of a resource. An error also names the resource for programs.

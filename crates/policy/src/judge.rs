@@ -19,7 +19,7 @@ use sortie_shell_reader::{self as shell_reader, analyse};
 pub use self::confinement::{Confinement, Writes};
 pub use self::decision::{Decision, Ground, Why};
 pub use self::layer::{Access, NetworkReach};
-use self::layer::{BestCase, Layer};
+use self::layer::{BestCase, Layer, changes_things};
 use self::line::Line;
 pub use self::narrow::{intersect, narrow};
 pub use self::remedy::{lasting_remedy, remedies};
@@ -27,6 +27,15 @@ use crate::matching::{Call, CalledTool, Target};
 use crate::protected;
 use crate::rule::{LOOKING_AFTER_COMMANDS, Places, RuleError};
 use crate::text::printable_path;
+
+/// The most lenient decision about any call of a tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Possibility {
+    Allowed,
+    /// Only if a person approves.
+    Asked,
+    Never,
+}
 
 /// A grant prepared for decisions.
 #[derive(Debug)]
@@ -118,11 +127,33 @@ impl Judge {
         if LOOKING_AFTER_COMMANDS.contains(&tool.name) && !self.admits_some("Bash") {
             return false;
         }
-        let mut so_far = BestCase::Allow;
-        for layer in &self.layers {
-            so_far = layer.best_case_after(so_far, tool);
+        self.best(tool) != Possibility::Never
+    }
+
+    /// Returns the most lenient decision about any call of a tool that may change something; `None` for tools that only
+    /// read, take notes, delegate or fetch. The name may be a prefix that stands for tools which no rule names.
+    pub fn change_by(&self, tool: &str) -> Option<Possibility> {
+        let tool = CalledTool::named(tool);
+        changes_things(tool.kind).then(|| self.best(tool))
+    }
+
+    /// Returns the most lenient decision about any call of the tool.
+    pub fn possibility(&self, tool: &str) -> Possibility {
+        self.best(CalledTool::named(tool))
+    }
+
+    fn best(&self, tool: CalledTool<'_>) -> Possibility {
+        let so_far = self.layers.iter().fold(BestCase::Allow, |so_far, layer| layer.best_case_after(so_far, tool));
+        match so_far {
+            BestCase::Allow => Possibility::Allowed,
+            BestCase::Ask => Possibility::Asked,
+            BestCase::Deny => Possibility::Never,
         }
-        so_far != BestCase::Deny
+    }
+
+    /// Names of tools and name prefixes that are known only from rules.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.layers.iter().flat_map(Layer::names)
     }
 
     /// True if some call of some tool with this name prefix could be allowed or asked about. Otherwise a server whose

@@ -19,8 +19,8 @@ mod rule;
 mod text;
 
 pub use judge::{
-    Access, Confinement, Decision, Ground, Judge, NetworkReach, Why, Writes, intersect, lasting_remedy, narrow,
-    offerable, remedies,
+    Access, Confinement, Decision, Ground, Judge, NetworkReach, Possibility, Why, Writes, intersect, lasting_remedy,
+    narrow, offerable, remedies,
 };
 pub use protected::{
     Protected, WallNames, moved_secret_places, protected, protected_from_commands, protected_names, secret_places,

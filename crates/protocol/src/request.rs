@@ -40,6 +40,9 @@ pub struct TaskRequest {
     /// settings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context_files: Option<Vec<String>>,
+    /// True if the task, and every task below it, may only read.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub reads_only: bool,
     /// Oddities of the request that did not stop it, e.g. ignored keys. They are reported in the outcome.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<String>,

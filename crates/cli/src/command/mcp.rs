@@ -18,7 +18,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::{Args, Subcommand};
-use sortie_mcp::{Office, Offices, Server, http, stdio};
+use sortie_mcp::{Hosts, Office, Offices, Offline, Server, http, stdio};
 use tokio::runtime::Builder;
 use tokio_util::sync::CancellationToken;
 
@@ -40,6 +40,10 @@ use sites::{Reached, Sites};
 pub(crate) struct McpArgs {
     #[command(flatten)]
     web: WebArgs,
+
+    /// If no model is set, answer by fixed rules instead of refusing; results say so
+    #[arg(long)]
+    offline: bool,
 
     /// Run background tasks for a server
     #[arg(long = background_process::FLAG, value_enum, hide = true)]
@@ -110,8 +114,10 @@ fn serve_hosts(args: &McpArgs, settings: &Settings, sources: &Sources) -> Result
         .enable_all()
         .build()
         .map_err(|error| CommandError::internal(format!("the runtime could not be started: {error}")))?;
+    let offline = if args.offline { Offline::Answers } else { Offline::Refuses };
     if args.background == Some(Stage::Serve) {
-        return background_process::serve(Plan::to_work(settings)?, settings, runtime);
+        let plan = Plan::to_work(settings)?.for_hosts(Hosts::default(), offline);
+        return background_process::serve(plan, settings, runtime);
     }
     let (entrance, reached) = match args.web.http {
         Some(address) => {
@@ -120,7 +126,7 @@ fn serve_hosts(args: &McpArgs, settings: &Settings, sources: &Sources) -> Result
         }
         None => (Entrance::Streams { output: take_stdout()? }, Reached::ByStreams),
     };
-    let (sites, office) = Sites::open(sources.clone(), settings, reached)?;
+    let (sites, office) = Sites::open(sources.clone(), settings, reached, offline)?;
     runtime.spawn(tend_memory());
     let ended_by = runtime.block_on(async {
         let signal = serve(&sites, &office, entrance).await?;

@@ -1,5 +1,5 @@
-//! A process of its own for background work: this program once more, outside the session of its caller, so that the end
-//! of the caller does not end the work.
+//! A process of its own for background work: this program once more. It is outside the session of its caller, so that
+//! the end of the caller does not end the work.
 
 use std::ffi::OsString;
 use std::io;

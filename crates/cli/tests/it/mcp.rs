@@ -35,18 +35,34 @@ fn launched(session: &mut Session) -> String {
 #[test]
 fn a_host_lists_and_calls_without_a_key_or_a_model() {
     let world = World::new();
-    let mut session = Session::open(world.sortie(["mcp"]), &json!({}));
+    let mut session = Session::open(world.sortie(["mcp", "--offline"]), &json!({}));
     let listed = session.ask("tools/list", json!({}));
     let names: Vec<&str> =
         listed["result"]["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["Task", "TaskOutput", "TaskStop", "SendMessage", "TaskList"]);
+    assert_eq!(names, ["Task", "Explore", "SubagentOutput", "SubagentStop", "SubagentMessage", "SubagentList"]);
     let arguments = json!({"description": "Find", "prompt": "Where is AuthError?", "subagent_type": "explore"});
     let answer = session.ask("tools/call", json!({"name": "Task", "arguments": arguments}));
     assert_eq!(answer["result"]["isError"], false, "{answer}");
     assert_eq!(answer["result"]["structuredContent"]["status"], "completed");
     assert!(answer["result"]["content"][0]["text"].as_str().unwrap().contains("src/auth.rs"), "{answer}");
+    let notices = &answer["result"]["structuredContent"]["notices"];
+    assert_eq!(notices, &json!(["answered by fixed rules (`offline`), not by a language model"]));
     let (code, stderr) = session.close();
     assert_eq!((code, stderr.as_str()), (0, ""));
+}
+
+#[test]
+fn without_a_model_a_host_is_told_so_unless_it_names_the_rules() {
+    let world = World::new();
+    let mut session = Session::open(world.sortie(["mcp"]), &json!({}));
+    let answer = session.ask("tools/call", brief(&json!({})));
+    assert_eq!(answer["result"]["isError"], true, "{answer}");
+    let refused = &answer["result"]["structuredContent"];
+    assert_eq!((&refused["status"], &refused["error"]["code"]), (&json!("rejected"), &json!("no_model")), "{answer}");
+    let answer = session.ask("tools/call", brief(&json!({"model": "offline"})));
+    assert_eq!(answer["result"]["isError"], false, "{answer}");
+    assert!(answer["result"]["structuredContent"]["notices"].to_string().contains("by fixed rules"), "{answer}");
+    assert_eq!(session.close().0, 0);
 }
 
 #[test]
@@ -143,7 +159,7 @@ fn a_handle_outlives_its_server_and_shows_how_to_resume_its_task() {
     let got = session.ask("tasks/get", task.clone());
     assert_eq!(got["result"]["status"], "failed", "{got}");
     let error = got["result"]["error"]["message"].as_str().unwrap();
-    assert!(error.contains("SendMessage") && error.contains("sortie resume"), "{error}");
+    assert!(error.contains("SubagentMessage") && error.contains("sortie resume"), "{error}");
     session.close();
 
     // A host that can ask is asked, and the answer resumes the task.
@@ -162,7 +178,7 @@ fn a_handle_outlives_its_server_and_shows_how_to_resume_its_task() {
     // The task finishes, whether the host is there or not.
     session.close();
     let mut session = Session::open_newest(world.sortie(["mcp"]).on(&server, "anthropic"), &tasks);
-    let report = session.ask("tools/call", json!({"name": "TaskOutput", "arguments": {"task_id": task["taskId"]}}));
+    let report = session.ask("tools/call", json!({"name": "SubagentOutput", "arguments": {"task_id": task["taskId"]}}));
     assert!(report.to_string().contains("Done."), "{report}");
     let got = session.ask("tasks/get", task);
     assert_eq!(got["result"]["status"], "completed", "{got}");

@@ -157,6 +157,20 @@ fn mode(world: &World) -> u32 {
 }
 
 #[test]
+fn without_a_model_a_call_over_http_is_refused_unless_the_rules_are_wanted() {
+    for (args, word) in [(&["mcp"][..], "no_model"), (&["mcp", "--offline"][..], "answered by fixed rules")] {
+        let world = World::new();
+        let web = Web::start(world.sortie(args));
+        let token = token(&world);
+        let session = web.open_session(&token);
+        let called = web.message(&token, Some(&session), &task(1, "Where is AuthError?"));
+        assert!(called.status == 200 && called.body.contains(word), "{called:?}");
+        web.signal(Signal::TERM);
+        web.wait();
+    }
+}
+
+#[test]
 fn a_task_is_called_over_http_and_the_token_is_printed_nowhere() {
     let (world, model) = (World::new(), ScriptedServer::start(Script::always(reply::text("REPORT"))).unwrap());
     let web = Web::start(world.sortie(["mcp"]).on(&model, "anthropic"));
@@ -377,7 +391,7 @@ fn a_thousand_calls_in_one_session_leave_memory_and_descriptors_as_they_were() {
     let token = token(&world);
     let session = web.open_session(&token);
     let call = |id| {
-        let list = json!({ "name": "TaskList", "arguments": {} });
+        let list = json!({ "name": "SubagentList", "arguments": {} });
         assert_eq!(web.message(&token, Some(&session), &request(id, "tools/call", &list)).status, 200);
     };
     (0..200).for_each(call);

@@ -95,6 +95,7 @@ impl Contract for Child {
             "summary": {"type": "string"},
             "toolCalls": {"type": "integer"},
             tokens: {"type": "integer"},
+            "cost": {"type": "number"},
             "error": {"type": "string"},
         });
         json!({

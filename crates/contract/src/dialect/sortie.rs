@@ -1,16 +1,17 @@
 //! Our own dialect: the union of the others, with limits and the full outcome.
 
+pub(crate) mod for_hosts;
+
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use sortie_protocol::{Failure, Fork, Launched, Limit, Limits, Money, Status, TaskOutcome, TaskRequest};
+use sortie_protocol::{Failure, Fork, Launched, Limit, Limits, Money, Status, TaskOutcome, TaskRequest, ToolSpec};
 
 use crate::json;
 use crate::json::fields::{Fields, invalid, unsupported};
 use crate::outcome::ending::refused_calls;
-use crate::outcome::without_success;
 use crate::port::agent_names;
-use crate::{AgentLine, Answer, Call, Companions, Contract, Defaults};
+use crate::{AgentLine, Answer, Call, Companions, Contract, Defaults, HostAnswer};
 
 const DEFAULT_AGENT: &str = "general-purpose";
 
@@ -27,10 +28,11 @@ impl Contract for Sortie {
     }
 
     fn description(&self, agents: &[AgentLine]) -> String {
-        let mut text = String::from(
+        let mut text = format!(
             "Have a sub-agent do self-contained work; only its report comes back. Worth it for many tool \
-             calls. Calls of one turn run in parallel. Without `fork` it sees nothing of this conversation: give it \
-             files, names and what to report.\nAgents:",
+             calls. Calls of one turn run in parallel. {} sees nothing of this conversation: give it files, names and \
+             what to report.\nAgents:",
+            for_hosts::UNLESS_FORKED
         );
         for agent in agents.iter().filter(|agent| !agent.description.is_empty()) {
             text += &format!("\n{}: {}", agent.name, agent.description);
@@ -64,20 +66,7 @@ impl Contract for Sortie {
 
     /// A task that did not start has no id, and one in the background has no text yet.
     fn output_schema(&self) -> Value {
-        let properties = json!({
-            "task_id": {"type": "string"},
-            "status": {
-                "enum": ["completed", "partial", "failed", "cancelled", "interrupted", "rejected", "running"],
-            },
-            "text": {"type": "string"},
-            "error": {"type": "object"},
-            "notices": {"type": "array", "items": {"type": "string"}},
-        });
-        json!({
-            "type": "object",
-            "properties": json::with_fields(properties, without_success::list_schemas()),
-            "required": ["status"],
-        })
+        for_hosts::output_schema()
     }
 
     fn defaults(&self) -> Defaults {
@@ -123,8 +112,31 @@ impl Contract for Sortie {
     fn encode_for_model(&self, _call: &Call<'_>, answer: Answer<'_>, mark: &str) -> String {
         match answer {
             Ok(outcome) => compact_report(outcome, mark),
-            Err(failure) => format!("No sub-agent was started ({}): {}", failure.code, failure.message),
+            Err(failure) => unstarted_text(failure),
         }
+    }
+
+    fn encode_for_host(&self, _call: &Call<'_>, answer: Answer<'_>, mark: &str) -> HostAnswer {
+        match answer {
+            Ok(outcome) => for_hosts::reported(outcome, mark),
+            Err(failure) => for_hosts::rejected(failure),
+        }
+    }
+
+    fn encode_launched_for_host(&self, launched: &Launched) -> HostAnswer {
+        for_hosts::launched(launched)
+    }
+
+    fn host_name<'a>(&self, tool: &'a str) -> &'a str {
+        for_hosts::name(tool)
+    }
+
+    fn for_host(&self, tool: ToolSpec) -> ToolSpec {
+        for_hosts::adapted(tool)
+    }
+
+    fn reading_tool(&self) -> Option<ToolSpec> {
+        Some(for_hosts::reading_tool())
     }
 
     fn encode_launched(&self, launched: &Launched) -> Value {
@@ -177,30 +189,47 @@ fn public(mut outcome: Value) -> Value {
     outcome
 }
 
+fn unstarted_text(failure: &Failure) -> String {
+    format!("No sub-agent was started ({}): {}", failure.code, failure.message)
+}
+
 /// An outcome in one line: agent, ending, usage, and calls that failed or were refused.
 pub fn head_line(outcome: &TaskOutcome) -> String {
-    let limit = match outcome.reason {
-        None => String::new(),
-        Some(Limit::NoAnswer) => " (the model has no answer)".to_owned(),
-        Some(limit) => format!(" (limit: {limit})"),
-    };
     let refused = match refused_calls(outcome) {
         0 => String::new(),
         1 => ", 1 call refused".to_owned(),
         count => format!(", {count} calls refused"),
     };
+    format!("{}, {}{refused}, {}", ending(outcome), counted(outcome), figures(outcome))
+}
+
+/// Task, agent, ending and usage in one line.
+fn head(outcome: &TaskOutcome) -> String {
+    format!("{}, {}", ending(outcome), spent(outcome))
+}
+
+fn ending(outcome: &TaskOutcome) -> String {
+    let limit = match outcome.reason {
+        None => String::new(),
+        Some(Limit::NoAnswer) => " (the model has no answer)".to_owned(),
+        Some(limit) => format!(" (limit: {limit})"),
+    };
+    format!("{} {} {}{limit}", outcome.task_id, outcome.agent, outcome.status)
+}
+
+fn spent(outcome: &TaskOutcome) -> String {
+    format!("{}, {}", counted(outcome), figures(outcome))
+}
+
+fn counted(outcome: &TaskOutcome) -> String {
     let usage = &outcome.usage;
     let failed = if usage.failed_calls > 0 { format!(" ({} failed)", usage.failed_calls) } else { String::new() };
-    format!(
-        "{} {} {}{limit}, {} call{}{failed}{refused}, {} tokens, {:.1} s",
-        outcome.task_id,
-        outcome.agent,
-        outcome.status,
-        usage.tool_calls,
-        if usage.tool_calls == 1 { "" } else { "s" },
-        usage.total_tokens(),
-        usage.duration_ms as f64 / 1000.0
-    )
+    format!("{} call{}{failed}", usage.tool_calls, if usage.tool_calls == 1 { "" } else { "s" })
+}
+
+fn figures(outcome: &TaskOutcome) -> String {
+    let usage = &outcome.usage;
+    format!("{} tokens, {:.1} s", usage.total_tokens(), usage.duration_ms as f64 / 1000.0)
 }
 
 /// One head line, the remarks, and the report between marks.
@@ -212,13 +241,18 @@ pub fn compact_report(outcome: &TaskOutcome, mark: &str) -> String {
     for notice in &outcome.notices {
         text += &format!("\nnotice: {notice}");
     }
-    // A value says everything in fewer words; one that is too long for a report is cut and paged as text.
-    let value = outcome.structured.as_ref().filter(|_| !outcome.truncated).map(Value::to_string);
-    let report = value.filter(|value| value.len() <= outcome.text.len()).unwrap_or_else(|| outcome.text.clone());
+    let report = compact_value(outcome).map_or_else(|| outcome.text.clone(), Value::to_string);
     if !report.is_empty() {
         text += &format!("\n[report {mark}]\n{report}\n[end {mark}]");
     }
     text
+}
+
+/// The value of a report, if it says everything in fewer words. One that is too long for a report is cut and paged as
+/// text.
+fn compact_value(outcome: &TaskOutcome) -> Option<&Value> {
+    let value = outcome.structured.as_ref().filter(|_| !outcome.truncated)?;
+    (value.to_string().len() <= outcome.text.len()).then_some(value)
 }
 
 /// Reads the schema, whose content the engine judges. An empty one requests nothing: callers that fill in every field

@@ -114,6 +114,7 @@ impl Contract for Typed {
             "success": {"type": "boolean"},
             "result": {"type": "string"},
             "agentId": {"type": "string"},
+            "outputFile": {"type": "string"},
             "error": {"type": "string"},
         });
         json!({

@@ -54,7 +54,9 @@ impl Cause {
             Code::Depth => Self::Depth,
             Code::ToolAccess => Self::ToolAccess,
             Code::MaxChildren | Code::DelegationRate => Self::TooMany,
-            Code::ModelSetup | Code::ModelAuth | Code::ModelNotFound | Code::ModelUnreachable => Self::Route,
+            Code::NoModel | Code::ModelSetup | Code::ModelAuth | Code::ModelNotFound | Code::ModelUnreachable => {
+                Self::Route
+            }
             Code::Timeout | Code::Stalled => Self::Timeout,
             Code::Limit(
                 limit @ (Limit::Turns | Limit::Tokens | Limit::Cost | Limit::Context | Limit::Output | Limit::Loop),

@@ -192,10 +192,10 @@ fn every_kind_of_answer_matches_the_output_schema() {
         let call = call(r#"{"description":"d","prompt":"p","subagent_type":"explore"}"#);
         let rejections = REJECTIONS.map(failure);
         let outcomes = outcomes();
-        let ended = outcomes.iter().map(|outcome| contract.encode(&call, Ok(outcome)));
-        let rejected = rejections.iter().map(|failure| contract.encode(&call, Err(failure)));
-        let background =
-            contract.defaults().companions.allow_background().then(|| contract.encode_launched(&launched()));
+        let ended = outcomes.iter().map(|outcome| contract.encode_for_host(&call, Ok(outcome), "m1").object);
+        let rejected = rejections.iter().map(|failure| contract.encode_for_host(&call, Err(failure), "m1").object);
+        let in_background = contract.defaults().companions.allow_background();
+        let background = in_background.then(|| contract.encode_launched_for_host(&launched()).object);
         for answer in ended.chain(rejected).chain(background) {
             let misfits = output_schema(contract.as_ref()).check(&answer);
             assert!(misfits.is_empty(), "{}: {misfits:?} in {answer:#}", contract.name());
@@ -208,7 +208,7 @@ fn other_objects_do_not_match_the_output_schema() {
     for contract in all() {
         let (name, schema) = (contract.name(), output_schema(contract.as_ref()));
         assert_eq!(contract.output_schema()["type"], "object", "{name}: hosts take no other");
-        let answer = contract.encode(&call("{}"), Ok(&completed("Found.")));
+        let answer = contract.encode_for_host(&call("{}"), Ok(&completed("Found.")), "m1").object;
         let named = contract.output_schema()["properties"].as_object().cloned().expect("properties");
         for field in named.keys().filter(|field| answer.get(field.as_str()).is_some()) {
             let mut other = answer.clone();

@@ -8,6 +8,7 @@ mod child;
 mod delegate;
 mod envelope;
 mod envelope_output;
+mod for_hosts;
 mod result;
 mod sample;
 mod side_by_side;

@@ -68,6 +68,7 @@ fn a_full_request_is_decoded_completely() {
         output_schema: Some(json!({"type": "object"})),
         fork: Some(Fork::Turns(2)),
         context_files: Some(vec!["AGENTS.md".to_owned(), "docs/api.md".to_owned()]),
+        reads_only: false,
         notices: vec!["unknown key `colour` was ignored".to_owned()],
         lent_model: None,
     };

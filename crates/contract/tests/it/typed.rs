@@ -147,6 +147,7 @@ fn s3_02_to_s3_08_a_call_is_decoded() {
         fork: None,
         context_files: None,
         lent_model: None,
+        reads_only: false,
         notices: vec!["unknown key `colour` was ignored".to_owned()],
     };
     assert_eq!(Typed.decode(&full.to_string()), Ok(expected), "S3-02, S3-03, S3-05, S3-07, S3-08, S3-20, C-18");

@@ -1,5 +1,5 @@
-//! Lends the limits of a task to a call that works on its behalf in another process: all that is left, until the call
-//! is over. Its usage is the task's own.
+//! Lends the limits of a task to a call that works on its behalf in another process. It lends all that is left, until
+//! the call is over. Its usage is the task's own.
 
 use std::sync::Arc;
 

@@ -10,6 +10,7 @@ mod visible;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use sortie_policy::Possibility;
 use sortie_protocol::{
     BackgroundOrder, CallId, Failure, FailureCode, Job, Launched, Limits, Resource, TaskId, TaskRequest, ToolOutput,
     ToolSpec,
@@ -34,6 +35,25 @@ use crate::tasks::task::launched;
 
 /// Companion tools that are of use to a caller without a tree.
 const COMPANIONS: [&str; 4] = ["TaskOutput", "TaskStop", "SendMessage", "TaskList"];
+
+/// Name prefix of the tools of MCP servers.
+const SERVERS: &str = "mcp__";
+
+/// Presence of a person who can be asked about a host's tasks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Person {
+    Present,
+    Absent,
+}
+
+/// The most that the tasks of a host could do.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct HostReach {
+    /// True if a call could change something: a file, by a command, on a server.
+    pub changes: bool,
+    /// True if a page of the web could be fetched.
+    pub fetches: bool,
+}
 
 /// One host. Cheap to clone; all clones are the same host.
 #[derive(Clone)]
@@ -63,11 +83,21 @@ impl Host {
 
     /// Starts a task, or resumes one that the host can see. Dropping the result stops the task.
     pub async fn start(&self, request: TaskRequest) -> Result<Running, Failure> {
-        let Some(asked) = &request.resume else { return self.engine.task(request).await };
+        self.start_after(request, |_| ()).await
+    }
+
+    /// Starts or resumes a task. `before` hears its id before anything of it runs.
+    pub async fn start_after(
+        &self,
+        request: TaskRequest,
+        before: impl FnOnce(TaskId) + Send,
+    ) -> Result<Running, Failure> {
+        let Some(asked) = &request.resume else { return self.engine.task_after(request, before).await };
         let task = self.seen(asked).await?.task;
-        if !matches!(recorded_stand(&self.engine.state, task).await, Ok(Stand::Interrupted)) {
-            return self.engine.task(request).await;
+        if request.reads_only || !matches!(recorded_stand(&self.engine.state, task).await, Ok(Stand::Interrupted)) {
+            return self.engine.task_after(request, before).await;
         }
+        before(task);
         if request.limits != Limits::default() {
             let message = format!("{task} was interrupted and resumes with the limits it has left; give none");
             return Err(Failure::new(FailureCode::InvalidArguments, message));
@@ -77,9 +107,15 @@ impl Host {
 
     /// Starts a task in the background, or resumes one there: in a process of its own if the host has one. A task whose
     /// model the host lends stays here. If `withdrawn` is cancelled meanwhile, the task ends as soon as it has begun.
-    pub async fn launch(&self, request: TaskRequest, withdrawn: &CancellationToken) -> Result<Launched, Failure> {
+    /// `before` hears the id of one that runs here, before anything of it runs.
+    pub async fn launch(
+        &self,
+        request: TaskRequest,
+        withdrawn: &CancellationToken,
+        before: impl FnOnce(TaskId) + Send,
+    ) -> Result<Launched, Failure> {
         let Some(process) = self.background.as_ref().filter(|_| request.lent_model.is_none()) else {
-            let running = self.start(request).await?;
+            let running = self.start_after(request, before).await?;
             if withdrawn.is_cancelled() {
                 running.stop();
             }
@@ -151,6 +187,11 @@ impl Host {
         TaskObserver { host: self.clone(), task, recorded: None }
     }
 
+    /// True if a task could start to work now, as far as slots go.
+    pub fn has_free_slot(&self) -> bool {
+        self.engine.state.slots.available_permits() > 0
+    }
+
     /// Returns the status of a task.
     pub async fn look(&self, task: TaskId) -> Result<Glance, Failure> {
         self.glance(self.seen(&task.to_string()).await?).await
@@ -183,15 +224,53 @@ impl Host {
         Arc::clone(&self.engine.state.rosters.current().agents)
     }
 
-    /// Returns the delegation tool, and its companions if the contract has them; nothing if delegation is switched off.
+    /// Returns the delegation tool, the one that only reads, and their companions, as far as the contract has them;
+    /// nothing if delegation is switched off.
     pub fn tools(&self) -> Vec<ToolSpec> {
         let state = &self.engine.state;
         if !state.rules.delegation {
             return Vec::new();
         }
         let roster = state.rosters.current();
-        let names = [state.contract.tool_name()].into_iter().chain(self.companions().iter().copied());
-        names.filter_map(|name| roster.tools.spec(name)).cloned().collect()
+        let delegating =
+            roster.tools.spec(state.contract.tool_name()).map(|spec| state.contract.for_host(spec.clone()));
+        let reading = delegating.as_ref().and_then(|_| state.contract.reading_tool());
+        let companions = self.companions().iter().filter_map(|name| {
+            let spec = roster.tools.spec(name)?.clone();
+            Some(ToolSpec { name: state.contract.host_name(name).to_owned(), ..spec })
+        });
+        delegating.into_iter().chain(reading).chain(companions).collect()
+    }
+
+    /// Returns our own name of a companion, given the host's; `None` if there is none of this name.
+    pub fn companion(&self, name: &str) -> Option<&'static str> {
+        self.companions().iter().copied().find(|ours| self.engine.state.contract.host_name(ours) == name)
+    }
+
+    /// Returns the most that a host's tasks could do under the rules, whichever agents serve.
+    pub fn reach(&self, person: Person) -> HostReach {
+        let state = &self.engine.state;
+        // A grant that cannot be read starts nothing.
+        let Ok(judge) = state.permissions.judge(state.places.clone()) else { return HostReach::default() };
+        let roster = state.rosters.current();
+        let defaults = state.contract.defaults();
+        let is_among = |names: &[&str], tool: &str| names.iter().any(|name| name.eq_ignore_ascii_case(tool));
+        let exists = |tool: &&str| {
+            !is_among(defaults.denied_tools, tool) && defaults.only_tools.is_none_or(|only| is_among(only, tool))
+        };
+        let happens = |possible: Possibility| match possible {
+            Possibility::Allowed => true,
+            Possibility::Asked => person == Person::Present,
+            Possibility::Never => false,
+        };
+        let has_servers = defaults.only_tools.is_none() && state.remote_tools.may_have_some(&roster.agents);
+        let of_servers = judge.names().filter(|name| name.starts_with(SERVERS)).chain([SERVERS]);
+        let of_servers = of_servers.filter(|_| has_servers);
+        let mut tools = roster.tools.names().filter(exists).chain(of_servers);
+        HostReach {
+            fetches: exists(&"WebFetch") && happens(judge.possibility("WebFetch")),
+            changes: tools.any(|tool| judge.change_by(tool).is_some_and(happens)),
+        }
     }
 
     /// Fails if delegation is switched off.
@@ -213,7 +292,8 @@ impl Host {
     pub async fn call(&self, tool: &str, arguments: &str, cancel: &CancellationToken) -> Option<ToolOutput> {
         let state = &self.engine.state;
         let roster = state.rosters.current();
-        let known = self.companions().contains(&tool).then(|| roster.tools.get(tool)).flatten().map(Arc::clone)?;
+        let ours = self.companion(tool)?;
+        let known = roster.tools.get(ours).map(Arc::clone)?;
         let id = CallId::from(format!("visit-{}", state.ids.mark()).as_str());
         let judge = match state.permissions.judge(state.places.clone()) {
             Ok(judge) => judge,

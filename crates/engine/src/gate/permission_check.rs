@@ -60,8 +60,8 @@ impl PermissionCheck {
         let approved = match self.judge.decide(&call.tool, &resource) {
             Decision::Allow => None,
             Decision::Deny(ground) => return Ok(Err(denied(call, &ground))),
-            Decision::Ask(_) if !self.approver.is_present() && is_out("nobody-to-ask") => Some(resource),
-            Decision::Ask(ground) if !self.approver.is_present() => return Ok(Err(unasked(call, &ground))),
+            Decision::Ask(_) if !self.has_person() && is_out("nobody-to-ask") => Some(resource),
+            Decision::Ask(ground) if !self.has_person() => return Ok(Err(unasked(call, &ground))),
             Decision::Ask(_) if self.approvals.cover(PinnedTool { name: &call.tool, pin: tool.pin() }, &resource) => {
                 Some(resource)
             }
@@ -86,6 +86,10 @@ impl PermissionCheck {
             return Ok(Ok(Arc::clone(context.workspace)));
         }
         Ok(Ok(self.view(call, tool, context.workspace, approved)))
+    }
+
+    fn has_person(&self) -> bool {
+        self.approver.reaches(self.job.root)
     }
 
     /// Returns the call's view of the workspace. Reads need no second check if no rule is about single paths.
@@ -131,6 +135,7 @@ impl PermissionCheck {
         let wait = self.patience.begin(self.job.task, &time).await;
         let question = Question {
             task: self.job.task,
+            root: self.job.root,
             title: self.job.title.clone(),
             within: wait.within(),
             chain: self.job.config.chain.clone(),

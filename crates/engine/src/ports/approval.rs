@@ -18,6 +18,11 @@ pub trait Approver: Send + Sync {
         true
     }
 
+    /// True if there is somebody to ask about the tasks of this tree.
+    fn reaches(&self, _root: TaskId) -> bool {
+        self.is_present()
+    }
+
     /// Asks once, and waits as long as the person takes. The engine asks one question at a time. It drops the future
     /// when the task is stopped or runs out of time.
     fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Approval>;
@@ -50,6 +55,8 @@ pub struct Inquiry<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
     pub task: TaskId,
+    /// The root of its tree.
+    pub root: TaskId,
     pub title: String,
     /// Time that the task waits for an answer; `None` is without limit.
     pub within: Option<Duration>,

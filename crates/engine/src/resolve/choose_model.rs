@@ -123,6 +123,7 @@ fn choose(rules: &EngineSettings, models: &dyn Models, wish: ModelWish<'_>) -> R
             UnknownModel::Nobody { .. } => FailureCode::UnknownModel,
             // The call is right, but the route to the model is not.
             UnknownModel::Unusable { .. } => FailureCode::ModelSetup,
+            UnknownModel::NotSet => FailureCode::NoModel,
         };
         let failure = Failure::new(code, format!("{said_by}{error}"));
         match error {

@@ -4,7 +4,7 @@
 use serde_json::Value;
 use sortie_agents::{AgentDefinition, Resolution};
 use sortie_contract::{AtMaxDepth, Companions, Contract};
-use sortie_protocol::{AgentConfig, GrantLayer, Limits, ModelChoice, TaskRequest};
+use sortie_protocol::{AgentConfig, GrantLayer, Limits, Mode, ModelChoice, TaskRequest};
 
 use crate::resolve::contract_agents::conduct;
 use crate::resolve::settings::{EngineSettings, Requester, TaskKind, turns};
@@ -61,9 +61,23 @@ impl GrantFrame<'_> {
         if kind == TaskKind::Delegated {
             conduct(&mut config, &defaults, request, &tools);
         }
+        if request.reads_only {
+            keep_to_reading(&mut config);
+        }
         drop_idle(&mut config.tools, self.tools, contract);
         (config, fewer_turns)
     }
+}
+
+/// Narrows a grant to reading, notes and delegation, for the task and every task below it.
+fn keep_to_reading(config: &mut AgentConfig) {
+    let layer = GrantLayer {
+        mode: Some(Mode::Plan),
+        deny: vec!["WebFetch".to_owned()],
+        ..GrantLayer::new("the call, which asked for reading only")
+    };
+    config.grant = sortie_policy::narrow(&config.grant, layer);
+    config.tools = sortie_policy::offerable(&config.grant, &config.tools);
 }
 
 /// Returns an agent's configuration for its grant and tools only; model and limits are empty.

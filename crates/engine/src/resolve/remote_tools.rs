@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use sortie_agents::AgentDefinition;
+use sortie_agents::{AgentDefinition, Registry};
 use sortie_contract::Contract;
 use sortie_policy::{Judge, Places};
 use sortie_protocol::GrantLayer;
@@ -24,6 +24,11 @@ pub trait RemoteTools: Send + Sync {
     /// Gathers the tools for a task that is about to start. Takes a bounded time and never fails, whatever the servers
     /// do; the result lists what is missing.
     fn gather<'a>(&'a self, wanted: Wanted<'a>) -> BoxFuture<'a, Gathered>;
+
+    /// True if an agent among these may get some.
+    fn may_have_some(&self, _agents: &Registry) -> bool {
+        true
+    }
 
     /// Ends whatever was started for the tools. To be called before the program ends.
     fn close(&self) -> BoxFuture<'_, ()>;
@@ -59,6 +64,10 @@ pub struct NoRemoteTools;
 impl RemoteTools for NoRemoteTools {
     fn gather<'a>(&'a self, _wanted: Wanted<'a>) -> BoxFuture<'a, Gathered> {
         Box::pin(std::future::ready(Gathered::default()))
+    }
+
+    fn may_have_some(&self, _agents: &Registry) -> bool {
+        false
     }
 
     fn close(&self) -> BoxFuture<'_, ()> {

@@ -62,6 +62,8 @@ pub(crate) async fn prepare(
     let equipped = match (origin.parent(), checked.fork) {
         // It offers its parent's tools, byte for byte.
         (Some(parent), Some(ForkWish { as_parent: true, .. })) => Arc::clone(&parent.roster),
+        // Nothing is known of what a server's tools change, so none is started.
+        _ if checked.request.reads_only => Arc::clone(&roster),
         _ => engine.equipping().equipped(&roster, agent, origin.requester(), &stop).await,
     };
     new_task(engine, origin, equipped, checked).await

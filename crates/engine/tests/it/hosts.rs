@@ -39,7 +39,7 @@ async fn a_host_sees_delegated_tasks_but_not_a_persons_runs() {
     assert!(host.look(delegated).await.is_ok());
     let unseen = host.look(own).await.expect_err("a person's own task");
     assert_eq!(unseen.code, FailureCode::NoSuchTask);
-    let listed = call(&host, "TaskList", json!({})).await;
+    let listed = call(&host, "SubagentList", json!({})).await;
     assert!(listed.contains(&delegated.to_string()) && !listed.contains(&own.to_string()), "{listed}");
     for refused in [
         host.stop(own).await.expect_err("not its own"),
@@ -48,7 +48,7 @@ async fn a_host_sees_delegated_tasks_but_not_a_persons_runs() {
     ] {
         assert_eq!(refused.code, FailureCode::NoSuchTask);
     }
-    let sent = call(&host, "SendMessage", json!({"to": own.to_string(), "message": "hello"})).await;
+    let sent = call(&host, "SubagentMessage", json!({"to": own.to_string(), "message": "hello"})).await;
     assert!(sent.contains("there is no task"), "{sent}");
 }
 
@@ -57,7 +57,7 @@ async fn an_empty_id_matches_no_task() {
     let world = at_peace();
     let host = world.engine.host();
     host.start(brief("the only one")).await.expect("it can be started").outcome().await.expect("the journal works");
-    let looked = call(&host, "TaskOutput", json!({"task_id": "agent-"})).await;
+    let looked = call(&host, "SubagentOutput", json!({"task_id": "agent-"})).await;
     assert!(looked.contains("there is no task"), "{looked}");
 }
 
@@ -70,7 +70,7 @@ async fn a_task_kept_by_a_host_runs_until_it_ends() {
     assert!(host.glimpse(launched.task_id).is_some());
     world.model.gate("gate").open();
     host.idle().await;
-    let ended = call(&host, "TaskOutput", json!({"task_id": launched.task_id.to_string()})).await;
+    let ended = call(&host, "SubagentOutput", json!({"task_id": launched.task_id.to_string()})).await;
     assert!(ended.contains("completed"), "{ended}");
 }
 
@@ -82,7 +82,7 @@ async fn a_hosts_messages_are_recorded_as_a_hosts() {
     let launched = host.keep(host.start(brief("by itself")).await.expect("it can be started"));
     world.model.traffic_reaches(|traffic| traffic.in_flight == 1).await;
     let words = json!({"to": launched.task_id.to_string(), "message": "you may do anything"});
-    call(&host, "SendMessage", words).await;
+    call(&host, "SubagentMessage", words).await;
     world.model.gate("gate").open();
     host.idle().await;
     let is_hosts = |fact: &Fact| matches!(fact, Fact::MessageArrived { from: Sender::Host, .. });
@@ -93,8 +93,12 @@ async fn a_hosts_messages_are_recorded_as_a_hosts() {
 async fn the_users_denials_apply_to_a_host_too() {
     let denied = user(GrantLayer { deny: vec!["TaskList".to_owned()], ..usual() });
     let world = Plan::script(Script::new()).permissions(denied).build();
-    let refused = call(&world.engine.host(), "TaskList", json!({})).await;
-    assert!(refused.starts_with("TaskList was not run: "), "{refused}");
+    let refused = call(&world.engine.host(), "SubagentList", json!({})).await;
+    assert!(refused.starts_with("SubagentList was not run: "), "{refused}");
+    // A rule may use the name by which the host knows the tool.
+    let denied = user(GrantLayer { deny: vec!["SubagentList".to_owned()], ..usual() });
+    let world = Plan::script(Script::new()).permissions(denied).build();
+    assert!(call(&world.engine.host(), "SubagentList", json!({})).await.starts_with("SubagentList was not run: "));
 }
 
 /// A list of tasks that says what its caller's rules forbid, or breaks down.
@@ -126,10 +130,10 @@ async fn a_hosts_calls_are_redacted_and_may_break_down_like_a_tasks() {
     let redactor = Arc::new(Redactor::new(vec![KEY.to_owned()]));
     let permissions = Permissions { redactor, ..Permissions::unrestricted() };
     let world = Plan::script(Script::new()).permissions(permissions).tool(Leaky).build();
-    let listed = call(&world.engine.host(), "TaskList", json!({})).await;
+    let listed = call(&world.engine.host(), "SubagentList", json!({})).await;
     assert!(listed.starts_with("one task, with ") && !listed.contains(KEY), "{listed}");
-    let broken = call(&world.engine.host(), "TaskList", json!({"trips": true})).await;
-    assert_eq!(broken, "TaskList broke down: it trips. This is a bug in the tool; try another way.");
+    let broken = call(&world.engine.host(), "SubagentList", json!({"trips": true})).await;
+    assert_eq!(broken, "SubagentList broke down: it trips. This is a bug in the tool; try another way.");
 }
 
 /// A host's task whose process was killed before it ended, and the workspace as a later process has it.
@@ -150,9 +154,9 @@ fn done() -> Script {
 async fn a_host_can_stop_an_interrupted_task() {
     let (site, task) = interrupted(done).await;
     let host = site.engine.host();
-    let stopped = call(&host, "TaskStop", json!({"task_id": task})).await;
+    let stopped = call(&host, "SubagentStop", json!({"task_id": task})).await;
     assert!(stopped.contains(&format!("{task} explore cancelled")), "{stopped}");
-    let again = call(&host, "TaskStop", json!({"task_id": task})).await;
+    let again = call(&host, "SubagentStop", json!({"task_id": task})).await;
     assert!(again.contains("it had ended before: nothing was stopped"), "{again}");
 }
 
@@ -162,7 +166,7 @@ async fn a_host_can_stop_a_task_in_another_process() {
     let there = world.engine.host();
     let launched = there.keep(there.start(brief("by itself")).await.expect("it can be started"));
     let here = Plan::script(Script::new()).build_over(&world).engine.host();
-    let stopped = call(&here, "TaskStop", json!({"task_id": launched.task_id.to_string()})).await;
+    let stopped = call(&here, "SubagentStop", json!({"task_id": launched.task_id.to_string()})).await;
     assert!(stopped.contains("explore cancelled"), "{stopped}");
     there.idle().await;
 }
@@ -171,10 +175,13 @@ async fn a_host_can_stop_a_task_in_another_process() {
 async fn a_host_resumes_an_interrupted_task_and_learns_how() {
     let (site, task) = interrupted(done).await;
     let host = site.engine.host();
-    let looked = call(&host, "TaskOutput", json!({"task_id": task, "block": false})).await;
-    let expected = format!("no process runs {task}: there is no report until SendMessage resumes it");
+    let looked = call(&host, "SubagentOutput", json!({"task_id": task, "block": false})).await;
+    let expected = format!("no process runs {task}: there is no report until SubagentMessage resumes it");
     assert!(looked.contains(&expected), "{looked}");
-    let sent = call(&host, "SendMessage", json!({"to": task, "message": "Go on."})).await;
-    assert_eq!(sent, format!("{task} resumes with it in the background; TaskOutput waits for its report"));
+    let sent = call(&host, "SubagentMessage", json!({"to": task, "message": "Go on."})).await;
+    assert_eq!(
+        sent,
+        format!("{task} resumes with it in the background; SubagentOutput with task_id {task} waits for its report")
+    );
     host.idle().await;
 }

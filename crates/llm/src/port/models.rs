@@ -80,4 +80,7 @@ pub enum UnknownModel {
     /// A route of this name is set, but it cannot be used.
     #[error("the model `{asked}` cannot be used: {problem}")]
     Unusable { asked: String, problem: String },
+    /// No model is set, and the built-in rules do not stand in for one here.
+    #[error("no model is configured, so nothing was started")]
+    NotSet,
 }

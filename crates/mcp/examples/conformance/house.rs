@@ -16,7 +16,7 @@ use sortie_agents::Registry;
 use sortie_contract::Sortie;
 use sortie_engine::{Engine, EngineParts, EngineSettings, NoHooks, NoRemoteTools, Permissions, RandomIds, SystemClock};
 use sortie_journal::{Journal, SqliteJournal};
-use sortie_mcp::{Office, OfficeParts, Server};
+use sortie_mcp::{Office, OfficeParts, People, Server};
 use sortie_sandbox::{SpillDir, Workspace};
 use sortie_testkit::{Script, ScriptedModel, ScriptedModels, reply, when};
 use tempfile::TempDir;
@@ -69,6 +69,7 @@ impl House {
             is_nested: false,
             refusal: None,
             notices: Vec::new(),
+            people: People::default(),
             version,
         };
         Ok(Self { server: Server::new(Office::new(parts), CancellationToken::new()), _home: home })

@@ -3,14 +3,14 @@
 
 use std::time::Duration;
 
-use rmcp::ServiceError;
 use rmcp::model::{ClientResult, CreateMessageRequest, CreateMessageRequestParams, CreateMessageResult, ServerRequest};
-use rmcp::service::{Peer, PeerRequestOptions, RequestHandle, RoleServer};
+use rmcp::service::{Peer, RoleServer};
 use sortie_llm::{BoxFuture, ErrorKind, Model, ModelError, ModelEvent, ModelRequest};
 use sortie_protocol::{Part, Reply};
 
 use crate::host_model::sampling_answer::{failure, garbage, reply};
 use crate::host_model::sampling_request::question;
+use crate::session::host_request::HostRequest;
 
 /// A person may have to approve each request, and nothing arrives before the whole answer.
 const LONGEST_WAIT: Duration = Duration::from_mins(10);
@@ -29,9 +29,9 @@ impl HostModel {
 
     async fn ask(&self, asked: CreateMessageRequestParams) -> Result<CreateMessageResult, ModelError> {
         let request = ServerRequest::CreateMessageRequest(CreateMessageRequest::new(asked));
-        let sent = self.peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await;
-        let mut pending = Pending(Some(sent.map_err(|error| failure(&self.client, error))?));
-        let answered = tokio::time::timeout(LONGEST_WAIT, pending.response()).await.map_err(|_| self.silent())?;
+        let sent = HostRequest::send(&self.peer, request).await;
+        let mut sent = sent.map_err(|error| failure(&self.client, error))?;
+        let answered = tokio::time::timeout(LONGEST_WAIT, sent.answer()).await.map_err(|_| self.silent())?;
         match answered.map_err(|error| failure(&self.client, error))? {
             ClientResult::CreateMessageResult(result) => Ok(*result),
             _ => Err(garbage(&self.client, "something other than a message")),
@@ -64,25 +64,5 @@ impl Model for HostModel {
             }
             Ok(reply)
         })
-    }
-}
-
-/// A request under way. If dropped before its answer, it notifies the host that nobody waits any more.
-struct Pending(Option<RequestHandle<RoleServer>>);
-
-impl Pending {
-    async fn response(&mut self) -> Result<ClientResult, ServiceError> {
-        let Some(handle) = &mut self.0 else { return Err(ServiceError::TransportClosed) };
-        let answered = (&mut handle.rx).await;
-        self.0 = None;
-        answered.unwrap_or(Err(ServiceError::TransportClosed))
-    }
-}
-
-impl Drop for Pending {
-    fn drop(&mut self) {
-        if let (Some(handle), Ok(runtime)) = (self.0.take(), tokio::runtime::Handle::try_current()) {
-            runtime.spawn(handle.cancel(Some("the task no longer waits for it".to_owned())));
-        }
     }
 }

@@ -1,5 +1,5 @@
-//! The place on this machine to which the browser brings the answer of a sign-in: one port of the loopback address, for
-//! as long as somebody may sign in.
+//! The place on this machine to which the browser brings the answer of a sign-in. It is one port of the loopback
+//! address, open as long as somebody may sign in.
 
 use std::net::Ipv4Addr;
 use std::time::Duration;

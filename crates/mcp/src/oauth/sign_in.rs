@@ -40,8 +40,8 @@ impl SignIn {
     }
 
     /// Returns a newer token than this one, which the server has refused; `None` if there is none to be had. Tasks and
-    /// processes that come meanwhile wait, and get the same one: a place may take back everything if the token that
-    /// renews is shown twice.
+    /// processes that come meanwhile wait, and get the same one. If the token that renews were shown twice, the place
+    /// might take back everything.
     pub(crate) async fn renewed(&self, refused: &str) -> Result<Option<String>, OAuthError> {
         let file = self.0.file.clone();
         let locked = tokio::task::spawn_blocking(move || file.lock()).await;

@@ -33,7 +33,7 @@ pub(super) fn write(header: &TaskHeader, ended: Option<Ended>, mut page: Page) -
 
 fn unfinished(header: &TaskHeader, earlier: Option<&Ended>) -> String {
     let state = match header.state {
-        TaskState::Interrupted => "was interrupted; a message (SendMessage) or a Task call with `resume` resumes it",
+        TaskState::Interrupted => "was interrupted; a message to it or a Task call with `resume` resumes it",
         _ => "is at work",
     };
     let report = if earlier.is_some() { "what follows is the report before" } else { "it has no report yet" };

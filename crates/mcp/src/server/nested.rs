@@ -1,5 +1,5 @@
-//! Calls of another Sortie, which works for a task of its own: within the limits that the call carries, and with the
-//! usage in the answer.
+//! Calls of another Sortie, which works for a task of its own. They run within the limits that the call carries, and
+//! the answer says what was used.
 //!
 //! A loan only narrows. Nothing outlives the call, so there are no background tasks and no companions.
 

@@ -14,6 +14,7 @@ use sortie_protocol::Failure;
 use crate::host_model::Hosts;
 use crate::resources::Records;
 use crate::resources::news::News;
+use crate::server::people::People;
 
 /// Parts of an office.
 pub struct OfficeParts {
@@ -36,6 +37,8 @@ pub struct OfficeParts {
     pub refusal: Option<Failure>,
     /// Notices for the first task, about the host's roots.
     pub notices: Vec<String>,
+    /// The engine's own approver, which asks the people behind hosts.
+    pub people: People,
     /// This program's version, as shown to hosts.
     pub version: String,
 }
@@ -53,13 +56,16 @@ pub struct Office {
     pub(crate) is_nested: bool,
     pub(crate) refusal: Option<Failure>,
     notices: Mutex<Vec<String>>,
+    pub(crate) people: People,
     pub(crate) max_prompt_bytes: usize,
     pub(crate) version: String,
 }
 
 impl Office {
     pub fn new(parts: OfficeParts) -> Arc<Self> {
-        let OfficeParts { engine, journal, agents, contract, workspace, max_prompt_bytes, hosts, version, .. } = parts;
+        let OfficeParts {
+            engine, journal, agents, contract, workspace, max_prompt_bytes, hosts, people, version, ..
+        } = parts;
         let engine_host = match parts.background {
             Some(process) => engine.host().with_background(process),
             None => engine.host(),
@@ -78,6 +84,7 @@ impl Office {
             is_nested: parts.is_nested,
             refusal: parts.refusal,
             notices: Mutex::new(parts.notices),
+            people,
             max_prompt_bytes,
             version,
         })
@@ -97,6 +104,7 @@ impl Office {
             is_nested: self.is_nested,
             refusal: Some(refusal),
             notices: Mutex::default(),
+            people: self.people.clone(),
             max_prompt_bytes: self.max_prompt_bytes,
             version: self.version.clone(),
         })

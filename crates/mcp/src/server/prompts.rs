@@ -14,8 +14,9 @@ use sortie_agents::{Argument, Given, Template, Templates};
 /// Prompts on one page of the list.
 const LISTED: usize = 100;
 
-/// The argument for free text, which every template has implicitly.
+/// The arguments that every template has implicitly: free text, and the agent that gets the work.
 const INPUT: &str = "input";
+pub(super) const AGENT: &str = "agent";
 
 /// Lists the templates by name, a page at a time. A cursor is the name of the last one on the page before; if that
 /// template is gone, the client must start over.
@@ -44,7 +45,29 @@ pub(super) fn unknown_cursor(cursor: &str) -> ErrorData {
 fn prompt(template: &Template) -> Prompt {
     let own = template.arguments.iter().map(argument);
     let input = PromptArgument::new(INPUT).with_description("anything else to say").with_required(false);
-    Prompt::new(template.name.clone(), Some(template.description.clone()), Some(own.chain([input]).collect()))
+    let usual = template.agent.as_deref().unwrap_or("the usual one");
+    let agent = PromptArgument::new(AGENT).with_description(format!("{usual} if not given")).with_required(false);
+    let agent = Some(agent).filter(|_| !has_own(template, AGENT));
+    Prompt::new(
+        template.name.clone(),
+        Some(template.description.clone()),
+        Some(own.chain([input]).chain(agent).collect()),
+    )
+}
+
+fn has_own(template: &Template, name: &str) -> bool {
+    template.arguments.iter().any(|argument| argument.name == name)
+}
+
+/// Values to suggest for a template's own argument; `None` if it has no such argument of its own.
+pub(super) fn defaults(
+    templates: &Templates,
+    template: &str,
+    argument: &str,
+) -> Result<Option<Vec<String>>, ErrorData> {
+    let template = templates.get(template).map_err(|error| invalid(&error))?;
+    let own = template.arguments.iter().find(|own| own.name == argument);
+    Ok(own.map(|own| own.default.iter().cloned().collect()))
 }
 
 fn argument(Argument { name, default }: &Argument) -> PromptArgument {
@@ -63,13 +86,16 @@ pub(crate) fn get(
     most_bytes: usize,
 ) -> Result<GetPromptResult, ErrorData> {
     let template = templates.get(&asked.name).map_err(|error| invalid(&error))?;
-    let given = given(template, asked.arguments.as_ref())?;
+    let mut arguments = asked.arguments.clone().unwrap_or_default();
+    let chosen = if has_own(template, AGENT) { None } else { arguments.shift_remove(AGENT) };
+    let chosen = chosen.as_ref().and_then(Value::as_str).map(str::trim).filter(|agent| !agent.is_empty());
+    let given = given(template, Some(&arguments))?;
     let text = template.expand(&given, most_bytes).map_err(|error| invalid(&error))?;
-    let by = template.agent.as_ref().map(|agent| format!(" `{agent}`")).unwrap_or_default();
+    let by = chosen.or(template.agent.as_deref()).map(|agent| format!(" `{agent}`")).unwrap_or_default();
     let on = template.model.as_ref().map(|model| format!(" on the model `{model}`")).unwrap_or_default();
     let order = format!(
-        "Have a sub-agent{by} do this{on}: call the tool `{task_tool}` with the text below as it is, and tell me what \
-         it reports.\n\n{text}"
+        "Have a sub-agent{by} do this{on}: call the tool `{task_tool}` of the MCP server Sortie with the text below as \
+         it is, and tell me what it reports.\n\n{text}"
     );
     let result = GetPromptResult::new(vec![PromptMessage::new_text(Role::User, order)]);
     Ok(result.with_description(template.description.clone()))

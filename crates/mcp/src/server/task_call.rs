@@ -9,21 +9,22 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use rmcp::ErrorData;
-use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, CreateTaskResult};
-use sortie_contract::Contract;
+use rmcp::model::{CallToolResponse, CreateTaskResult};
+use rmcp::service::{Peer, RoleServer};
 use sortie_engine::Running;
-use sortie_protocol::{Failure, FailureCode, Launched, Loan, ModelChoice, TaskOutcome, TaskRequest};
+use sortie_protocol::{Failure, FailureCode, Launched, Loan, ModelChoice, TaskId, TaskOutcome, TaskRequest};
 use tokio_util::sync::CancellationToken;
 
-use crate::server::answer::answer;
+use crate::server::answer::{answer, launched};
+use crate::server::model_hint::with_model_hint;
 use crate::server::nested;
 use crate::server::office::Office;
 use crate::server::progress::{self, Progress};
 use crate::server::tasks;
 use crate::session::arrivals::Place;
 
-/// Follows a launch, in words that fit a host: nothing reaches a host unasked.
-const REPORT_LATER: &str = "It works in the background: TaskOutput with its id waits for its report.";
+/// The agent of a call that only reads, if it names none.
+const READER: &str = "explore";
 
 /// Context of one call.
 pub(super) struct Caller<'a> {
@@ -31,6 +32,10 @@ pub(super) struct Caller<'a> {
     pub(super) progress: Option<Progress<'a>>,
     /// True if it accepts a handle in place of an answer.
     pub(super) takes_handles: bool,
+    /// The host, which may have a person to ask.
+    pub(super) peer: &'a Peer<RoleServer>,
+    /// True if nothing but reading was asked for.
+    pub(super) reads_only: bool,
     /// The model that it lends, if one is borrowed.
     pub(super) lent_model: Option<ModelChoice>,
     /// Limits that the call carries.
@@ -56,7 +61,7 @@ pub(super) async fn run(
         return Ok(answered(Err(refusal.clone())).into());
     }
     let mut request = match office.contract.decode(arguments) {
-        Ok(request) => TaskRequest { lent_model: caller.lent_model.clone(), ..request },
+        Ok(request) => of_caller(request, &caller),
         Err(failure) => return Ok(answered(Err(failure)).into()),
     };
     request.notices.extend(office.take_notices());
@@ -67,18 +72,22 @@ pub(super) async fn run(
     let is_kept = is_apart || caller.takes_handles;
     let place = caller.place.take();
     if is_kept {
-        let launched = match launch(office, request, place, &caller).await {
-            Ok(launched) => launched,
-            Err(failure) => return Ok(answered(Err(failure)).into()),
+        let begun = tokio::select! {
+            begun = launch(office, request, place, &caller) => begun,
+            never = progress::while_starting(caller.progress.as_ref()) => match never {},
+        };
+        let begun = match begun {
+            Ok(begun) => begun,
+            Err(failure) => return Ok(answered(Err(with_model_hint(failure, caller.peer))).into()),
         };
         if caller.takes_handles {
-            return tasks::handle(office, launched.task_id).await.map(|task| CreateTaskResult::new(task).into());
+            return tasks::handle(office, begun.task_id).await.map(|task| CreateTaskResult::new(task).into());
         }
-        return Ok(told_of_launch(office.contract.as_ref(), &launched).into());
+        return Ok(launched(office.contract.as_ref(), &begun).into());
     }
-    match start(office, request, place, caller.cancel).await {
+    match start(office, request, place, &caller).await {
         Ok(running) => wait(office, running, &caller).await.map(|outcome| answered(Ok(outcome)).into()),
-        Err(failure) => Ok(answered(Err(failure)).into()),
+        Err(failure) => Ok(answered(Err(with_model_hint(failure, caller.peer))).into()),
     }
 }
 
@@ -92,7 +101,7 @@ async fn run_nested(
     let answered = |started| answer(office.contract.as_ref(), arguments, &office.engine_host.answer_parts(), started);
     let place = caller.place.take();
     let started = match nested::within(request, caller.loan) {
-        Ok(request) => start(office, request, place, caller.cancel).await,
+        Ok(request) => start(office, request, place, &caller).await,
         Err(failure) => Err(failure),
     };
     let (outcome, result) = match started {
@@ -100,7 +109,7 @@ async fn run_nested(
             let outcome = wait(office, running, &caller).await?;
             (Some(outcome.clone()), answered(Ok(outcome)))
         }
-        Err(failure) => (None, answered(Err(failure))),
+        Err(failure) => (None, answered(Err(with_model_hint(failure, caller.peer)))),
     };
     Ok(nested::repaid(office, result, outcome.as_ref()).await.into())
 }
@@ -116,13 +125,14 @@ async fn launch(
     let engine_host = office.engine_host.clone();
     let (withdrawn, gone, end) = (caller.withdrawn.clone(), caller.gone.clone(), CancellationToken::new());
     let ending = end.clone();
+    let (people, peer) = (office.people.clone(), caller.peer.clone());
     // Spawned, because an aborted start would leave work that nobody can stop. Counted as background work at once, so
     // that a server whose host leaves waits for it.
     let launched = office.engine_host.spawn(async move {
         if let Some(place) = &place {
             place.is_due().await;
         }
-        engine_host.launch(request, &ending).await
+        engine_host.launch(request, &ending, |task: TaskId| people.attach(task, &peer)).await
     });
     tokio::select! {
         launched = launched => {
@@ -137,25 +147,35 @@ async fn launch(
     }
 }
 
+/// Adds what the contract does not know: the host's model, and the tool that was called.
+fn of_caller(request: TaskRequest, caller: &Caller<'_>) -> TaskRequest {
+    let agent = if caller.reads_only && request.agent_is_usual { READER.to_owned() } else { request.agent };
+    TaskRequest { agent, lent_model: caller.lent_model.clone(), reads_only: caller.reads_only, ..request }
+}
+
 /// Starts the task once all earlier calls of the session have started theirs. If the call is cancelled meanwhile, the
 /// task ends as soon as it has begun.
 async fn start(
     office: &Office,
     request: TaskRequest,
     place: Option<Arc<Place>>,
-    cancel: &CancellationToken,
+    caller: &Caller<'_>,
 ) -> Result<Running, Failure> {
     let engine_host = office.engine_host.clone();
+    let (people, peer) = (office.people.clone(), caller.peer.clone());
     // Spawned, because an aborted start would leave work that nobody can stop.
     let started = tokio::spawn(async move {
         if let Some(place) = &place {
             place.is_due().await;
         }
-        engine_host.start(request).await
+        engine_host.start_after(request, |task: TaskId| people.attach(task, &peer)).await
     });
     tokio::select! {
         started = started => started.unwrap_or_else(|error| Err(Failure::new(FailureCode::Internal, error.to_string()))),
-        () = cancel.cancelled() => Err(Failure::new(FailureCode::Cancelled, "the call was cancelled before its task began")),
+        () = caller.cancel.cancelled() => {
+            Err(Failure::new(FailureCode::Cancelled, "the call was cancelled before its task began"))
+        }
+        never = progress::while_starting(caller.progress.as_ref()) => match never {},
     }
 }
 
@@ -176,16 +196,9 @@ async fn wait(office: &Office, running: Running, caller: &Caller<'_>) -> Result<
         never = telling => match never {},
         never = stopping => match never {},
     };
+    office.people.detach(task);
     ended.map_err(|error| {
         let message = format!("{task} has ended, but its result could not be recorded: {error}");
         ErrorData::internal_error(message, None)
     })
-}
-
-fn told_of_launch(contract: &dyn Contract, launched: &Launched) -> CallToolResult {
-    let told = contract.encode_launched(launched);
-    let content = vec![ContentBlock::text(told.to_string()), ContentBlock::text(REPORT_LATER)];
-    let mut result = CallToolResult::success(content);
-    result.structured_content = Some(told);
-    result
 }

@@ -50,7 +50,7 @@ pub(super) async fn get(office: &Office, id: &str, elicitation: Elicitation) -> 
         Stand::Interrupted if elicitation == Elicitation::Offered => {
             TaskPayload::InputRequired { input_requests: whether_to_resume(task)? }
         }
-        Stand::Interrupted => TaskPayload::Failed { error: interrupted(task) },
+        Stand::Interrupted => TaskPayload::Failed { error: interrupted(office, task) },
         Stand::Ended { outcome, .. } if outcome.status == Status::Cancelled => TaskPayload::Cancelled,
         Stand::Ended { outcome, .. } => TaskPayload::Completed { result: fields(&result(office, *outcome).await?)? },
     };
@@ -131,10 +131,11 @@ fn whether_to_resume(task: TaskId) -> Result<InputRequests, ErrorData> {
     Ok(BTreeMap::from([(RESUME.to_owned(), question)]))
 }
 
-fn interrupted(task: TaskId) -> JsonObject {
+fn interrupted(office: &Office, task: TaskId) -> JsonObject {
+    let write = office.contract.host_name("SendMessage");
     let message = format!(
         "{task} was interrupted: the process that ran it is gone. No work is lost; resume it with a message \
-            (SendMessage), a Task call whose `resume` is its id, or `sortie resume {task}`"
+            ({write}), a Task call whose `resume` is its id, or `sortie resume {task}`"
     );
     let error = json!({"code": rmcp::model::ErrorCode::INTERNAL_ERROR.0, "message": message});
     error.as_object().cloned().unwrap_or_default()

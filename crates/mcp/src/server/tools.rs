@@ -1,13 +1,15 @@
 //! Tools offered to a host: Task in the words of the contract, and its companions if the contract has them.
 //!
-//! The engine implements them. Annotations are hints for hosts that ask a person before a call. They state the most
-//! that a call can do, because the user's own rules decide what a sub-agent may do.
+//! The engine implements them. By the annotations, hosts decide whether to ask a person before a call, and whether
+//! calls of one turn may run in parallel. They state the most that a call can do under the user's rules: these rules
+//! are fixed for the life of the process, and the host's person counts if there is one to ask.
 
 use std::sync::Arc;
 
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
+use sortie_engine::{HostReach, Person};
 use sortie_protocol::{TaskId, ToolOutput, ToolSpec};
 use tokio_util::sync::CancellationToken;
 
@@ -17,9 +19,32 @@ use crate::server::office::Office;
 const MAX_AWAITED: usize = 100;
 
 /// Lists all tools, in the order in which they are offered.
-pub(super) fn list(office: &Office) -> Vec<Tool> {
-    let offered = |spec: &ToolSpec| !office.is_nested || spec.name == office.contract.tool_name();
-    office.engine_host.tools().into_iter().filter(offered).map(|spec| tool(office, spec)).collect()
+pub(super) fn list(office: &Office, person: Person) -> Vec<Tool> {
+    let reach = office.engine_host.reach(person);
+    offered(office).map(|spec| tool(office, reach, spec)).collect()
+}
+
+/// Another Sortie gets no companions, since nothing outlives its calls.
+fn offered(office: &Office) -> impl Iterator<Item = ToolSpec> {
+    let is_offered = |spec: &ToolSpec| !office.is_nested || delegating(office, &spec.name).is_some();
+    office.engine_host.tools().into_iter().filter(is_offered)
+}
+
+/// A tool that starts tasks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Delegating {
+    /// As far as the rules allow.
+    Anything,
+    /// By reading only.
+    Reading,
+}
+
+/// Returns what a tool of this name delegates; `None` for all other tools.
+pub(super) fn delegating(office: &Office, name: &str) -> Option<Delegating> {
+    if name == office.contract.tool_name() {
+        return Some(Delegating::Anything);
+    }
+    office.contract.reading_tool().filter(|tool| tool.name == name).map(|_| Delegating::Reading)
 }
 
 /// Calls one of the companions; an unknown name is an error of the request.
@@ -40,7 +65,7 @@ pub(super) async fn call_companion(
     if let Err(off) = office.engine_host.check_switched_on() {
         return Err(ErrorData::invalid_params(format!("there is no tool `{name}`: {}", off.message), None));
     }
-    let names: Vec<String> = list(office).into_iter().map(|tool| tool.name.into_owned()).collect();
+    let names: Vec<String> = offered(office).map(|spec| spec.name).collect();
     let message = format!("there is no tool `{name}`; the tools are {}", names.join(", "));
     Err(ErrorData::invalid_params(message, None))
 }
@@ -56,18 +81,27 @@ fn companion_result(ToolOutput { for_model, failed, .. }: ToolOutput) -> CallToo
     if failed { CallToolResult::error(content) } else { CallToolResult::success(content) }
 }
 
-fn tool(office: &Office, ToolSpec { name, description, schema }: ToolSpec) -> Tool {
-    let is_task = name == office.contract.tool_name();
-    let (description, schema) = match name.as_str() {
-        _ if is_task => (description, schema),
-        "TaskOutput" => (TASK_OUTPUT.to_owned(), schema),
-        "SendMessage" => (SEND_MESSAGE.to_owned(), message_schema()),
-        "TaskList" => (TASK_LIST.to_owned(), schema),
+fn tool(office: &Office, reach: HostReach, ToolSpec { name, description, schema }: ToolSpec) -> Tool {
+    let companion = office.engine_host.companion(&name);
+    let (description, schema) = match companion {
+        Some("TaskOutput") => (TASK_OUTPUT.to_owned(), schema),
+        Some("SendMessage") => (SEND_MESSAGE.to_owned(), message_schema()),
+        Some("TaskList") => (TASK_LIST.to_owned(), schema),
         _ => (description, schema),
     };
-    let annotations = annotations(&name, is_task);
-    let tool = Tool::new(name, description, object(schema)).with_annotations(annotations);
-    if is_task { tool.with_raw_output_schema(object(office.contract.output_schema())) } else { tool }
+    let kind = companion.unwrap_or(if name == office.contract.tool_name() { DELEGATES } else { READS });
+    let tool = Tool::new(name, description, object(schema)).with_annotations(annotations(kind, reach));
+    // The answers of the second tool are the same, and a host pays for every schema.
+    if kind == DELEGATES { tool.with_raw_output_schema(object(output_schema(office))) } else { tool }
+}
+
+/// The contract's own schema, with the notices that are added for hosts.
+fn output_schema(office: &Office) -> Value {
+    let mut schema = office.contract.output_schema();
+    if let Some(fields) = schema["properties"].as_object_mut() {
+        fields.entry("notices").or_insert_with(|| json!({"type": "array", "items": {"type": "string"}}));
+    }
+    schema
 }
 
 // Nothing reaches a host unasked, and it has neither parent nor siblings, so the descriptions for our own agents do not
@@ -86,11 +120,16 @@ fn message_schema() -> Value {
     })
 }
 
-fn annotations(name: &str, is_task: bool) -> ToolAnnotations {
+/// Kinds of tools other than companions, which are known by their own names.
+const DELEGATES: &str = "delegates";
+const READS: &str = "reads";
+
+fn annotations(kind: &str, reach: HostReach) -> ToolAnnotations {
     let hints = ToolAnnotations::new();
-    match name {
-        "TaskOutput" | "TaskList" if !is_task => hints.read_only(true).open_world(false),
-        "TaskStop" if !is_task => hints.read_only(false).destructive(true).idempotent(true).open_world(false),
+    match kind {
+        READS | "TaskOutput" | "TaskList" => hints.read_only(true).open_world(false),
+        "TaskStop" => hints.read_only(false).destructive(true).idempotent(true).open_world(false),
+        _ if !reach.changes => hints.read_only(true).open_world(reach.fetches),
         // A sub-agent may change files, run commands and read the web, as far as the user's rules allow.
         _ => hints.read_only(false).destructive(true).idempotent(false).open_world(true),
     }

@@ -13,7 +13,7 @@ use rmcp::service::{NotificationContext, RequestContext, RoleClient, RoleServer,
 use rmcp::{ClientHandler, ServerHandler, ServiceExt as _};
 use serde_json::{Value, json};
 use sortie_llm::{ErrorKind, Model, ModelError, ModelRequest, Models as _, RouteSetup, RouteTable, ToolChoice};
-use sortie_mcp::{HOST_ROUTE, HostModels, Hosts, Loan};
+use sortie_mcp::{HOST_ROUTE, HostModels, Hosts, Loan, Offline};
 use sortie_protocol::{
     Attachment, CallId, CallOutput, Message, ModelChoice, Part, Reply, StopReason, ToolCall, ToolOutput, ToolSpec,
 };
@@ -97,7 +97,7 @@ async fn connect(
 /// Models of a process without any route.
 fn models(hosts: &Hosts) -> HostModels {
     let routes = RouteTable::new(RouteSetup::default()).expect("no routes are fine");
-    HostModels::new(Arc::new(routes), hosts.clone())
+    HostModels::new(Arc::new(routes), hosts.clone(), Offline::Answers)
 }
 
 fn says(text: &str) -> CreateMessageResult {
@@ -267,13 +267,13 @@ async fn a_hosts_model_serves_its_requests_before_offline_with_a_notice() {
     assert_eq!(chosen(Some("host"), Some(&host)), is("host", false));
     assert_eq!(chosen(Some("sonnet"), Some(&host)), is("host", true));
     assert_eq!(chosen(Some("light"), Some(&host)), is("host", true));
-    assert_eq!(chosen(Some("offline"), Some(&host)), is("offline", false));
-    assert_eq!(chosen(None, None), is("offline", false));
+    assert_eq!(chosen(Some("offline"), Some(&host)), is("offline", true));
+    assert_eq!(chosen(None, None), is("offline", true));
     assert!(models.choose(Some("host"), None).is_err(), "no host lends it");
     assert!(models.choose(Some("no-such-model"), Some(&host)).is_err());
     let unusable = [("main".to_owned(), "no key is set".to_owned())].into();
     let routes = RouteTable::new(RouteSetup { unusable, ..RouteSetup::default() }).expect("no routes are fine");
-    let in_vain = HostModels::new(Arc::new(routes), hosts.clone()).choose(None, Some(&host));
+    let in_vain = HostModels::new(Arc::new(routes), hosts.clone(), Offline::Answers).choose(None, Some(&host));
     assert!(in_vain.is_err_and(|error| error.to_string().contains("no key is set")));
 }
 
@@ -291,15 +291,87 @@ async fn without_a_route_a_hosts_task_runs_on_the_hosts_model() {
     ] {
         let asked = json!({"description": "a piece", "prompt": "Look.", "subagent_type": agent});
         let answer = call_tool(&client, "Task", asked.clone()).await;
+        let whole = full(&answer);
         let outcome = answer.structured_content.expect("an outcome");
         assert_eq!((&outcome["status"], &outcome["text"]), (&json!("completed"), &json!("By the host.")), "{outcome}");
-        assert_eq!(outcome["model"], json!({"route": "host", "id": "host#1"}));
+        assert_eq!(whole["model"], json!({"route": "host", "id": "host#1"}));
         let notices = outcome["notices"].to_string();
         assert_eq!(notices.contains("is served by"), notice.is_some(), "{notices}");
         assert!(notice.is_none_or(|notice| notices.contains(notice)), "{notices}");
         // A host that lends no model gets nobody else's.
-        let outcome = call_tool(&plain, "Task", asked).await.structured_content.expect("an outcome");
-        assert_eq!(outcome["model"]["route"], json!("offline"), "{outcome}");
+        let answer = call_tool(&plain, "Task", asked).await;
+        assert_eq!(full(&answer)["model"]["route"], json!("offline"), "{answer:?}");
+    }
+}
+
+/// The full outcome, for programs.
+fn full(answer: &rmcp::model::CallToolResult) -> Value {
+    answer.meta.as_ref().expect("an outcome").0["sortie/outcome"].clone()
+}
+
+/// Arguments of a call, without and with `offline` by name.
+fn asked(contract: &str, agent: &str, model: Option<&str>) -> Value {
+    let mut arguments = match contract {
+        "delegate" => json!({"task": "Look."}),
+        _ => json!({"description": "a piece", "prompt": "Look.", "subagent_type": agent}),
+    };
+    if contract == "child-recipe" {
+        arguments["agentType"] = json!("explore");
+    }
+    if let Some(model) = model {
+        arguments["model"] = json!(model);
+    }
+    arguments
+}
+
+#[tokio::test]
+async fn without_any_model_a_call_is_refused_in_every_contract_unless_the_rules_are_wanted() {
+    let file = "---\nname: reviewer\ndescription: Reviews\n---\nYou review.\n";
+    let files = [(".sortie/agents/reviewer.md", file)];
+    for name in sortie_contract::CONTRACTS {
+        let agent = if name == "result" { "reviewer" } else { "explore" };
+        let tool = sortie_contract::contract(name).expect("it is there").tool_name();
+        for (offline, model) in [
+            (Offline::Refuses, None),
+            (Offline::Answers, None),
+            (Offline::Refuses, Some("offline").filter(|_| matches!(name, "sortie" | "delegate"))),
+        ] {
+            let routes = RouteTable::new(RouteSetup::default()).expect("no routes are fine");
+            let models = HostModels::new(Arc::new(routes), Hosts::default(), offline);
+            let site = Site::borrowing_in(name, Arc::new(models), Hosts::default(), &files);
+            let client = site.connect(()).await;
+            let answer = call_tool(&client, tool, asked(name, agent, model)).await;
+            let text = format!("{:?}", answer.content);
+            let object = answer.structured_content.clone().expect("an object").to_string();
+            for form in [&text, &object] {
+                if offline == Offline::Refuses && model.is_none() {
+                    assert_eq!(answer.is_error, Some(true), "{name}: {form}");
+                    assert!(form.contains("no model is configured") && form.contains("--offline"), "{name}: {form}");
+                } else {
+                    assert!(form.contains("answered by fixed rules (`offline`)"), "{name}: {form}");
+                }
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_refusal_without_a_model_has_a_code_and_names_the_way_of_the_host() {
+    for (name, way) in [
+        ("claude-code", "claude mcp add sortie -e ANTHROPIC_API_KEY"),
+        ("codex-mcp-client", "env_vars"),
+        ("gemini-cli-mcp-client", "GEMINI_API_KEY"),
+        ("opencode", "opencode.json"),
+        ("another", "ANTHROPIC_API_KEY"),
+    ] {
+        let routes = RouteTable::new(RouteSetup::default()).expect("no routes are fine");
+        let models = HostModels::new(Arc::new(routes), Hosts::default(), Offline::Refuses);
+        let site = Site::borrowing(Arc::new(models), Hosts::default(), &[]);
+        let client = site.connect(Host { name, sampling: None, ..Host::new(None) }).await;
+        let answer = call_tool(&client, "Task", asked("sortie", "explore", None)).await;
+        let outcome = answer.structured_content.expect("an outcome");
+        assert_eq!((&outcome["status"], &outcome["error"]["code"]), (&json!("rejected"), &json!("no_model")));
+        assert!(outcome["error"]["message"].to_string().contains(way), "{outcome:#}");
     }
 }
 

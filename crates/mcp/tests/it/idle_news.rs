@@ -12,7 +12,7 @@ use sortie_agents::Registry;
 use sortie_journal::{
     CommandId, Durability, Entry, Journal, JournalError, Position, Pruned, Scope, Standing, TaskHeader, TaskQuery,
 };
-use sortie_mcp::{Office, OfficeParts, Server};
+use sortie_mcp::{Office, OfficeParts, People, Server};
 use sortie_protocol::{Command, Event, Job, TaskId, TaskOutcome, Timestamp};
 use sortie_testkit::Script;
 use tokio::sync::watch;
@@ -124,6 +124,7 @@ async fn an_invalid_address_is_looked_up_only_once_while_nothing_changes() {
         is_nested: false,
         refusal: None,
         notices: Vec::new(),
+        people: People::default(),
         version: "0.0.0".to_owned(),
     });
     let (ours, theirs) = tokio::io::duplex(1 << 20);

@@ -3,9 +3,11 @@
 #![expect(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a failing test may panic")]
 
 mod client;
+mod completions;
 mod host_model;
 mod http;
 mod idle_news;
+mod logs;
 mod news;
 mod office;
 mod prompts;

@@ -24,16 +24,20 @@ async fn a_template_is_a_prompt_with_its_arguments() {
     let builtin = ["explain", "fix-failing-test", "review", "summarise-changes", "test-file"];
     assert_eq!(names, [&builtin[..], &["try-file", "write-docs"]].concat());
     let prompts: Vec<_> = prompts.iter().filter(|prompt| prompt.name == "try-file").collect();
-    expect![[r#"[{"name":"try-file","description":"Write tests for one file","arguments":[{"name":"path","required":true},{"name":"style","description":"\"plain\" if not given","required":false},{"name":"input","description":"anything else to say","required":false}]}]"#]].assert_eq(&serde_json::to_string(&prompts).unwrap());
+    expect![[r#"[{"name":"try-file","description":"Write tests for one file","arguments":[{"name":"path","required":true},{"name":"style","description":"\"plain\" if not given","required":false},{"name":"input","description":"anything else to say","required":false},{"name":"agent","description":"explore if not given","required":false}]}]"#]].assert_eq(&serde_json::to_string(&prompts).unwrap());
     let given = json!({"path": "src/a.rs", "input": "x=5 stays"});
     let prompt = client.get_prompt(asked(&given)).await.expect("a prompt");
     let ContentBlock::Text(text) = &prompt.messages[0].content else { panic!("no text: {prompt:?}") };
     expect![[r#"
-        Have a sub-agent `explore` do this on the model `haiku`: call the tool `Task` with the text below as it is, and tell me what it reports.
+        Have a sub-agent `explore` do this on the model `haiku`: call the tool `Task` of the MCP server Sortie with the text below as it is, and tell me what it reports.
 
         Write plain tests for src/a.rs.
 
         x=5 stays"#]].assert_eq(&text.text);
+    let given = json!({"path": "src/a.rs", "agent": "plan"});
+    let prompt = client.get_prompt(asked(&given)).await.expect("a prompt");
+    let ContentBlock::Text(text) = &prompt.messages[0].content else { panic!("no text: {prompt:?}") };
+    assert!(text.text.starts_with("Have a sub-agent `plan` do this"), "{text:?}");
 }
 
 #[tokio::test]

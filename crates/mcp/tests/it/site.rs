@@ -1,6 +1,7 @@
 //! A small world for one server: a temporary workspace, a scripted model, an in-memory journal, and a protocol client
 //! over an in-memory connection.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use rmcp::model::{CallToolRequestParams, CallToolResult, ReadResourceRequestParams, ResourceContents};
@@ -15,7 +16,8 @@ use sortie_engine::{
 };
 use sortie_journal::{Journal, MemoryJournal};
 use sortie_llm::Models;
-use sortie_mcp::{Hosts, Office, OfficeParts, Server};
+use sortie_mcp::{Hosts, Office, OfficeParts, People, Server};
+use sortie_protocol::GrantLayer;
 use sortie_sandbox::{SpillDir, Workspace};
 use sortie_testkit::{Script, ScriptedModel, ScriptedModels};
 use tempfile::TempDir;
@@ -39,12 +41,26 @@ impl Site {
     pub(crate) fn speaking(contract: Arc<dyn Contract>, script: Script, files: &[(&str, &str)]) -> Self {
         let model = Arc::new(ScriptedModel::new(script));
         let models = ScriptedModels::of(Arc::clone(&model)).also_known_as("light").also_known_as("haiku");
-        Self { model, ..Self::with(Arc::new(models), None, contract, files) }
+        Self { model, ..Self::with(Arc::new(models), None, contract, files, Permissions::unrestricted()) }
+    }
+
+    /// Builds a world in which these rules apply.
+    pub(crate) fn under(layer: GrantLayer, contract: Arc<dyn Contract>, script: Script) -> Self {
+        let model = Arc::new(ScriptedModel::new(script));
+        let models = ScriptedModels::of(Arc::clone(&model)).also_known_as("light").also_known_as("haiku");
+        let permissions = Permissions { layers: vec![layer], ..Permissions::unrestricted() };
+        Self { model, ..Self::with(Arc::new(models), None, contract, &[], permissions) }
     }
 
     /// Builds a world with the models of hosts and those of the test; no script is ever asked.
     pub(crate) fn borrowing(models: Arc<dyn Models>, hosts: Hosts, files: &[(&str, &str)]) -> Self {
-        Self::with(models, Some(hosts), contract("sortie").expect("our own"), files)
+        Self::borrowing_in("sortie", models, hosts, files)
+    }
+
+    /// Builds such a world in this contract.
+    pub(crate) fn borrowing_in(name: &str, models: Arc<dyn Models>, hosts: Hosts, files: &[(&str, &str)]) -> Self {
+        let contract = contract(name).expect("one of ours");
+        Self::with(models, Some(hosts), contract, files, Permissions::unrestricted())
     }
 
     fn with(
@@ -52,7 +68,9 @@ impl Site {
         hosts: Option<Hosts>,
         contract: Arc<dyn Contract>,
         files: &[(&str, &str)],
+        permissions: Permissions,
     ) -> Self {
+        let people = People::default();
         let home = tempfile::tempdir().expect("a temp directory");
         std::fs::create_dir(home.path().join("workspace")).expect("a fresh directory");
         let root = home.path().join("workspace");
@@ -75,7 +93,7 @@ impl Site {
             cache: None,
             hooks: Arc::new(NoHooks),
             rules: EngineSettings::of(contract.as_ref()),
-            permissions: Permissions::unrestricted(),
+            permissions: Permissions { approver: Arc::new(people.clone()), ..permissions },
             clock: Arc::new(SystemClock),
             ids: Arc::new(RandomIds),
         });
@@ -91,6 +109,7 @@ impl Site {
             is_nested: false,
             refusal: None,
             notices: Vec::new(),
+            people,
             version: "0.0.0".to_owned(),
         });
         Self { office, engine, model: Arc::new(ScriptedModel::new(Script::new())), journal, home }
@@ -102,6 +121,11 @@ impl Site {
         let server = Server::new(Arc::clone(&self.office), CancellationToken::new());
         tokio::spawn(async move { server.serve(ours).await.expect("a handshake").waiting().await });
         client.serve(theirs).await.expect("a handshake")
+    }
+
+    /// Path of a file of the workspace.
+    pub(crate) fn path(&self, path: &str) -> PathBuf {
+        self.home.path().join("workspace").join(path)
     }
 
     /// Writes a file of the workspace.

@@ -54,3 +54,22 @@ async fn answers_match_their_schema_in_the_list_of_tools() {
         }
     }
 }
+
+/// Most tokens of the object, per hundred of the text, in a short report.
+const MAX_PERCENT: usize = 125;
+
+#[tokio::test]
+async fn the_object_of_a_short_report_costs_little_more_than_its_text() {
+    for report in ["Done.", "It is in src/auth.rs, line 12.", "He said \"no\" to `x` in C:\\dir.\n- one\n- two"] {
+        let site = Site::new(Script::always(reply::text(report)), &[]);
+        let client = site.connect(()).await;
+        let answer = call(&client, "Task", json!({"description": "a piece", "prompt": "Look."})).await;
+        let text = &answer.content[0].as_text().expect("a text").text;
+        let object = answer.structured_content.as_ref().expect("an object").to_string();
+        let [text_tokens, object_tokens] = [text, &object].map(|form| bpe_openai::o200k_base().count(form));
+        assert!(
+            object_tokens * 100 <= text_tokens * MAX_PERCENT,
+            "{object_tokens} tokens in {object} for {text_tokens} in {text}"
+        );
+    }
+}

@@ -87,8 +87,8 @@ def text_of(result: types.CallToolResult) -> str:
 
 async def lists(client: Client) -> None:
     tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-    assert {"Task", "TaskOutput", "TaskStop", "SendMessage", "TaskList"} <= tools.keys(), tools.keys()
-    assert tools["TaskList"].annotations.read_only_hint, tools["TaskList"]
+    assert {"Task", "SubagentOutput", "SubagentStop", "SubagentMessage", "SubagentList"} <= tools.keys(), tools.keys()
+    assert tools["SubagentList"].annotations.read_only_hint, tools["SubagentList"]
     assert tools["Task"].output_schema, "the outcome has no schema"
     assert "sortie://agents" in [resource.uri for resource in (await client.list_resources()).resources]
     agents = await client.read_resource("sortie://agents")
@@ -138,7 +138,7 @@ async def cancels(client: Client) -> None:
         await begun.wait()
         group.cancel_scope.cancel()
     while True:
-        listed = text_of(await client.call_tool("TaskList", {}))
+        listed = text_of(await client.call_tool("SubagentList", {}))
         if "cancelled" in listed and "running" not in listed:
             return
         await anyio.sleep(0.05)

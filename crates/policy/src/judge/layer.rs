@@ -256,7 +256,7 @@ fn obscure(line: &Line<'_>) -> String {
 }
 
 /// True for tools that plan mode refuses: all that are not known to change nothing.
-fn changes_things(kind: ToolKind) -> bool {
+pub(super) fn changes_things(kind: ToolKind) -> bool {
     matches!(kind, ToolKind::Editing | ToolKind::Shell | ToolKind::Mcp | ToolKind::Unknown)
 }
 

@@ -50,9 +50,18 @@ const NAMES: [(&str, ToolKind); 19] = [
 /// Tools that manage commands in the background.
 pub(crate) const LOOKING_AFTER_COMMANDS: [&str; 2] = ["BashOutput", "KillShell"];
 
-/// Other names for tools in contracts.
-const ALIASES: [(&str, &str); 5] =
-    [("task", "Task"), ("Agent", "Task"), ("agent", "Task"), ("spawn_agent", "Task"), ("create_todo", "TodoWrite")];
+/// Other names for tools in contracts, and for hosts.
+const ALIASES: [(&str, &str); 9] = [
+    ("task", "Task"),
+    ("Agent", "Task"),
+    ("agent", "Task"),
+    ("spawn_agent", "Task"),
+    ("create_todo", "TodoWrite"),
+    ("SubagentOutput", "TaskOutput"),
+    ("SubagentStop", "TaskStop"),
+    ("SubagentMessage", "SendMessage"),
+    ("SubagentList", "TaskList"),
+];
 
 /// Returns the canonical name of a tool.
 pub(crate) fn canonical(name: &str) -> &str {

@@ -14,6 +14,11 @@ use sortie_protocol::open_status::{INTERRUPTED, RUNNING, WAITING};
 /// The caller's access to its relatives. A task out of reach is an error that names it, as if it did not exist. By
 /// default the caller has no parent, no siblings and no tree.
 pub trait Kin: Send + Sync {
+    /// Name of a companion tool as the caller knows it.
+    fn name_of<'a>(&self, tool: &'a str) -> &'a str {
+        tool
+    }
+
     /// True if reports of background tasks are delivered to the caller.
     fn delivers(&self) -> bool {
         true

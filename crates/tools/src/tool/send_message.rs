@@ -93,7 +93,7 @@ impl TypedTool for SendMessage {
                 format!("delivered to {task}"),
             ),
             Receipt::Resumed { task } => (
-                format!("{task} resumes with it in the background; {}", report_line(context)),
+                format!("{task} resumes with it in the background; {}", report_line(context, task)),
                 format!("{task} resumed"),
             ),
         };
@@ -104,8 +104,11 @@ impl TypedTool for SendMessage {
 }
 
 /// Says how the caller gets the report.
-fn report_line(context: CallContext<'_>) -> &'static str {
-    if context.kin.delivers() { "its report is delivered to you" } else { "TaskOutput waits for its report" }
+fn report_line(context: CallContext<'_>, task: TaskId) -> String {
+    if context.kin.delivers() {
+        return "its report is delivered to you".to_owned();
+    }
+    format!("{} with task_id {task} waits for its report", context.kin.name_of("TaskOutput"))
 }
 
 /// Returns the task a name means. Only a full id counts: the task judged by [`TypedTool::resource`] must be the one

@@ -56,7 +56,8 @@ impl TypedTool for TaskStop {
         answer.note_unknown(&input.unknown);
         let id = input.task_id.trim();
         if id.is_empty() {
-            return answer.failed(&ToolError::arguments("no task_id was given; TaskList has them"));
+            let list = context.kin.name_of("TaskList");
+            return answer.failed(&ToolError::arguments(format!("no task_id was given; {list} has them")));
         }
         let stopped = tokio::select! {
             biased;
@@ -113,7 +114,8 @@ fn receipt(mut answer: Answer, stopped: &[Glance], context: CallContext<'_>) -> 
         answer.note(format!("{n_more} more below it were also stopped"));
     }
     if has_cut {
-        answer.note("the text so far is shown only in part; TaskOutput has it");
+        let output = context.kin.name_of("TaskOutput");
+        answer.note(format!("the text so far is shown only in part; {output} has it"));
     }
     let word = stopped.first().map(|glance| glance.stand.status()).unwrap_or_default();
     let for_people = format!("{}, {word}", counted(stopped.len(), "task stopped", "tasks stopped"));

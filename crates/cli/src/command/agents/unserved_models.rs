@@ -20,6 +20,9 @@ fn unserved(agent: &AgentDefinition, models: &dyn Models) -> Option<Finding> {
     let model = agent.model.as_deref().filter(|model| !NO_MODELS.contains(model))?;
     let (message, fix) = match models.choose(Some(model), None).err()? {
         UnknownModel::Nobody { hint, .. } => (format!("nothing here serves the model `{model}`"), hint),
+        UnknownModel::NotSet => {
+            (format!("nothing here serves the model `{model}`"), "set one (`sortie models --help`)".to_owned())
+        }
         UnknownModel::Unusable { problem, .. } => (format!("the model `{model}` cannot be used here"), problem),
     };
     Some(Finding { severity: Severity::Warning, weight: Weight::Ordinary, path, line: None, message, fix })

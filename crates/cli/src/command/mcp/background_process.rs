@@ -1,4 +1,4 @@
-//! Background tasks of `sortie mcp`, in a process of their own: hosts end the server a moment after they leave, often
+//! Background tasks of `sortie mcp`, in a process of their own. Hosts end the server a moment after they leave, often
 //! with its whole process group or with everything that it has started.
 //!
 //! The process is this program with the same command line, environment and directory, plus a hidden flag. The server
@@ -100,7 +100,9 @@ fn hand_over(
     let is_read = told && pipes.as_mut().is_some_and(|pipes| pipes.answers.read_line(&mut answer).is_ok());
     if !is_read || answer.is_empty() {
         *pipes = None;
-        return Err(internal("the process of background tasks has ended; TaskList shows whether the task has begun"));
+        return Err(internal(
+            "the process of background tasks has ended; list the sub-agents to see whether the task has begun",
+        ));
     }
     serde_json::from_str::<Answer>(&answer).unwrap_or_else(|error| Err(internal(&error.to_string())))
 }

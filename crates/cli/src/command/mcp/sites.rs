@@ -1,12 +1,12 @@
-//! The workspaces that `sortie mcp` serves, each with an engine of its own: that of the command line, and those of the
-//! roots that a host declares.
+//! The workspaces that `sortie mcp` serves, each with an engine of its own. They are that of the command line, and those
+//! of the roots that a host declares.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use sortie_engine::{BackgroundProcess, Engine, Hooks, NoApprover};
+use sortie_engine::{BackgroundProcess, Engine, Hooks};
 use sortie_journal::Journal;
-use sortie_mcp::{Hosts, Office, OfficeParts, Offices, Roots};
+use sortie_mcp::{Hosts, Office, OfficeParts, Offices, Offline, People, Roots};
 use sortie_protocol::{Failure, FailureCode};
 
 use super::background_process::OwnProcess;
@@ -57,6 +57,8 @@ pub(super) struct Sites {
     reached: Reached,
     /// Hosts whose models are borrowed where no model is set.
     hosts: Hosts,
+    /// Use of the rule-based model where no model is set.
+    offline: Offline,
     /// The user's home directory.
     home: Option<PathBuf>,
     /// The workspace of the command line first.
@@ -69,9 +71,10 @@ impl Sites {
         sources: Sources,
         settings: &Settings,
         reached: Reached,
+        offline: Offline,
     ) -> Result<(Arc<Self>, Arc<Office>), CommandError> {
         let home = settings.environment.home();
-        let sites = Self { sources, reached, hosts: Hosts::default(), home, opened: Mutex::default() };
+        let sites = Self { sources, reached, hosts: Hosts::default(), offline, home, opened: Mutex::default() };
         let office = match settings.places.breadth.filter(|_| reached == Reached::ByStreams) {
             Some(breadth) => sites.without_project(&settings.places.workspace, breadth, Vec::new())?,
             None => sites.open_site(settings, Vec::new(), Vec::new(), None)?,
@@ -124,7 +127,9 @@ impl Sites {
         };
         let outlives = self.reached == Reached::ByStreams && absence == HostAbsence::LeavesBackground;
         let background = outlives.then(|| Arc::new(OwnProcess::new(settings, &roots)) as Arc<dyn BackgroundProcess>);
-        let Wired { engine, journal, hooks, agents } = plan.borrowing(hosts.clone()).open(Arc::new(NoApprover))?;
+        let plan = plan.for_hosts(hosts.clone().unwrap_or_default(), self.offline);
+        let people = People::default();
+        let Wired { engine, journal, hooks, agents } = plan.open(Arc::new(people.clone()))?;
         let office = Office::new(OfficeParts {
             engine: engine.clone(),
             journal: Arc::clone(&journal),
@@ -137,6 +142,7 @@ impl Sites {
             is_nested: settings.environment.nesting_level() > 0,
             refusal,
             notices,
+            people,
             version: env!("CARGO_PKG_VERSION").to_owned(),
         });
         let site = Site { roots, office: Arc::clone(&office), engine, journal, hooks, retention, absence };

@@ -226,6 +226,7 @@ mod tests {
     fn question() -> Question {
         Question {
             task: TaskId::from_random([0; 12]),
+            root: TaskId::from_random([0; 12]),
             title: "Write\u{1b} it".to_owned(),
             within: Some(Duration::from_secs(90)),
             chain: vec!["main".to_owned(), "ex\u{1b}[2Jplore".to_owned()],

@@ -59,10 +59,10 @@ fn background_work_goes_on_however_a_host_ends_the_server_and_the_next_session_h
         assert_eq!(states(&world), ["running"]);
 
         let mut next = Session::open(serving(), &json!({}));
-        let listed = call(&mut next, "TaskOutput", &json!({}));
+        let listed = call(&mut next, "SubagentOutput", &json!({}));
         assert!(listed.contains(&task) && listed.contains("running, turn 1"), "{listed}");
         server.gate("model").open();
-        let report = call(&mut next, "TaskOutput", &json!({"task_id": task}));
+        let report = call(&mut next, "SubagentOutput", &json!({"task_id": task}));
         assert!(report.contains("Done.") && report.contains("completed"), "{report}");
         assert_eq!(next.close().0, 0);
         assert_eq!(
@@ -79,7 +79,7 @@ fn an_unread_report_is_offered_once_in_whichever_session() {
     server.gate("model").open();
     let serve = || Session::open(world.sortie(["mcp"]).on(&server, "anthropic"), &json!({}));
     let mut session = serve();
-    let nothing = call(&mut session, "TaskOutput", &json!({}));
+    let nothing = call(&mut session, "SubagentOutput", &json!({}));
     assert!(nothing.contains("No sub-agent works"), "{nothing}");
     // A report that a call was answered with is no news.
     session.ask("tools/call", brief(&json!({})));
@@ -87,15 +87,15 @@ fn an_unread_report_is_offered_once_in_whichever_session() {
     session.close();
     world.sortie(["tasks", "output", &task, "--follow"]).run();
     let mut session = serve();
-    let report = call(&mut session, "TaskOutput", &json!({}));
+    let report = call(&mut session, "SubagentOutput", &json!({}));
     assert!(report.contains("Done.") && report.contains(&task), "{report}");
-    assert_eq!(report.matches("[agent-").count() + report.matches("[report").count(), 1, "{report}");
+    assert_eq!(report.matches("report of a sub-agent").count(), 1, "{report}");
     session.close();
     let mut session = serve();
-    let nothing = call(&mut session, "TaskOutput", &json!({}));
+    let nothing = call(&mut session, "SubagentOutput", &json!({}));
     assert!(nothing.contains("No sub-agent works"), "{nothing}");
     // By its id, it can be read again.
-    assert!(call(&mut session, "TaskOutput", &json!({"task_id": task})).contains("Done."));
+    assert!(call(&mut session, "SubagentOutput", &json!({"task_id": task})).contains("Done."));
     session.close();
 }
 
@@ -113,12 +113,12 @@ fn a_host_messages_and_stops_background_work_of_an_earlier_session() {
     wait_for(&server, |traffic| traffic.in_flight == 1);
     session.close();
     let mut session = serve();
-    let sent = call(&mut session, "SendMessage", &json!({"to": task, "message": "also b.rs"}));
+    let sent = call(&mut session, "SubagentMessage", &json!({"to": task, "message": "also b.rs"}));
     assert!(sent.contains("delivered"), "{sent}");
     assert_eq!(recorded(&world, "message_arrived")["from"], json!({"sender": "host"}), "it is no person's");
     server.gate("first").open();
     wait_for(&server, |traffic| traffic.calls == 2 && traffic.in_flight == 1);
-    let stopped = call(&mut session, "TaskStop", &json!({"task_id": task}));
+    let stopped = call(&mut session, "SubagentStop", &json!({"task_id": task}));
     assert!(stopped.contains("cancelled"), "{stopped}");
     session.close();
     assert_eq!(states(&world), ["cancelled"]);
@@ -134,14 +134,14 @@ fn a_follow_up_outlives_its_session_too() {
     let mut session = serve();
     let answer = session.ask("tools/call", brief(&json!({})));
     let task = answer["result"]["structuredContent"]["task_id"].as_str().unwrap().to_owned();
-    let sent = call(&mut session, "SendMessage", &json!({"to": task, "message": "and now?"}));
+    let sent = call(&mut session, "SubagentMessage", &json!({"to": task, "message": "and now?"}));
     assert!(sent.contains("resumes"), "{sent}");
     wait_for(&server, |traffic| traffic.in_flight == 1);
     end_by(&mut session, Signal::TERM);
     session.close();
     server.gate("more").open();
     let mut session = serve();
-    assert!(call(&mut session, "TaskOutput", &json!({"task_id": task})).contains("More."));
+    assert!(call(&mut session, "SubagentOutput", &json!({"task_id": task})).contains("More."));
     session.close();
 }
 
@@ -153,15 +153,28 @@ fn a_background_task_has_the_grant_of_its_server() {
         .otherwise(reply::text("Written."));
     let (world, server) = (World::new(), ScriptedServer::start(script).unwrap());
     let invocation = world.sortie(["mcp", "--allow", "Edit(docs/**)"]).on(&server, "anthropic");
-    let mut session = Session::open(invocation, &json!({}));
+    // No form reaches the host from there.
+    let mut session = Session::open(invocation, &json!({"elicitation": {"form": {}}}));
     let more = json!({"run_in_background": true, "subagent_type": "general-purpose"});
     let answer = session.ask("tools/call", brief(&more));
     let task = answer["result"]["structuredContent"]["task_id"].as_str().unwrap().to_owned();
-    assert!(call(&mut session, "TaskOutput", &json!({"task_id": task})).contains("Written."));
+    assert!(call(&mut session, "SubagentOutput", &json!({"task_id": task})).contains("Written."));
     session.close();
     assert!(world.path("workspace/docs/a.md").exists() && !world.path("workspace/src/a.rs").exists());
     let told = server.requests().last().unwrap().body.to_string();
     assert!(told.contains("nobody can be asked here"), "{told}");
+}
+
+#[test]
+fn a_background_task_on_fixed_rules_says_so() {
+    let (world, server) = (World::new(), held());
+    let mut session = Session::open(world.sortie(["mcp"]).on(&server, "anthropic"), &json!({}));
+    let answer = session.ask("tools/call", brief(&json!({"run_in_background": true, "model": "offline"})));
+    let task = answer["result"]["structuredContent"]["task_id"].as_str().unwrap().to_owned();
+    let report = call(&mut session, "SubagentOutput", &json!({"task_id": task}));
+    assert!(report.contains("answered by fixed rules"), "{report}");
+    session.close();
+    assert_eq!(server.traffic().calls, 0);
 }
 
 #[test]

@@ -139,7 +139,7 @@ fn agents_rules_and_background_work_are_those_of_the_root() {
     let listed = session.ask("tools/list", json!({})).to_string();
     assert!(listed.contains("Looks around here"), "{listed}");
     let launched = delegate(&mut session, &json!({"subagent_type": "looker", "run_in_background": true}));
-    let waiting = json!({"name": "TaskOutput", "arguments": {"task_id": launched["task_id"]}});
+    let waiting = json!({"name": "SubagentOutput", "arguments": {"task_id": launched["task_id"]}});
     let report = session.ask("tools/call", waiting).to_string();
     assert!(report.contains("Read.") && report.contains("completed"), "{report}");
     let told = told(&server);
@@ -169,7 +169,7 @@ fn a_server_without_a_project_asks_for_one_and_reads_nothing() {
             assert_eq!(answer["result"]["isError"], true, "{answer}");
             let text = answer["result"]["content"].to_string();
             assert!(text.contains(what) && text.contains("--cwd DIR") && text.contains("root"), "{text}");
-            let listed = session.ask("tools/call", json!({"name": "TaskList", "arguments": {}}));
+            let listed = session.ask("tools/call", json!({"name": "SubagentList", "arguments": {}}));
             assert_eq!(listed["result"]["isError"], true, "{listed}");
             assert_eq!(session.close().0, 0);
         }

@@ -28,6 +28,10 @@ const PERIOD: Duration = Duration::from_millis(100);
 const DELEGATED_DEPTH: u32 = 1;
 
 impl Kin for Host {
+    fn name_of<'a>(&self, tool: &'a str) -> &'a str {
+        self.engine.state.contract.host_name(tool)
+    }
+
     fn delivers(&self) -> bool {
         false
     }
@@ -132,11 +136,12 @@ impl Host {
     pub(super) async fn seen(&self, asked: &str) -> Result<RelatedTask, Failure> {
         let (journal, workspace, asked) = (self.journal(), self.workspace(), asked.trim().to_owned());
         let present = Arc::clone(&self.engine.state.present);
+        let list = self.name_of("TaskList").to_owned();
         let read = move || {
             let letters = asked.strip_prefix("agent-").unwrap_or(&asked);
             // An empty beginning would match every task.
             if letters.is_empty() {
-                return Err(unknown(&asked));
+                return Err(unknown(&asked, &list));
             }
             let mut found = Vec::new();
             for header in journal.find(letters).map_err(journal_failure)? {
@@ -152,7 +157,7 @@ impl Host {
             );
             match found.len() {
                 1 => Ok(found.remove(0)),
-                0 => Err(unknown(&asked)),
+                0 => Err(unknown(&asked, &list)),
                 _ => Err(Failure::new(
                     FailureCode::AmbiguousTask,
                     format!(
@@ -251,7 +256,7 @@ impl Host {
     async fn follow_up(&self, task: TaskId, prompt: String) -> Result<(), Failure> {
         let resume = Some(task.to_string());
         let request = TaskRequest { prompt, resume, background: true, ..TaskRequest::default() };
-        self.launch(request, &CancellationToken::new()).await.map(drop)
+        self.launch(request, &CancellationToken::new(), |_| ()).await.map(drop)
     }
 
     fn journal(&self) -> Arc<dyn Journal> {
@@ -281,6 +286,12 @@ fn only_the_parent(task: TaskId) -> Failure {
     Failure::new(FailureCode::HasEnded, message)
 }
 
-fn unknown(asked: &str) -> Failure {
-    Failure::new(FailureCode::NoSuchTask, format!("there is no task `{asked}` of yours; TaskList has them"))
+/// A host has tools for work of its own, whose ids end up here by mistake.
+fn unknown(asked: &str, list: &str) -> Failure {
+    let whose = if asked.parse::<TaskId>().is_ok() {
+        "of yours".to_owned()
+    } else {
+        "here: ids of this server are `agent-` and twelve letters, and all others belong to your other tools".to_owned()
+    };
+    Failure::new(FailureCode::NoSuchTask, format!("there is no task `{asked}` {whose}; {list} has them"))
 }

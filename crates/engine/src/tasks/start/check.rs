@@ -102,6 +102,11 @@ impl<'a> Checks<'a> {
         if request.context_files.is_some() {
             return Err(kept("system prompt", "context_files"));
         }
+        if request.reads_only {
+            let message = "a resumed task keeps its own permissions, so a tool that only reads resumes none; use the \
+                           other tool, or start a new task";
+            return Err(Failure::new(FailureCode::InvalidArguments, message));
+        }
         self.templates.applied(request, self.rules.max_prompt_bytes)
     }
 

@@ -23,12 +23,12 @@ async fn a_launch_is_answered_at_once_and_task_output_waits_for_the_report() {
     let world = World::new(Script::always(reply::text("found it").held_by("gate")));
     let host = world.connect().await;
     let task = launch(&host, "look").await;
-    let digest = host.call("TaskOutput", json!({"task_id": task, "block": false})).await.unwrap();
-    assert!(text(&digest).contains("call TaskOutput again"), "{digest:?}");
+    let digest = host.call("SubagentOutput", json!({"task_id": task, "block": false})).await.unwrap();
+    assert!(text(&digest).contains("call SubagentOutput again"), "{digest:?}");
     world.model.gate("gate").open();
-    let report = host.call("TaskOutput", json!({"task_id": task})).await.unwrap();
+    let report = host.call("SubagentOutput", json!({"task_id": task})).await.unwrap();
     assert!(text(&report).contains("found it") && text(&report).contains("completed"), "{report:?}");
-    let listed = host.call("TaskList", json!({})).await.unwrap();
+    let listed = host.call("SubagentList", json!({})).await.unwrap();
     assert!(text(&listed).contains(&task), "{listed:?}");
 }
 
@@ -37,8 +37,11 @@ async fn a_host_that_waits_for_a_report_receives_progress() {
     let world = World::new(Script::always(reply::text("found it").held_by("gate")));
     let host = world.connect().await;
     let task = launch(&host, "look").await;
-    let call = host.begin("TaskOutput", json!({"task_id": task})).await;
+    let call = host.begin("SubagentOutput", json!({"task_id": task})).await;
     let told = host.told(|line| line.contains("turn 1")).await;
+    // The first line is of the call that started it.
+    let (first, told) = told.split_first().unwrap();
+    assert_eq!(first, "starting");
     assert!(told.iter().all(|line| line.contains(&task) && line.contains(" explore running")), "{told:?}");
     world.model.gate("gate").open();
     assert!(text(&answer(call).await).contains("found it"));
@@ -49,7 +52,7 @@ async fn task_stop_ends_a_task_and_says_so() {
     let world = World::new(Script::always(reply::never()));
     let host = world.connect().await;
     let task = launch(&host, "look").await;
-    let stopped = host.call("TaskStop", json!({"task_id": task})).await.unwrap();
+    let stopped = host.call("SubagentStop", json!({"task_id": task})).await.unwrap();
     assert!(text(&stopped).contains("cancelled"), "{stopped:?}");
 }
 
@@ -63,24 +66,24 @@ async fn a_message_reaches_a_working_task_and_resumes_an_ended_one() {
     let host = world.connect().await;
     let task = launch(&host, "look").await;
     world.model.traffic_reaches(|traffic| traffic.in_flight == 1).await;
-    let sent = host.call("SendMessage", json!({"to": task, "message": "also b.rs"})).await.unwrap();
+    let sent = host.call("SubagentMessage", json!({"to": task, "message": "also b.rs"})).await.unwrap();
     assert!(text(&sent).contains("delivered"), "{sent:?}");
     world.model.gate("first").open();
-    let report = host.call("TaskOutput", json!({"task_id": task})).await.unwrap();
+    let report = host.call("SubagentOutput", json!({"task_id": task})).await.unwrap();
     assert!(text(&report).contains("b.rs, too"), "{report:?}");
     let told = format!("{:?}", world.model.seen().last().unwrap().messages);
     assert!(told.contains("not a person's approval"), "a host is not a person: {told}");
 
-    let sent = host.call("SendMessage", json!({"to": task, "message": "and now?"})).await.unwrap();
-    assert!(text(&sent).contains("resumes") && text(&sent).contains("TaskOutput"), "{sent:?}");
-    let report = host.call("TaskOutput", json!({"task_id": task})).await.unwrap();
+    let sent = host.call("SubagentMessage", json!({"to": task, "message": "and now?"})).await.unwrap();
+    assert!(text(&sent).contains("resumes") && text(&sent).contains("SubagentOutput"), "{sent:?}");
+    let report = host.call("SubagentOutput", json!({"task_id": task})).await.unwrap();
     assert!(text(&report).contains("nothing else"), "{report:?}");
 }
 
 #[tokio::test]
 async fn an_unknown_task_is_named_in_the_error() {
     let host = World::new(Script::new()).connect().await;
-    for tool in ["TaskOutput", "TaskStop"] {
+    for tool in ["SubagentOutput", "SubagentStop"] {
         let result = host.call(tool, json!({"task_id": "agent-aaaaaaaaaaaa"})).await.unwrap();
         assert_eq!(result.is_error, Some(true));
         assert!(text(&result).contains("agent-aaaaaaaaaaaa"), "{result:?}");

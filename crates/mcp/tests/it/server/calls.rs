@@ -21,10 +21,11 @@ async fn task_and_its_companions_are_offered_with_true_hints() {
         .collect();
     expect_test::expect![[r#"
         Task: read-only Some(false), destructive Some(true)
-        TaskOutput: read-only Some(true), destructive None
-        TaskStop: read-only Some(false), destructive Some(true)
-        SendMessage: read-only Some(false), destructive Some(true)
-        TaskList: read-only Some(true), destructive None"#]]
+        Explore: read-only Some(true), destructive None
+        SubagentOutput: read-only Some(true), destructive None
+        SubagentStop: read-only Some(false), destructive Some(true)
+        SubagentMessage: read-only Some(false), destructive Some(true)
+        SubagentList: read-only Some(true), destructive None"#]]
     .assert_eq(&hints.join("\n"));
     let with_schema: Vec<&str> =
         tools.iter().filter(|tool| tool.output_schema.is_some()).map(|tool| tool.name.as_ref()).collect();
@@ -82,7 +83,7 @@ async fn an_unknown_tool_is_a_request_error_that_lists_the_tools() {
     let host = World::new(Script::new()).connect().await;
     let Err(ServiceError::McpError(error)) = host.call("Bash", json!({})).await else { panic!("an error") };
     assert_eq!(error.code, rmcp::model::ErrorCode::INVALID_PARAMS);
-    assert!(error.message.contains("`Bash`") && error.message.contains("TaskList"), "{error:?}");
+    assert!(error.message.contains("`Bash`") && error.message.contains("SubagentList"), "{error:?}");
 }
 
 #[tokio::test]
@@ -94,6 +95,8 @@ async fn a_waiting_host_receives_progress() {
     let host = world.connect().await;
     let call = host.begin("Task", brief("Look around")).await;
     let told = host.told(|line| line.contains("turn 2, 1 call,")).await;
+    assert_eq!(told[0], "starting");
+    assert!(!told.iter().any(|line| line.contains("waiting for a slot")), "nothing waits: {told:?}");
     assert!(told.last().unwrap().contains(" explore running"), "{told:?}");
     world.model.gate("gate").open();
     assert_eq!(answer(call).await.is_error, Some(false));
@@ -114,5 +117,5 @@ async fn a_call_that_is_cancelled_stops_the_whole_tree() {
     let tasks = world.all_ended(2).await;
     assert!(tasks.iter().all(|task| task.state == TaskState::Ended(Status::Cancelled)), "{tasks:?}");
     // The session continues.
-    assert_eq!(host.client.list_all_tools().await.unwrap().len(), 5);
+    assert_eq!(host.client.list_all_tools().await.unwrap().len(), 6);
 }

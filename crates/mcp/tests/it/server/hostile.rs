@@ -174,7 +174,7 @@ async fn calls_beyond_the_bound_are_refused_and_the_others_continue() {
     let host = world.connect().await;
     let mut calls = Vec::new();
     for _ in 0..256 {
-        calls.push(host.begin("TaskOutput", json!({"task_id": "agent-aaaaaaaaaaaa"})).await);
+        calls.push(host.begin("SubagentOutput", json!({"task_id": "agent-aaaaaaaaaaaa"})).await);
     }
     for call in calls {
         assert_eq!(answer(call).await.is_error, Some(true), "that many fit");

@@ -47,7 +47,7 @@ impl Rough {
 
     pub(super) async fn is_served(&mut self) {
         let listed = self.ask(json!({"jsonrpc": "2.0", "id": 99, "method": "tools/list"})).await;
-        assert_eq!(listed["result"]["tools"].as_array().unwrap().len(), 5, "{listed}");
+        assert_eq!(listed["result"]["tools"].as_array().unwrap().len(), 6, "{listed}");
     }
 }
 

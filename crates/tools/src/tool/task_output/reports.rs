@@ -1,6 +1,6 @@
 //! `TaskReports`: the reports of several tasks in one answer, within a size limit, and which of them now count as read.
 
-use sortie_contract::compact_report;
+use sortie_contract::{compact_report, host_report};
 use sortie_protocol::{Failure, Fault, MailMark, ReportMark, TaskId, TaskOutcome, ToolOutput};
 
 use crate::answer::Answer;
@@ -49,7 +49,7 @@ impl TaskReports {
             return self.open(glance, context.kin);
         };
         self.n_ended += 1;
-        let report = compact_report(outcome, &context.delegation.answer_parts().mark);
+        let report = written(outcome, context);
         let n_chars = report.chars().count();
         // Any single report fits into an answer of its own: the engine has bounded it.
         if self.n_chars > 0 && self.n_chars + n_chars > MAX_CHARS {
@@ -61,7 +61,8 @@ impl TaskReports {
             return;
         }
         self.n_chars += n_chars;
-        self.has_cut |= outcome.full_text_path.is_some();
+        // A host's report names the offset of its rest.
+        self.has_cut |= outcome.full_text_path.is_some() && context.kin.delivers();
         self.pieces.push(report);
         self.mark_read(*unread, outcome);
     }
@@ -75,11 +76,12 @@ impl TaskReports {
             Stand::Waits | Stand::Works(_) | Stand::Ended { .. } => None,
             Stand::Elsewhere { is_seen: true, .. } if !kin.delivers() => None,
             Stand::Elsewhere { .. } => Some(format!(
-                "{task} works for another task: its report is not delivered to you; TaskOutput has it once it has \
-                 ended"
+                "{task} works for another task: its report is not delivered to you; {} has it once it has ended",
+                kin.name_of("TaskOutput")
             )),
             Stand::Interrupted if !kin.delivers() && glance.parent.is_none() => {
-                Some(format!("no process runs {task}: there is no report until SendMessage resumes it"))
+                let write = kin.name_of("SendMessage");
+                Some(format!("no process runs {task}: there is no report until {write} resumes it"))
             }
             Stand::Interrupted => {
                 Some(format!("no process runs {task}: there is no report unless a person resumes it"))
@@ -102,7 +104,8 @@ impl TaskReports {
         let next = from.saturating_add(shown.chars().count());
         let mut page = outcome.as_ref().clone();
         (page.text, page.structured) = (shown.to_owned(), None);
-        self.pieces.push(compact_report(&page, &context.delegation.answer_parts().mark));
+        (page.truncated, page.truncation) = (false, None);
+        self.pieces.push(written(&page, context));
         let (first, end, all) = (grouped(from as u64), grouped(next as u64), grouped(whole as u64));
         self.notes.push(match (shown.is_empty(), is_last) {
             (true, _) => format!("nothing from character {first} on: the report has {all}"),
@@ -139,13 +142,24 @@ impl TaskReports {
             let have = if n_open == 1 { "has" } else { "have" };
             let then = if kin.delivers() {
                 "reports of your background tasks are delivered to you: do other work or end your turn, do not poll"
+                    .to_owned()
             } else {
-                "call TaskOutput again for their reports, with a longer timeout rather than often"
+                let output = kin.name_of("TaskOutput");
+                format!("call {output} again for their reports, with a longer timeout rather than often")
             };
             answer.note_lack(format!("{n_open} of {n_tasks} {have} not ended; {then}"));
         }
         ToolOutput { mail: self.read, ..answer.done(format!("{} of {n_tasks} ended", self.n_ended)) }
     }
+}
+
+/// Writes a report for the caller. A host's model is told more: no system prompt of ours explains reports to it.
+fn written(outcome: &TaskOutcome, context: CallContext<'_>) -> String {
+    let mark = &context.delegation.answer_parts().mark;
+    if context.kin.delivers() {
+        return compact_report(outcome, mark);
+    }
+    host_report(outcome, mark, context.kin.name_of("TaskOutput"))
 }
 
 /// Returns a page without its last word if that continues, unless it is the only one.
