@@ -38,6 +38,7 @@ pub use resolve::choose_model::MAIN_ROUTE_SETTING;
 pub use resolve::contract_agents::cast;
 pub use resolve::instructions::{InstructionFile, InstructionRules, Instructions};
 pub use resolve::permissions::Permissions;
+pub use resolve::permissions::git_files::obeyed_by_git;
 pub use resolve::remote_tools::{Gathered, NoRemoteTools, RemoteTools, Wanted};
 pub use resolve::roster::{task_tool, tool_names};
 pub use resolve::settings::{EngineSettings, TaskKind};

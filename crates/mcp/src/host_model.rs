@@ -1,7 +1,7 @@
 //! Models lent by hosts, for the tasks that they request.
 //!
-//! If no route is set, a host that offers its own model (sampling with tools) serves its own tasks as the route `host`,
-//! before `offline`, which answers only on request.
+//! If no route is set, a host that offers its own model (sampling with tools) serves its own tasks as the route `host`.
+//! It comes before `offline`, which answers only on request.
 //!
 //! [`Hosts`] lists the connected hosts, and [`HostModels`] adds them to the routes of the process. A host's model never
 //! serves a task that another client program requested. The protocol deprecates sampling from 2026-07-28 on; hosts that

@@ -8,6 +8,7 @@ mod decline_requests;
 pub(crate) mod discovery;
 mod expand_variables;
 pub(crate) mod http_transport;
+mod nesting;
 pub(crate) mod printed_headers;
 mod secrets;
 mod server_ground;

@@ -130,8 +130,9 @@ impl Judge {
         self.best(tool) != Possibility::Never
     }
 
-    /// Returns the most lenient decision about any call of a tool that may change something; `None` for tools that only
-    /// read, take notes, delegate or fetch. The name may be a prefix that stands for tools which no rule names.
+    /// Returns the most lenient decision about any call of a tool that may change something. It is `None` for tools
+    /// that only read, take notes, delegate or fetch. The name may be a prefix that stands for tools which no rule
+    /// names.
     pub fn change_by(&self, tool: &str) -> Option<Possibility> {
         let tool = CalledTool::named(tool);
         changes_things(tool.kind).then(|| self.best(tool))

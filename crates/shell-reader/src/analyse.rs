@@ -144,7 +144,12 @@ impl Walk {
             }
             Shape::If { branches, otherwise } => self.condition(branches, otherwise.as_ref(), location),
             Shape::While { condition, body } => self.repeated(&[], &[condition, body], location),
-            Shape::For { words, body } => self.repeated(words, &[body], location),
+            Shape::For { name, words, body } => {
+                if program::is_obeyed(name) {
+                    self.could_be_anything(WhyNot::Variable(name.clone()));
+                }
+                self.repeated(words, &[body], location)
+            }
             Shape::Case { words, arms } => {
                 self.words(words, &location);
                 let mut after = location.clone();
@@ -214,6 +219,10 @@ impl Walk {
         }
         if is_out("obeyed-variables") {
             return;
+        }
+        let is_number = value.as_ref().is_some_and(|value| value.bytes().all(|byte| byte.is_ascii_digit()));
+        if program::is_computed(name) && !is_number {
+            self.found.parts.push(Part::anything());
         }
         match (program::obeyed(name), value.as_deref()) {
             (Obeyed::Nothing, _) | (_, Some("")) => {}

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 /// - `broken`: complains and exits at once;
 /// - `noisy`: writes noise between its messages, and to its standard error;
 /// - `crowd`: has a thousand tools;
+/// - `deep`: one of its tools, and what another one answers, are nested too deeply to parse;
 /// - `odd`: its tools and their answers violate the protocol;
 /// - `forgetful`: does not answer the first tool list request after a change;
 /// - `toolless`: declares that it has no tools;
@@ -22,6 +23,11 @@ use serde_json::{Value, json};
 /// - `modern`: speaks only the revision 2026-07-28, which has no handshake;
 /// - anything else: works normally, and its tools describe their behaviour.
 pub const ROLE: &str = "SORTIE_TEST_MCP_SERVER";
+
+/// An object of more levels than a parser of JSON takes.
+fn deep() -> Value {
+    (0..200).fold(json!("the ground"), |inner, _| json!({ "items": inner }))
+}
 
 /// Returns the role if this process is to play the server.
 pub fn role() -> Option<String> {
@@ -150,6 +156,11 @@ impl Server<'_> {
             tool("environment", "says which variables it has"),
             tool("dotted.name", &"It has a long description. ".repeat(100)),
         ];
+        if self.role == "deep" {
+            let mut mine = tool("mine", "has a deep schema");
+            mine["inputSchema"] = json!({ "type": "object", "properties": { "shaft": deep() } });
+            tools.extend([mine, tool("dig", "answers with a deep structure")]);
+        }
         if self.role == "curious" {
             tools.extend([tool("ask", "asks a thousand times"), tool("pester", "asks and never listens")]);
             tools.push(tool("toil", "ignores messages until it is told to continue"));
@@ -204,6 +215,10 @@ impl Server<'_> {
             "mixed" => {
                 let content = json!([{ "type": "video", "data": "AAAA" }, { "type": "text", "text": "beside it" }]);
                 answer(message, &json!({ "content": content }));
+            }
+            "dig" | "mine" => {
+                let content = json!([{ "type": "text", "text": "as deep as it gets" }]);
+                answer(message, &json!({ "content": content, "structuredContent": { "shaft": deep() } }));
             }
             "other" => answer(message, &json!({ "toolResult": 1 })),
             "plod" => {

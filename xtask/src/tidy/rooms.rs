@@ -60,7 +60,7 @@ const PLANS: &[Plan] = &[
         folder: "mcp",
         rooms: "session host_model oauth transport client http_request http stdio resources server",
         front: "",
-        other_sizes: &[],
+        other_sizes: &[("transport", "one file for each step between a server's definition and a bounded message")],
     },
     Plan {
         folder: "cli",

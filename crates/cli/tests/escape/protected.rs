@@ -103,3 +103,84 @@ fn s42_the_users_own_settings_state_and_shell_files_are_changed_by_nobody() {
         assert!(!world.path("home/.ssh").exists() && !world.path("home/.config/sortie/agents").exists());
     });
 }
+
+/// Files by which git runs something, in places whose names do not show it. `HEAD` completes a repository.
+const OBEYED_BY_GIT: [&str; 9] = [
+    "bare/hooks/post-checkout",
+    "bare/config.worktree",
+    "lib/store.git/hooks/pre-receive",
+    "lib/store.git/CONFIG.worktree",
+    "scripts/on-commit/pre-commit",
+    "team.gitconfig",
+    "tools/linked.sh",
+    "users/pre-push",
+    "planted/HEAD",
+];
+
+#[test]
+fn s42_what_git_obeys_is_changed_under_no_other_name() {
+    as_each_user(|world| {
+        for bare in ["bare", "lib/store.git"] {
+            for entry in ["HEAD", "objects/x", "refs/x", "config"] {
+                world.write(&format!("workspace/{bare}/{entry}"), "first line\n");
+            }
+        }
+        world.write("workspace/planted/objects/x", "");
+        world.write("workspace/planted/refs/x", "");
+        world.write(
+            "workspace/.git/config",
+            "[core]\n\thooksPath = scripts/on-commit\n[include]\n\tpath = ../team.gitconfig\n",
+        );
+        world.link("../../tools/linked.sh", "workspace/.git/hooks/post-merge");
+        world.write("home/.gitconfig", "[core]\n\thooksPath = users\n");
+        let answers = world.run(BYPASS, main_agent(OBEYED_BY_GIT.map(write)));
+        for answer in answers.assert_completed().answers() {
+            answer.assert_refused(NO_AGENT);
+        }
+        for path in OBEYED_BY_GIT {
+            assert!(!world.path("workspace").join(path).exists(), "{path}");
+        }
+        for config in ["bare/config", "lib/store.git/config"] {
+            let answers = world.run(BYPASS, main_agent_in_turns([vec![read(config)], every_change(config)]));
+            for answer in &answers.assert_completed().answers()[1..] {
+                answer.assert_refused(NO_AGENT);
+            }
+            assert_eq!(world.text(&format!("workspace/{config}")), "first line\n");
+        }
+        let ordinary = ["lib/config", "src/HEAD", "scripts/other.sh", "bare/notes.md"];
+        for answer in world.run(BYPASS, main_agent(ordinary.map(write))).assert_completed().answers() {
+            assert!(!answer.text.contains(NO_AGENT), "{}", answer.text);
+        }
+    });
+}
+
+/// Names that programs obey of their own accord, found in a second round of attacks.
+const OBEYED: [&str; 16] = [
+    ".crush.json",
+    ".factory/mcp.json",
+    ".amazonq/mcp.json",
+    ".junie/mcp/mcp.json",
+    ".kilocode/mcp.json",
+    ".openhands/setup.sh",
+    ".github/hooks/start.json",
+    ".pdbrc",
+    ".pryrc",
+    ".pnpmfile.cjs",
+    ".yarn/releases/yarn.cjs",
+    ".yarn/plugins/x.cjs",
+    "rust-toolchain.toml",
+    ".mise/config.toml",
+    "mise.toml",
+    ".tool-versions",
+];
+
+#[test]
+fn s42_programs_that_start_by_themselves_obey_nothing_that_an_agent_wrote() {
+    as_each_user(|world| {
+        let after = world.run(BYPASS, main_agent(OBEYED.map(write)));
+        for answer in after.assert_completed().answers() {
+            answer.assert_refused(NO_AGENT);
+        }
+        assert!(OBEYED.iter().all(|path| !world.path("workspace").join(path).exists()));
+    });
+}

@@ -68,6 +68,20 @@ fn s31_endless_memory_is_refused_and_a_sibling_continues() {
 }
 
 #[test]
+fn s31_endless_shared_memory_is_refused_and_a_sibling_continues() {
+    as_each_user(|world| {
+        // Each process asks for a gibibyte and touches nothing, so that a test that fails breaks no machine.
+        let (map, make) = if cfg!(target_arch = "x86_64") { (9, 319) } else { (222, 279) };
+        let map = format!("syscall({map}, 0, 1 << 30, 3, 0x21, -1, 0) != -1 or print \"refused \"");
+        let file = format!("syscall({make}, 0, 0) == -1 and $!{{ENOSYS}} or print \"made \"");
+        let attack = format!("for i in 1 2 3 4 5; do perl -e '{map}; {file}'; done; : > wall; {HOLD_OUT}");
+        let (attack, sibling) = attacked(world, &[], &attack, vec![bash(GO_ON)]);
+        assert_both(&attack, &sibling);
+        assert!(attack.text.starts_with("refused held out"), "{attack:#?}");
+    });
+}
+
+#[test]
 fn s31_endless_output_is_cut_and_a_sibling_continues() {
     as_each_user(|world| {
         let attack = format!("yes & : > wall; {HOLD_OUT}");

@@ -5,7 +5,9 @@
 
 mod directory;
 mod environment;
+mod landlock;
 mod lines;
+mod meanwhile;
 mod network;
 mod output;
 mod processes;

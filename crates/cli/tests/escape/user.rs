@@ -13,6 +13,9 @@ use tempfile::TempDir;
 /// Number of an unprivileged user.
 const NOBODY: u32 = 65_534;
 
+/// Number of a group that this user is not in.
+const FOREIGN_GROUP: u32 = 1;
+
 /// Variable that names another binary than the one built with this suite.
 const BINARY: &str = "SORTIE_TEST_BINARY";
 
@@ -44,6 +47,13 @@ impl User {
             let owner = format!("{NOBODY}:{NOBODY}");
             let chown = Command::new("chown").args(["-R", "-h", "-f", &owner]).arg(directory).status();
             chown.unwrap();
+        }
+    }
+
+    /// Gives a directory of this user to a group that this user is not in. Only root can do that, for another user.
+    pub(crate) fn disown_group(self, directory: &Path) {
+        if self == Self::Nobody {
+            std::os::unix::fs::chown(directory, None, Some(FOREIGN_GROUP)).unwrap();
         }
     }
 

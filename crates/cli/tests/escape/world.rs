@@ -35,6 +35,8 @@ pub(crate) struct World {
     user: User,
     program: Arc<Program>,
     canaries: RefCell<Vec<PathBuf>>,
+    /// Directories of a group that the user is not in, as far as this process can make them so.
+    foreign: RefCell<Vec<PathBuf>>,
 }
 
 /// Makes the attack in a new world for each user that this process can become.
@@ -61,7 +63,8 @@ impl World {
     fn new(user: User) -> Self {
         // Commands have their own `/tmp`, and would not see files in the machine's.
         let dir = tempfile::tempdir_in("/var/tmp").unwrap();
-        let world = Self { dir, user, program: Program::shared(), canaries: RefCell::default() };
+        let world =
+            Self { dir, user, program: Program::shared(), canaries: RefCell::default(), foreign: RefCell::default() };
         for directory in ["home", "workspace/.git", "state", "outside"] {
             fs::create_dir_all(world.path(directory)).unwrap();
         }
@@ -197,6 +200,14 @@ impl World {
     /// Gives everything to the user that the program runs as.
     pub(crate) fn hand_over(&self) {
         self.user.own(self.dir.path());
+        for directory in self.foreign.borrow().iter() {
+            self.user.disown_group(directory);
+        }
+    }
+
+    /// Gives a directory to a group that the user is not in, from the next run on.
+    pub(crate) fn in_a_foreign_group(&self, relative: &str) {
+        self.foreign.borrow_mut().push(self.path(relative));
     }
 
     /// Asserts that no canary was read, changed or removed, and that `outside` is unchanged.

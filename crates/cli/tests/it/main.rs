@@ -30,6 +30,7 @@ mod hooks_at_work;
 #[cfg(target_os = "linux")]
 mod hostile;
 mod instructions;
+mod interrupted;
 mod journal;
 mod legs;
 mod limits;

@@ -19,6 +19,7 @@ use crate::log::writer::FactWriter;
 use crate::ports::approval::{Approval, Approvals, Approver, PinnedTool, Question};
 use crate::ports::approval_queue::ApprovalQueue;
 use crate::ports::hooks::{Asking, Hooks};
+use crate::resolve::permissions::git_files::obeyed_by_git;
 use crate::resolve::permissions::path_guard::PathGuard;
 
 /// Refusal text for an approval request that timed out before anyone saw it.
@@ -57,7 +58,11 @@ impl PermissionCheck {
     ) -> Result<Result<Arc<Workspace>, ToolOutput>, JournalError> {
         let resource = tool.resource(&call.arguments, context);
         let is_command = matches!(resource, Resource::Command { .. });
-        let approved = match self.judge.decide(&call.tool, &resource) {
+        let decision = match self.judge.decide(&call.tool, &resource) {
+            Decision::Deny(ground) => Decision::Deny(ground),
+            other => self.gits_own(tool, &resource, context.workspace).unwrap_or(other),
+        };
+        let approved = match decision {
             Decision::Allow => None,
             Decision::Deny(ground) => return Ok(Err(denied(call, &ground))),
             Decision::Ask(_) if !self.has_person() && is_out("nobody-to-ask") => Some(resource),
@@ -88,6 +93,16 @@ impl PermissionCheck {
         Ok(Ok(self.view(call, tool, context.workspace, approved)))
     }
 
+    /// Returns the denial of a change to what git would obey, though its name does not show it.
+    fn gits_own(&self, tool: &dyn Tool, resource: &Resource, workspace: &Workspace) -> Option<Decision> {
+        let Resource::Path(path) = resource else { return None };
+        if tool.idempotent() {
+            return None;
+        }
+        let what = obeyed_by_git(workspace, path, self.places.home.as_deref())?;
+        Some(Decision::Deny(Ground::protected(what)))
+    }
+
     fn has_person(&self) -> bool {
         self.approver.reaches(self.job.root)
     }
@@ -104,7 +119,8 @@ impl PermissionCheck {
             return Arc::clone(workspace);
         }
         let (judge, approvals) = (Arc::clone(&self.judge), Arc::clone(&self.approvals));
-        Arc::new(workspace.guarded(Arc::new(PathGuard { tool: call.tool.clone(), judge, approvals, approved })))
+        let work = (!tool.idempotent()).then(|| (Arc::clone(workspace), self.places.home.clone()));
+        Arc::new(workspace.guarded(Arc::new(PathGuard { tool: call.tool.clone(), judge, approvals, approved, work })))
     }
 
     /// Asks when it is this question's turn, in the order of the calls, if there is time. An approval given meanwhile

@@ -1,5 +1,6 @@
 //! Permissions: the user's rules for every task of an engine, the approver, and the secrets that nobody may see.
 
+pub(crate) mod git_files;
 pub(crate) mod path_guard;
 
 use std::path::{Path, PathBuf};

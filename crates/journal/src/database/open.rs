@@ -21,7 +21,7 @@ pub(crate) struct Opened {
 
 /// Opens the file for the writer: created if missing, migrated if older, in WAL mode.
 pub(crate) fn for_writing(path: &Path, patience: Duration) -> Result<Opened, JournalError> {
-    refuse_link(path)?;
+    refuse_planted(path)?;
     let unsynced = create(path)?;
     if unsynced.is_none() {
         owner_only::tighten(path);
@@ -49,7 +49,7 @@ pub(crate) fn for_writing(path: &Path, patience: Duration) -> Result<Opened, Jou
 
 /// Opens the file for reading. A missing or empty file is read as an empty journal, and nothing is created.
 pub(crate) fn for_reading(path: &Path, patience: Duration) -> Result<Connection, JournalError> {
-    refuse_link(path)?;
+    refuse_planted(path)?;
     match fs::metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return empty(path),
         Err(error) => return Err(unopened(path, &error)),
@@ -81,12 +81,18 @@ pub(crate) fn beside_the_writer(path: &Path, patience: Duration) -> Result<Conne
 
 /// The journal always creates its file as a regular file. A link was put there by somebody else, and could lead
 /// anywhere. The directory may be a link, so that people can keep their state on another disk.
-fn refuse_link(path: &Path) -> Result<(), JournalError> {
-    if path.is_symlink() {
-        let cause = "it is a link; put the file itself there".to_owned();
-        return Err(JournalError::Open { path: path.to_owned(), cause });
-    }
-    Ok(())
+///
+/// A file of somebody who owns neither the directory nor this process was put there as well. Its owner could read what
+/// is written to it.
+fn refuse_planted(path: &Path) -> Result<(), JournalError> {
+    let cause = if path.is_symlink() {
+        "it is a link; put the file itself there".to_owned()
+    } else if let Some(planted) = owner_only::planted(path) {
+        format!("{} belongs to another user, who could read it; remove it", planted.display())
+    } else {
+        return Ok(());
+    };
+    Err(JournalError::Open { path: path.to_owned(), cause })
 }
 
 /// An empty journal in memory, so that reading need not check for a file.
@@ -221,7 +227,7 @@ fn unopened(path: &Path, error: &io::Error) -> JournalError {
 mod owner_only {
     use std::fs::{self, DirBuilder, OpenOptions, Permissions};
     use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
-    use std::path::Path;
+    use std::path::{Path, PathBuf};
 
     pub(crate) fn file(options: &mut OpenOptions) {
         options.mode(0o600);
@@ -231,12 +237,26 @@ mod owner_only {
         builder.mode(0o700);
     }
 
+    /// Returns the journal, or a file of SQLite's beside it, if a stranger owns it. This process, root and the owner of
+    /// the directory are no strangers.
+    pub(crate) fn planted(path: &Path) -> Option<PathBuf> {
+        let directory = path.parent().and_then(|directory| fs::metadata(directory).ok())?.uid();
+        let trusted = [rustix::process::geteuid().as_raw(), 0, directory];
+        let is_foreign = |file: &PathBuf| fs::symlink_metadata(file).is_ok_and(|found| !trusted.contains(&found.uid()));
+        ["", "-wal", "-shm"].into_iter().map(|suffix| beside(path, suffix)).find(is_foreign)
+    }
+
+    fn beside(path: &Path, suffix: &str) -> PathBuf {
+        let mut file = path.as_os_str().to_owned();
+        file.push(suffix);
+        file.into()
+    }
+
     /// Closes an existing journal, and SQLite's files beside it, to others. A copy or an older program may have left
     /// them open. Somebody else's files cannot be changed, and are read as they are.
     pub(crate) fn tighten(path: &Path) {
         for suffix in ["", "-wal", "-shm"] {
-            let mut file = path.as_os_str().to_owned();
-            file.push(suffix);
+            let file = beside(path, suffix);
             let open_to_others = |found: &fs::Metadata| found.is_file() && found.mode() & 0o077 != 0;
             if let Some(found) = fs::symlink_metadata(&file).ok().filter(open_to_others) {
                 fs::set_permissions(&file, Permissions::from_mode(found.mode() & 0o700)).unwrap_or_default();
@@ -248,12 +268,16 @@ mod owner_only {
 #[cfg(not(unix))]
 mod owner_only {
     use std::fs::{DirBuilder, OpenOptions};
-    use std::path::Path;
+    use std::path::{Path, PathBuf};
 
     // On Windows a user's own directories are closed to others by default.
     pub(crate) fn file(_options: &mut OpenOptions) {}
 
     pub(crate) fn directory(_builder: &mut DirBuilder) {}
+
+    pub(crate) fn planted(_path: &Path) -> Option<PathBuf> {
+        None
+    }
 
     pub(crate) fn tighten(_path: &Path) {}
 }

@@ -50,6 +50,32 @@ async fn a_journal_that_was_open_to_others_is_closed_to_them() {
     assert_eq!(files.map(|file| mode(&file)), [0o600; 3]);
 }
 
+/// In a directory where everybody may create files, somebody can be there first. Only root can try this: nobody else
+/// can give a file away.
+#[test]
+fn a_file_that_somebody_else_has_put_there_is_not_written() {
+    for suffix in ["", "-wal", "-shm"] {
+        let place = Place::new();
+        let directory = place.path().parent().unwrap().to_owned();
+        if fs::metadata(&directory).unwrap().uid() != 0 {
+            return;
+        }
+        let planted = place.path().with_file_name(format!("journal.db{suffix}"));
+        fs::write(&planted, "").unwrap();
+        std::os::unix::fs::chown(&planted, Some(54_321), None).unwrap();
+        for opened in [SqliteJournal::open(&place.path()), SqliteJournal::open_read_only(&place.path())] {
+            let refused = opened.map(drop).unwrap_err();
+            let is_it =
+                matches!(&refused, JournalError::Open { cause, .. } if cause.contains("belongs to another user"));
+            assert!(is_it, "{suffix}: {refused:?}");
+        }
+        assert_eq!(fs::read(&planted).unwrap(), b"");
+        // In a directory of that user, it is the user's own journal.
+        std::os::unix::fs::chown(&directory, Some(54_321), None).unwrap();
+        SqliteJournal::open(&place.path()).unwrap();
+    }
+}
+
 #[test]
 fn reading_a_missing_journal_finds_it_empty_and_creates_nothing() {
     let place = Place::new();

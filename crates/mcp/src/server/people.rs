@@ -1,7 +1,8 @@
 //! People behind hosts, who approve calls: a question to a person becomes a form that the host shows (elicitation).
 //!
 //! The engine decides when to ask, one question at a time, and how long to wait. A host that cannot show forms has
-//! nobody to ask, and neither has a host of the revision 2026-07-28 or later, to which a server sends no requests.
+//! nobody to ask. To hosts of the revision 2026-07-28 or later, a server sends no requests, so it asks nobody there
+//! either.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,8 +1,8 @@
 //! Tools offered to a host: Task in the words of the contract, and its companions if the contract has them.
 //!
 //! The engine implements them. By the annotations, hosts decide whether to ask a person before a call, and whether
-//! calls of one turn may run in parallel. They state the most that a call can do under the user's rules: these rules
-//! are fixed for the life of the process, and the host's person counts if there is one to ask.
+//! calls of one turn may run in parallel. They state the most that a call can do under the user's rules. These
+//! rules are fixed for the life of the process. The host's person counts if there is one to ask.
 
 use std::sync::Arc;
 

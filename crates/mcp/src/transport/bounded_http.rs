@@ -28,6 +28,7 @@ use crate::transport::brief::brief;
 use crate::transport::credentials::Credentials;
 use crate::transport::decline_requests::Backlog;
 use crate::transport::discovery::unknown;
+use crate::transport::nesting::shallow;
 use crate::transport::server_process::MAX_MESSAGE_BYTES;
 
 const JSON: &str = "application/json";
@@ -111,7 +112,7 @@ impl BoundedHttp {
             return Ok(StreamableHttpPostResponse::Sse(self.backlog.paced(events(response)), session));
         }
         let body = whole(&mut response, MAX_MESSAGE_BYTES).await?;
-        match serde_json::from_slice(&body) {
+        match serde_json::from_slice(&shallow(&body)) {
             Ok(answer) => Ok(StreamableHttpPostResponse::Json(addressed(answer, asked), session)),
             Err(_) if asked.is_none() => Ok(StreamableHttpPostResponse::Accepted),
             Err(error) => Err(unexpected(format!("its answer is not a message: {error}"))),
@@ -169,7 +170,7 @@ impl StreamableHttpClient for BoundedHttp {
         let token = self.credentials.token().await?;
         // Bounded there already.
         let stream = self.client.get_stream(uri, session_id, last_event_id, token, custom_headers).await;
-        Ok(self.backlog.paced(stream.map_err(without_address)?))
+        Ok(self.backlog.paced(stream.map_err(without_address)?.map(in_shallow_form).boxed()))
     }
 }
 
@@ -261,7 +262,14 @@ fn events(response: Response) -> BoxStream<'static, Result<Sse, SseError>> {
         }
         Ok::<Option<(Bytes, _)>, io::Error>(Some((chunk, (response, since_event))))
     });
-    SseStream::from_bytes_stream(chunks.boxed()).boxed()
+    SseStream::from_bytes_stream(chunks.boxed()).map(in_shallow_form).boxed()
+}
+
+/// An event with a message that is not nested too deeply.
+fn in_shallow_form(event: Result<Sse, SseError>) -> Result<Sse, SseError> {
+    let mut event = event?;
+    event.data = event.data.map(|data| String::from_utf8_lossy(&shallow(data.as_bytes())).into_owned());
+    Ok(event)
 }
 
 /// Leaves out the address, which may hold a key.

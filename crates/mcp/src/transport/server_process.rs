@@ -3,7 +3,7 @@
 //!
 //! Its standard error is kept in a bounded file and never shown on a screen.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::path::Path;
 use std::pin::Pin;
@@ -24,6 +24,7 @@ use crate::transport::ServerGround;
 use crate::transport::brief::brief;
 use crate::transport::chain::LEVEL_VARIABLE;
 use crate::transport::decline_requests::Declining;
+use crate::transport::nesting::Nesting;
 
 /// Longest message. A longer one is not a usable answer, and its sender is not read any further.
 pub(crate) const MAX_MESSAGE_BYTES: usize = 16 << 20;
@@ -31,6 +32,8 @@ pub(crate) const MAX_MESSAGE_BYTES: usize = 16 << 20;
 const MAX_TAIL_BYTES: usize = 32 << 10;
 /// Shown part of its last output.
 const MAX_SHOWN_BYTES: usize = 480;
+/// Bytes read at once.
+const READ_BYTES: usize = 8 << 10;
 /// Time to exit by itself, and again after being asked to.
 const GRACE: Duration = Duration::from_secs(2);
 
@@ -158,16 +161,19 @@ async fn keep(mut errors: pipe::Receiver, _read: DropGuard, log: Option<GrowingF
     }
 }
 
-/// A server's output, in lines of bounded length.
+/// A server's output, in lines of bounded length and nesting.
 pub(crate) struct Bounded<R> {
     inner: R,
     line_bytes: usize,
+    nesting: Nesting,
+    /// Read, but not taken yet.
+    kept: VecDeque<u8>,
     said: Arc<Mutex<Said>>,
 }
 
 impl<R> Bounded<R> {
     fn new(inner: R, said: Arc<Mutex<Said>>) -> Self {
-        Self { inner, line_bytes: 0, said }
+        Self { inner, line_bytes: 0, nesting: Nesting::default(), kept: VecDeque::new(), said }
     }
 }
 
@@ -177,18 +183,32 @@ impl<R: AsyncRead + Unpin> AsyncRead for Bounded<R> {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let before = buffer.filled().len();
-        ready!(Pin::new(&mut self.inner).poll_read(context, buffer))?;
-        let read = &buffer.filled()[before..];
-        self.line_bytes = match read.iter().rposition(|byte| *byte == b'\n') {
-            Some(end) => read.len() - end - 1,
-            None => self.line_bytes + read.len(),
-        };
-        if self.line_bytes > MAX_MESSAGE_BYTES {
-            let fault = "it sent a message of more than 16 MiB";
-            self.said.lock().unwrap_or_else(PoisonError::into_inner).fault = Some(fault);
-            return Poll::Ready(Err(io::Error::other(fault)));
+        let this = &mut *self;
+        while this.kept.is_empty() {
+            let mut bytes = [0; READ_BYTES];
+            let mut next = ReadBuf::new(&mut bytes);
+            ready!(Pin::new(&mut this.inner).poll_read(context, &mut next))?;
+            let read = next.filled();
+            if read.is_empty() {
+                return Poll::Ready(Ok(()));
+            }
+            this.line_bytes = match read.iter().rposition(|byte| *byte == b'\n') {
+                Some(end) => read.len() - end - 1,
+                None => this.line_bytes + read.len(),
+            };
+            if this.line_bytes > MAX_MESSAGE_BYTES {
+                let fault = "it sent a message of more than 16 MiB";
+                this.said.lock().unwrap_or_else(PoisonError::into_inner).fault = Some(fault);
+                return Poll::Ready(Err(io::Error::other(fault)));
+            }
+            let mut kept = Vec::with_capacity(read.len());
+            this.nesting.keep(read, &mut kept);
+            this.kept = kept.into();
         }
+        let (front, _) = this.kept.as_slices();
+        let taken = front.len().min(buffer.remaining());
+        buffer.put_slice(&front[..taken]);
+        this.kept.drain(..taken);
         Poll::Ready(Ok(()))
     }
 }

@@ -39,6 +39,11 @@ pub struct Ground {
 }
 
 impl Ground {
+    /// The ground against a change that no agent may make: of `what`, in words.
+    pub fn protected(what: String) -> Self {
+        Self::ours(Why::Protected { what })
+    }
+
     /// A ground that belongs to no layer.
     pub(super) fn ours(why: Why) -> Self {
         Self { owner: "Sortie".to_owned(), rule: None, remedies: Vec::new(), why }

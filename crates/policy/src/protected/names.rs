@@ -13,6 +13,7 @@ const SESSION: &str = "what starts with a session";
 pub(super) const GIT: &str = "git's own files";
 pub(super) const HOOK: &str = "a git hook";
 const PACKAGES: &str = "the settings of a package manager";
+const TOOLCHAIN: &str = "what chooses the programs of a toolchain";
 
 /// Names of files and directories.
 pub(super) const NAMES: &[(&str, &[&str])] = &[
@@ -24,15 +25,26 @@ pub(super) const NAMES: &[(&str, &[&str])] = &[
             ".claude.json",
             ".mcp.json",
             ".aider.conf.yml",
+            ".amazonq",
             ".amp",
+            ".augment",
             ".codex",
             ".continue",
+            ".crush",
+            ".crush.json",
+            "crush.json",
+            ".factory",
             ".gemini",
             ".goose",
+            ".iflow",
+            ".junie",
+            ".kilocode",
             ".kiro",
             ".opencode",
+            ".openhands",
             "opencode.json",
             "opencode.jsonc",
+            ".qoder",
             ".qwen",
             ".roo",
             ".trae",
@@ -41,6 +53,7 @@ pub(super) const NAMES: &[(&str, &[&str])] = &[
     ),
     (GIT, &[".git", ".gitmodules", ".gitconfig"]),
     ("Mercurial's own files", &[".hg", ".hgrc"]),
+    ("Jujutsu's own files", &[".jj"]),
     (HOOK, &[".husky", ".githooks"]),
     (
         EDITOR,
@@ -93,11 +106,26 @@ pub(super) const NAMES: &[(&str, &[&str])] = &[
             ".logout",
             ".inputrc",
             "config.fish",
+            ".autoenv.zsh",
+            ".shadowenv.d",
         ],
     ),
     (SESSION, &[".xprofile", ".xinitrc", ".xsession", ".xsessionrc", ".pam_environment"]),
-    ("what a debugger runs", &[".gdbinit", ".lldbinit"]),
-    (PACKAGES, &[".npmrc", ".yarnrc", ".yarnrc.yml"]),
+    ("what a debugger runs", &[".gdbinit", ".lldbinit", ".pdbrc", ".pryrc"]),
+    (PACKAGES, &[".npmrc", ".pnpmfile.cjs", ".pnpmfile.mjs", ".yarnrc", ".yarnrc.yml", "bunfig.toml"]),
+    (
+        TOOLCHAIN,
+        &[
+            "rust-toolchain",
+            "rust-toolchain.toml",
+            ".tool-versions",
+            ".mise",
+            "mise.toml",
+            ".mise.toml",
+            "mise.local.toml",
+            ".mise.local.toml",
+        ],
+    ),
     ("keys", &[".ssh"]),
 ];
 
@@ -121,12 +149,16 @@ pub(super) const INNER: &[(&str, &[(&str, &str)])] = &[
             (EDITOR, ".config/zed"),
             (SHELL, ".config/direnv"),
             (SHELL, ".config/fish"),
+            (TOOLCHAIN, ".config/mise"),
+            (TOOLCHAIN, ".config/mise.toml"),
             (SESSION, ".config/autostart"),
             (SESSION, ".config/environment.d"),
             (SESSION, ".config/systemd"),
         ],
     ),
     (".cargo", &[(PACKAGES, ".cargo/config"), (PACKAGES, ".cargo/config.toml")]),
+    (".github", &[(AGENT, ".github/hooks")]),
+    (".yarn", &[(PACKAGES, ".yarn/plugins"), (PACKAGES, ".yarn/releases")]),
     ("library", &[(SESSION, "Library/LaunchAgents")]),
 ];
 

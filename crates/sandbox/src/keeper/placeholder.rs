@@ -15,6 +15,7 @@ use rustix::fs::{
 };
 use rustix::io::{Errno, retry_on_intr};
 use rustix::process::{getuid, umask};
+use sortie_mutant::is_out;
 
 use crate::walls::plan::Plan;
 use crate::walls::report::{During, KeeperFailure};
@@ -93,7 +94,7 @@ pub(super) fn hold_all(plan: &mut Plan) -> Result<Held, KeeperFailure> {
     for path in &plan.protected {
         let Some((root, beneath)) = plan.exposed(path) else { continue };
         match hold(root, beneath) {
-            Err(Errno::ACCESS) => closed.extend(own_parent(root, beneath)),
+            Err(Errno::ACCESS) if !is_out("closed-directories") => closed.extend(own_parent(root, beneath)),
             Err(errno) if is_closed(errno) => {}
             other => held.0.extend(other.during(|| format!("holding the place of {}", path.display()))?),
         }

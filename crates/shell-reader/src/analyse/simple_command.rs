@@ -47,7 +47,8 @@ impl Walk {
             }
         }
         let directory = location.only().map(std::path::Path::to_owned);
-        let Some(name) = words.first().and_then(Word::text).map(|text| base_name(text).to_owned()) else {
+        let program = words.first().and_then(Word::text).filter(|text| !text.starts_with("/proc/"));
+        let Some(name) = program.map(|text| base_name(text).to_owned()) else {
             self.lost = true;
             let anything = Part::anything();
             self.found.parts.push(Part { words, directory, runner, ..anything });
@@ -114,6 +115,9 @@ impl Walk {
     fn builtin(&mut self, name: &str, words: &[Word], wrapped: usize) {
         match program::effect(name, words) {
             Effect::None => {}
+            Effect::Unclear if program::sets_obeyed(name, words) => {
+                self.could_be_anything(WhyNot::Builtin(name.to_owned()));
+            }
             Effect::Unclear => self.not_understood(WhyNot::Builtin(name.to_owned())),
             Effect::Anything => self.could_be_anything(WhyNot::Builtin(name.to_owned())),
             Effect::Moves if wrapped == 0 && name == "cd" => {}

@@ -88,7 +88,7 @@ fn read_for(parser: &mut Parser<'_>) -> Reading<Shape> {
         return Err(WhyNot::Unread("something unexpected"));
     }
     skip_newlines(parser)?;
-    Ok(Shape::For { words, body: read_loop_body(parser)? })
+    Ok(Shape::For { name: name.to_owned(), words, body: read_loop_body(parser)? })
 }
 
 fn read_case(parser: &mut Parser<'_>) -> Reading<Shape> {

@@ -48,6 +48,8 @@ pub(crate) enum Shape {
         body: List,
     },
     For {
+        /// The variable.
+        name: String,
         words: Vec<Spelled>,
         body: List,
     },

@@ -2,6 +2,7 @@
 
 use crate::findings::Word;
 use crate::parse::{Command, Item, List, Shape};
+use crate::program::obeyed::is_obeyed;
 
 /// Effect of a builtin on the rest of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,6 +75,13 @@ pub(crate) fn effect(name: &str, words: &[Word]) -> Effect {
         (true, false) => Effect::Unclear,
         (true, true) => Effect::Anything,
     }
+}
+
+/// True if a builtin that fills variables fills one that programs obey, or one that the shell computes.
+pub(crate) fn sets_obeyed(name: &str, words: &[Word]) -> bool {
+    const FILLING: [&str; 3] = ["getopts", "printf", "read"];
+    let mut texts = words[1..].iter().filter_map(Word::text);
+    FILLING.contains(&name) && texts.any(|text| is_obeyed(text.strip_prefix("-v").unwrap_or(text)))
 }
 
 /// True if a list may change the directory.

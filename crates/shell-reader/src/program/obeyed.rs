@@ -3,6 +3,8 @@
 //! For a rule that allows, any variable that is not known to be harmless is too much. This list is for rules that
 //! forbid: they would refuse every line with a variable of its own otherwise.
 
+use sortie_mutant::is_out;
+
 /// The meaning of a variable for the programs that read it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Obeyed {
@@ -28,6 +30,19 @@ const ANYTHING: &str = "ANSIBLE_* BASHOPTS BASH_ENV BASH_FUNC_* CARGO_ALIAS_* CA
     PYTHONHOME PYTHONINSPECT PYTHONPATH PYTHONPLATLIBDIR PYTHONSTARTUP PYTHONUSERBASE RIPGREP_CONFIG_PATH RUBYLIB \
     RUBYOPT RUSTDOCFLAGS RUSTFLAGS R_* SCREENRC SHELL SHELLOPTS TF_CLI_* VIMINIT WGETRC XDG_CONFIG_DIRS \
     XDG_CONFIG_HOME YARN_* ZDOTDIR *_HOOK* *_OPTIONS *_OPTS *_PRELOAD *_RUSTFLAGS";
+
+/// Variables of the shell whose new values it computes. An index in such a value runs commands, and so does one in a
+/// variable that the value names.
+const COMPUTED: [&str; 5] = ["HISTCMD", "OPTIND", "RANDOM", "SECONDS", "SRANDOM"];
+
+pub(crate) fn is_computed(name: &str) -> bool {
+    COMPUTED.contains(&name)
+}
+
+/// True if a value that nobody knows, in a variable of this name, could run something.
+pub(crate) fn is_obeyed(name: &str) -> bool {
+    !is_out("obeyed-variables") && (is_computed(name) || obeyed(name) != Obeyed::Nothing)
+}
 
 /// Returns the meaning of a variable with this name.
 pub(crate) fn obeyed(name: &str) -> Obeyed {

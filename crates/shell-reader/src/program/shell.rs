@@ -47,10 +47,17 @@ pub(super) fn runs(name: &str, words: &[Word]) -> Option<Runs> {
     }
     match (words.get(at), is_line) {
         (Some(script), true) => Some(line(name, script, is_plain)),
+        // Not a file, but what the line itself passes on.
+        (Some(script), false) if script.text().is_some_and(is_passed_on) => Some(Runs::unclear()),
         // Other shells also run the text after other options.
         (Some(_), false) if is_alike || at == 1 => None,
         _ => Some(Runs::unclear()),
     }
+}
+
+/// True for the name of an open file, such as the input.
+fn is_passed_on(text: &str) -> bool {
+    ["/dev/", "/proc/"].iter().any(|directory| text.starts_with(directory))
 }
 
 fn line(name: &str, script: &Word, is_plain: bool) -> Runs {

@@ -66,6 +66,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     escape("parents-layers", "delegation::s55_an_executor_works_with_what_its_deputy_has"),
     escape("nobody-to-ask", "project::s44_nobody_to_ask_means_no"),
     escape("protected-names", "protected::s40_missing_protected_files_cannot_be_created"),
+    escape("gits-other-files", "protected::s42_what_git_obeys_is_changed_under_no_other_name"),
     // Calls at the gate.
     escape("cut-calls", "large::s85_no_call_of_a_reply_that_was_cut_is_made"),
     escape("secret-reads", "secrets::s83_no_file_tool_reads_the_keys_of_a_home_that_is_the_workspace"),
@@ -82,6 +83,8 @@ pub(super) const MUTANTS: &[Mutant] = &[
     sandbox("allowed-calls", "process::kernel::calls_on_no_list_do_not_exist"),
     sandbox("lasting-objects", "process::kernel::no_queue_segment_or_semaphore_outlives_a_command"),
     escape("device-nodes", "special::s13_no_command_changes_the_devices_of_this_machine"),
+    sandbox("other-priorities", "process::kernel::other_processes_keep_their_priority_and_their_processors"),
+    escape("closed-directories", "shell::directory::s40_a_command_runs_in_a_closed_directory_and_plants_nothing_there"),
     escape("taken-away", "shell::repository::s35_no_command_writes_files_that_git_would_run"),
     escape("told-names", "shell::protected::s40_a_new_protected_name_is_always_reported"),
     escape("readers-shell", "shell::readers::s60_the_shell_of_an_agent_that_only_reads_writes_nothing"),

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use sortie_engine::{DryRun, tool_names};
+use sortie_engine::{DryRun, obeyed_by_git, tool_names};
 use sortie_policy::Rule;
 use sortie_protocol::{Resource, nearest};
 use sortie_tools::Reach;
@@ -26,6 +26,7 @@ pub(super) struct Call {
 }
 
 const FILE_TOOLS: [&str; 7] = ["Read", "LS", "Glob", "Grep", "Write", "Edit", "MultiEdit"];
+const CHANGES: [&str; 3] = ["Write", "Edit", "MultiEdit"];
 const TASK: &str = "Task";
 
 impl Call {
@@ -73,7 +74,14 @@ impl Call {
                 },
             },
             tool if FILE_TOOLS.contains(&tool) => {
-                let located = wiring::seen_by_tools(settings)?.locate(argument);
+                let workspace = wiring::seen_by_tools(settings)?;
+                let located = workspace.locate(argument);
+                if CHANGES.contains(&tool)
+                    && let Ok(path) = &located
+                    && let Some(what) = obeyed_by_git(&workspace, path, settings.environment.home().as_deref())
+                {
+                    self.refusal = Some(format!("it belongs to {what}, which no agent may change"));
+                }
                 self.resource = located.map(Resource::Path).map_err(|error| error.to_string());
             }
             _ => {}

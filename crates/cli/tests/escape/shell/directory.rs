@@ -80,18 +80,23 @@ fn s43_changing_the_directory_opens_nothing() {
     });
 }
 
+/// Opens the closed workspace. The gate sees no `chmod` here, so the walls have to hold.
+const OPEN: &str = r#"perl -e '$g = "git"; chmod 0755, ".", ".$g"'"#;
+
 /// Looks around, and tries to plant a protected name wherever that may be possible.
 fn looks_and_plants() -> [sortie_testkit::ScriptedPart; 3] {
     [
         bash("ls > /dev/null && cat src/main.rs && git --version > /dev/null"),
-        bash("chmod u+w .; g=sortie; mkdir -p .$g && echo hostile > .$g/config.toml && echo PLANTED"),
-        bash("chmod u+w . .git; g=git; mkdir -p .$g/hooks && echo hostile > .$g/hooks/pre-commit && echo PLANTED"),
+        bash(&format!("{OPEN}; g=sortie; mkdir -p .$g && echo hostile > .$g/config.toml && echo PLANTED")),
+        bash(&format!("{OPEN}; g=git; mkdir -p .$g/hooks && echo hostile > .$g/hooks/pre-commit && echo PLANTED")),
     ]
 }
 
+/// In a namespace of its own, a keeper can create placeholders even here, unless the directory has a foreign group.
 #[test]
 fn s40_a_command_runs_in_a_closed_directory_and_plants_nothing_there() {
     as_each_user(|world| {
+        world.in_a_foreign_group("workspace");
         let close = |mode| fs::set_permissions(world.path("workspace"), fs::Permissions::from_mode(mode)).unwrap();
         close(0o555);
         let after = world.run(BYPASS, main_agent_in_turns(looks_and_plants().map(|call| vec![call])));
@@ -99,6 +104,7 @@ fn s40_a_command_runs_in_a_closed_directory_and_plants_nothing_there() {
         let answers = after.assert_completed().answers();
         answers[0].assert_done();
         assert!(answers[1..].iter().all(|answer| !answer.text.contains("PLANTED")), "{answers:#?}");
+        assert!(answers.iter().all(|answer| !answer.refused), "the walls were tried: {answers:#?}");
         assert!(!world.path("workspace/.sortie").exists() && !world.path("workspace/.git/hooks").exists());
     });
 }

@@ -1,9 +1,10 @@
 //! Sockets of this machine's other programs: agents with keys, daemons, desktops.
 
+use std::net::TcpListener;
 use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener};
 
-use super::bash;
+use super::{ANY_COMMAND, BYPASS, bash};
 use crate::calls::main_agent;
 use crate::world::{World, as_each_user};
 
@@ -67,5 +68,23 @@ fn s29_no_command_talks_to_another_program_through_a_socket_of_this_machine() {
         }
         let after = world.run(&["--permission-mode", "bypass", "--unconfined"], calls());
         assert_eq!(daemon.count(), daemon.lines.len(), "without walls all of them lead there: {after:#?}");
+    });
+}
+
+/// In a network of its own, or in the empty one of all commands without a network, a command sees no other sockets.
+#[test]
+fn s29_no_command_sees_the_sockets_of_this_machine() {
+    as_each_user(|world| {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = format!(":{:04X} ", listener.local_addr().unwrap().port());
+        let lists = "cat /proc/net/tcp /proc/self/net/tcp /proc/$$/net/tcp /proc/thread-self/net/tcp";
+        for flags in [ANY_COMMAND, BYPASS] {
+            let answer = world.run(flags, main_agent([bash(lists)])).assert_completed().answer_of("main");
+            answer.assert_done();
+            assert!(!answer.text.contains(&port) && answer.text.contains("local_address"), "{flags:?}: {answer:#?}");
+        }
+        let unconfined = ["--permission-mode", "bypass", "--unconfined"];
+        let answer = world.run(&unconfined, main_agent([bash(lists)])).assert_completed().answer_of("main");
+        assert!(answer.text.contains(&port), "without walls it is there: {answer:#?}");
     });
 }

@@ -1,14 +1,15 @@
 //! Second check of each path, when a file is opened: a link swapped in after the first check leads nowhere.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use sortie_mutant::is_out;
-use sortie_policy::{Decision, Judge};
+use sortie_policy::{Decision, Ground, Judge};
 use sortie_protocol::Resource;
-use sortie_sandbox::{Access, Guard};
+use sortie_sandbox::{Access, Guard, Workspace};
 
 use crate::ports::approval::{Approvals, PinnedTool};
+use crate::resolve::permissions::git_files::obeyed_by_git;
 
 /// Guard that checks each path a call is about to use.
 #[derive(Debug)]
@@ -18,12 +19,14 @@ pub(crate) struct PathGuard {
     pub(crate) approvals: Arc<Approvals>,
     /// A person's approval for this call alone.
     pub(crate) approved: Option<Resource>,
+    /// Workspace with git's own files, and the user's home; none for a guard of reading.
+    pub(crate) work: Option<(Arc<Workspace>, Option<PathBuf>)>,
 }
 
 impl PathGuard {
     /// Returns the guard for the engine's own reads: nobody is asked, so a path that needs approval is refused.
     pub(crate) fn of_reading(judge: Judge) -> Self {
-        Self { tool: "Read".to_owned(), judge: Arc::new(judge), approvals: Arc::default(), approved: None }
+        Self { tool: "Read".to_owned(), judge: Arc::new(judge), approvals: Arc::default(), approved: None, work: None }
     }
 
     /// True if the approval covers this path. Approval to read a directory covers everything in it; approval to change
@@ -45,6 +48,12 @@ impl Guard for PathGuard {
         // Judged as this tool: its own rules apply, those for other readers do not.
         let tool = &self.tool;
         let resource = Resource::Path(path.to_owned());
+        if let Some((workspace, home)) = &self.work
+            && access == Access::Write
+            && let Some(what) = obeyed_by_git(workspace, path, home.as_deref())
+        {
+            return Err(Ground::protected(what).to_string());
+        }
         match self.judge.decide(tool, &resource) {
             Decision::Allow => Ok(()),
             Decision::Ask(_) if self.is_approved(path, access) => Ok(()),

@@ -18,6 +18,7 @@ const NOTHING: Usage = Usage {
     priced_tokens: 0,
     turns: 0,
     tool_calls: 0,
+    failed_calls: 0,
     duration_ms: 0,
 };
 

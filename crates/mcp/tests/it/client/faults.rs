@@ -98,6 +98,24 @@ async fn noise_between_messages_is_skipped() {
 }
 
 #[tokio::test]
+async fn a_message_that_is_nested_too_deeply_arrives_without_its_depths() {
+    let script = one_after_the_other([
+        reply::call("mcp__t__dig", json!({})),
+        reply::call("mcp__t__mine", json!({})),
+        reply::call("mcp__t__echo", json!({ "text": "alive" })),
+    ]);
+    let world = World::new(vec![server("t", "deep")], script);
+    let outcome = world.run().await;
+    assert_eq!(outcome.notices, [""; 0], "its tools are there");
+    let told: Vec<String> = world.outputs().into_iter().map(|output| output.for_model).collect();
+    for deep in &told[..2] {
+        assert!(deep.contains("(left out: nested too deeply)"), "{deep}");
+    }
+    assert_eq!(told[2], "alive");
+    world.close().await;
+}
+
+#[tokio::test]
 async fn a_server_that_asks_a_lot_is_answered_and_its_own_answer_arrives() {
     let script = one_after_the_other([reply::call("mcp__t__ask", json!({}))]);
     let world = World::new(vec![server("t", "curious")], script);

@@ -39,8 +39,39 @@ const PRIVILEGE_BITS: [u64; 2] = [0o4000, 0o2000];
 /// Open flags that create a file, so that its mode counts. The second creates a file without a name.
 const MAKING_FLAGS: [i32; 2] = [libc::O_CREAT, libc::O_TMPFILE & !libc::O_DIRECTORY];
 
-/// Requests that set flags, versions or projects of any file that can be read. Landlock knows them only for devices.
-const ATTRIBUTE_REQUESTS: [u64; 5] = [0x4008_6602, 0x4004_6602, 0x4008_7602, 0x4004_7602, 0x401c_5820];
+/// Kinds of requests to file systems, by their second byte. They set flags, versions, projects, keys or checksums of
+/// any file that can be read, and create snapshots. Landlock knows requests only for devices.
+const FILE_SYSTEM_KINDS: [u64; 4] = [0x5800, 0x6600, 0x7600, 0x9400];
+const KIND_BITS: u64 = 0xff00;
+
+/// Requests of these kinds that only look, or copy to a file that is open for writing.
+const HARMLESS_REQUESTS: [u64; 9] = [
+    0x8008_6601,
+    0x8004_6601,
+    0xc020_660b,
+    0x8008_7601,
+    0x8004_7601,
+    0x801c_581f,
+    0x4004_9409,
+    0x4020_940d,
+    0xc018_9436,
+];
+
+/// Request for a lease: while it lasts, everybody else who opens the file has to wait.
+const LEASE: u64 = 1024;
+
+/// Calls that say how a process is scheduled, and the index of its number among their arguments. 0 is the caller.
+const SCHEDULING: [(c_long, u8); 6] = [
+    (libc::SYS_sched_setaffinity, 0),
+    (libc::SYS_sched_setattr, 0),
+    (libc::SYS_sched_setparam, 0),
+    (libc::SYS_sched_setscheduler, 0),
+    (libc::SYS_setpriority, 1),
+    (libc::SYS_ioprio_set, 1),
+];
+
+/// Those of them whose first argument can also mean a group or all processes of a user, and its value for one process.
+const OF_MANY: [(c_long, u64); 2] = [(libc::SYS_setpriority, 0), (libc::SYS_ioprio_set, 1)];
 
 /// Calls that set a file's mode, and the index of the mode among their arguments.
 const MODES: &[(c_long, u8)] = &[
@@ -68,9 +99,13 @@ pub(super) fn rules(tier: Tier, network: Network) -> Result<Rules, BackendError>
     let mut rules = Rules::new();
     let flags = NAMESPACE_FLAGS.map(|flag| u64::from(flag.cast_unsigned()));
     rules.insert(libc::SYS_clone, each(flags.map(|flag| rule([has(0, flag)])))?);
-    let of_files = if tier == Tier::Landlock { &ATTRIBUTE_REQUESTS[..] } else { &[] };
-    let requests = TERMINAL_REQUESTS.iter().chain(of_files);
-    rules.insert(libc::SYS_ioctl, each(requests.map(|request| rule([condition(1, SeccompCmpOp::Eq, *request)])))?);
+    let mut requests = each(TERMINAL_REQUESTS.map(|request| rule([condition(1, SeccompCmpOp::Eq, request)])))?;
+    if tier == Tier::Landlock {
+        requests.extend(each(FILE_SYSTEM_KINDS.map(of_file_system))?);
+        rules.extend(scheduling()?);
+    }
+    rules.insert(libc::SYS_ioctl, requests);
+    rules.insert(libc::SYS_fcntl, each([rule([condition(1, SeccompCmpOp::Eq, LEASE)])])?);
     // A command may not limit another process of the user, above all its keeper. Pid 0 means itself.
     rules.insert(libc::SYS_prlimit64, each([rule([condition(0, SeccompCmpOp::Ne, 0)])])?);
     // A datagram socket pair can be redirected to any other socket; permanently connected pairs cannot.
@@ -83,6 +118,30 @@ pub(super) fn rules(tier: Tier, network: Network) -> Result<Rules, BackendError>
         rules.insert(libc::SYS_mmap, each([rule([shared])])?);
     }
     rules.extend(without_privilege_bits()?);
+    Ok(rules)
+}
+
+/// Matches requests of a kind that may change something.
+fn of_file_system(kind: u64) -> Result<SeccompRule, BackendError> {
+    let is_kind = condition(1, SeccompCmpOp::MaskedEq(KIND_BITS), kind);
+    let is_other = HARMLESS_REQUESTS.iter().filter(|request| *request & KIND_BITS == kind);
+    let is_other = is_other.map(|request| condition(1, SeccompCmpOp::Ne, *request));
+    SeccompRule::new([is_kind].into_iter().chain(is_other).collect::<Result<_, _>>()?)
+}
+
+/// Without a process namespace, these calls reach every process of the user, and what they do to it outlasts the
+/// command. So a command may only schedule the thread that asks.
+fn scheduling() -> Result<Rules, BackendError> {
+    let mut rules = Rules::new();
+    if is_out("other-priorities") {
+        return Ok(rules);
+    }
+    for (call, number) in SCHEDULING {
+        rules.insert(call, each([rule([condition(number, SeccompCmpOp::Ne, 0)])])?);
+    }
+    for (call, one) in OF_MANY {
+        rules.entry(call).or_default().push(rule([condition(0, SeccompCmpOp::Ne, one)])?);
+    }
     Ok(rules)
 }
 

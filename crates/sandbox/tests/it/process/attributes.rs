@@ -4,6 +4,8 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 
+use sortie_sandbox::process::Tier;
+
 use super::cell::{Cell, WALLED};
 
 /// Ways to change the mode or the times of `FILE`. None changes what is in it.
@@ -31,6 +33,8 @@ const OTHER_WAYS: &[&str] = &[
     "chgrp $(id -g) FILE",
     "python3 -c 'import os; os.setxattr(\"FILE\", \"user.x\", b\"y\")'",
     "perl -e 'open F, q(<), q(FILE) or exit 1; $n = pack q(L), 0x40; ioctl(F, 0x40086602, $n) or exit 1'",
+    "perl -e 'open F, q(<), q(FILE) or exit 1; $n = pack q(Q), 7; ioctl(F, 0x40086604, $n) or exit 1'",
+    "perl -e 'open F, q(<), q(FILE) or exit 1; ioctl(F, 0x660c, 0) or exit 1'",
 ];
 
 /// Everything about a file that these ways could change.
@@ -51,6 +55,21 @@ fn mode_and_times_of_files_outside_stay_whatever_names_them() {
         }
         cell.fail(&format!("chmod 777 {}", cell.outside.display()));
         cell.fail("chmod 777 /etc");
+    }
+}
+
+/// An open of a file waits as long as another process has a lease on it.
+#[test]
+fn no_command_makes_others_wait_for_a_file() {
+    for tier in WALLED {
+        let cell = Cell::new(tier);
+        let file = cell.outside.join("file");
+        let lease =
+            |kind| format!("perl -e 'open F, q(<), q({}) or exit 9; fcntl(F, 1024, {kind}) or exit 1'", file.display());
+        for kind in [0, 1] {
+            cell.fail(&lease(kind));
+        }
+        Cell::new(Tier::None).run(&lease(1));
     }
 }
 

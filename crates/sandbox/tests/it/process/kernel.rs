@@ -78,6 +78,42 @@ fn a_command_can_limit_only_itself() {
     }
 }
 
+/// A changed priority outlasts the command, and only root could raise it again.
+#[test]
+fn other_processes_keep_their_priority_and_their_processors() {
+    let other = Sleeping(Command::new("sleep").arg(marker()).spawn().unwrap());
+    let number = other.0.id();
+    // Priority, nice value, scheduling policy and processors.
+    let looks = || {
+        let stat = fs::read_to_string(format!("/proc/{number}/stat")).unwrap();
+        let stat: Vec<String> = stat.rsplit_once(')').unwrap().1.split_whitespace().map(str::to_owned).collect();
+        let status = fs::read_to_string(format!("/proc/{number}/status")).unwrap();
+        let processors = status.lines().find(|line| line.starts_with("Cpus_allowed:")).unwrap().to_owned();
+        ([15, 16, 38].map(|field| stat[field].clone()), processors)
+    };
+    let before = looks();
+    let idle = "pack(q(l), 0)";
+    let calls = [
+        (libc::SYS_setpriority, format!("0, {number}, 5")),
+        (libc::SYS_setpriority, "1, 0, 0".to_owned()),
+        (libc::SYS_ioprio_set, format!("1, {number}, 3 << 13")),
+        (libc::SYS_ioprio_set, "3, $<, 4 << 13 | 9".to_owned()),
+        (libc::SYS_sched_setscheduler, format!("{number}, 5, {idle}")),
+        (libc::SYS_sched_setparam, format!("{number}, {idle}")),
+        (libc::SYS_sched_setaffinity, format!("{number}, 8, pack(q(Q), 1)")),
+        (libc::SYS_sched_setattr, format!("{number}, pack(q(LLQlLQQQ), 48, 5, 0, 0, 0, 0, 0, 0), 0")),
+    ];
+    for tier in WALLED {
+        let cell = Cell::new(tier);
+        for (call, arguments) in &calls {
+            let answer = cell.call(*call, arguments);
+            assert!(tier == Tier::Namespaces || answer == libc::EPERM, "{call} {arguments}: {answer}");
+            assert_eq!(looks(), before, "{tier:?} {call} {arguments}");
+        }
+        cell.run("nice -n 5 true && ionice -c 3 true && taskset 1 true && chrt --idle 0 true");
+    }
+}
+
 #[test]
 fn calls_that_cannot_be_inspected_do_not_exist() {
     for tier in WALLED {
