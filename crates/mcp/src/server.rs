@@ -4,9 +4,7 @@
 //! call is the reply to that call; nothing that a host sends ends the server.
 
 mod answer;
-mod completions;
 mod logs;
-mod model_hint;
 mod nested;
 mod office;
 mod people;
@@ -267,7 +265,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
         let office = self.workplace.office(&context.peer).await;
-        completions::complete(&office, &request).await.map(CompleteResult::new)
+        prompts::complete(&office, &request).await.map(CompleteResult::new)
     }
 
     #[expect(deprecated, reason = "see `logs`")]

@@ -15,8 +15,7 @@ use sortie_engine::Running;
 use sortie_protocol::{Failure, FailureCode, Launched, Loan, ModelChoice, TaskId, TaskOutcome, TaskRequest};
 use tokio_util::sync::CancellationToken;
 
-use crate::server::answer::{answer, launched};
-use crate::server::model_hint::with_model_hint;
+use crate::server::answer::{answer, launched, with_model_hint};
 use crate::server::nested;
 use crate::server::office::Office;
 use crate::server::progress::{self, Progress};

@@ -1,5 +1,5 @@
-//! The workspaces that `sortie mcp` serves, each with an engine of its own. They are that of the command line, and those
-//! of the roots that a host declares.
+//! The workspaces that `sortie mcp` serves, each with an engine of its own. They are that of the command line, and
+//! those of the roots that a host declares.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
