@@ -217,8 +217,8 @@ impl Server<'_> {
                 answer(message, &json!({ "content": content }));
             }
             "dig" | "mine" => {
-                let content = json!([{ "type": "text", "text": "as deep as it gets" }]);
-                answer(message, &json!({ "content": content, "structuredContent": { "shaft": deep() } }));
+                // Without a text, which would be used instead of the structure.
+                answer(message, &json!({ "content": [], "structuredContent": { "shaft": deep() } }));
             }
             "other" => answer(message, &json!({ "toolResult": 1 })),
             "plod" => {
