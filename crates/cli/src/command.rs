@@ -130,7 +130,7 @@ pub(crate) fn execute(cli: Cli) -> Result<ExitCode, CommandError> {
         Command::Cost(args) => cost::run(&args, &load(&sources)?),
         Command::Tasks(args) => tasks::run(&args, &load(&sources)?, &sources),
         Command::Templates(args) => templates::run(&args, &load(&sources)?),
-        Command::Mcp(args) => mcp::run(&args, &sources),
+        Command::Mcp(args) => mcp::run(&args, sources),
         Command::Models(args) => models::run(&args, &load(&sources)?),
         Command::Explain(args) => explain::run(&args, &load(&sources)?),
         Command::Schema(args) => schema::run(&args, &load(&sources)?),

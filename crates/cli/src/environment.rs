@@ -16,18 +16,19 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use sortie_mcp::LEVEL_VARIABLE;
 use sortie_tools::TASK_VARIABLE;
 
 use crate::error::CommandError;
 use crate::text::terminal::TerminalKind;
 use origin::{Origin, Owner};
 
-pub(crate) use places::{PROJECT_CONFIG, PROJECT_VARIABLES, Places, home};
+pub(crate) use places::{Breadth, PROJECT_CONFIG, PROJECT_VARIABLES, Places, home};
 pub(crate) use sources::{Assignment, CONTRACT, Confinement, SET_FLAG, Sources};
 
 /// Variables that name directories or programs; only the process environment can set them.
-const RESERVED: [&str; 9] =
-    ["EDITOR", "HOME", "PAGER", "PATH", "SHELL", "SORTIE_HOME", TASK_VARIABLE, "TERM", "VISUAL"];
+const RESERVED: [&str; 10] =
+    ["EDITOR", "HOME", "PAGER", "PATH", "SHELL", "SORTIE_HOME", LEVEL_VARIABLE, TASK_VARIABLE, "TERM", "VISUAL"];
 const RESERVED_PREFIX: &str = "XDG_";
 
 /// Variables of the process, overridden by `--env-file` and backed by those of a trusted project.
@@ -137,6 +138,14 @@ impl Environment {
     /// True if this process is a command that a task runs.
     pub(crate) fn is_of_a_command(&self) -> bool {
         self.own.0.contains_key(TASK_VARIABLE)
+    }
+
+    /// Number of Sortie processes above this one that use it as an MCP server, directly or through others. An
+    /// unreadable number counts as more than any limit.
+    pub(crate) fn nesting_level(&self) -> u32 {
+        let level =
+            self.own.0.get(LEVEL_VARIABLE).map(|(level, _)| level.to_str().and_then(|level| level.parse().ok()));
+        level.map_or(0, |level| level.unwrap_or(u32::MAX))
     }
 
     /// Home directory of the user, as a real path.

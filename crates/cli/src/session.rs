@@ -3,6 +3,7 @@
 mod approval_prompt;
 mod detach;
 pub(crate) mod early_signals;
+pub(crate) mod own_process;
 pub(crate) mod presentation;
 
 use std::pin::pin;

@@ -190,6 +190,11 @@ impl Settings {
         self.layers.switch(&key::FINISH_BACKGROUND)
     }
 
+    /// True if agents can use Sortie itself as an MCP server.
+    pub(crate) fn allows_nesting(&self) -> bool {
+        self.layers.switch(&key::NESTED)
+    }
+
     /// True if every call of a sub-agent gets a line.
     pub(crate) fn verbose_logging(&self) -> bool {
         self.layers.switch(&key::ENABLE_VERBOSE_LOGGING)

@@ -4,7 +4,7 @@ mod agent_folders;
 pub(crate) mod agent_warnings;
 pub(crate) mod hooks;
 pub(crate) mod retention;
-mod wide_workspace;
+pub(crate) mod wide_workspace;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use sortie_engine::{
 use sortie_journal::{Journal, SqliteJournal};
 use sortie_llm::route::{LIGHT_ROUTE, MAIN_ROUTE};
 use sortie_llm::{Models, RouteSetup, RouteTable};
-use sortie_mcp::{Connections, HostModels, Hosts, Offline, ServerGround};
+use sortie_mcp::{Chain, Connections, HostModels, Hosts, Offline, ServerGround};
 use sortie_policy::Redactor;
 use sortie_protocol::{Failure, TaskRequest};
 use sortie_sandbox::process::{Environment, Program};
@@ -225,9 +225,17 @@ fn servers(settings: &Settings, redactor: Arc<Redactor>) -> Result<Connections, 
     let untrusted: Vec<&Path> = changeable.iter().map(PathBuf::as_path).collect();
     let environment = Environment::scrubbed(settings.environment.of_the_process(), &untrusted);
     let (variables, logs) = (settings.server_variables(), Some(settings.places.server_logs()));
+    let level = settings.environment.nesting_level();
+    let chain = Chain {
+        program: std::env::current_exe().ok(),
+        level,
+        // A task at the deepest level could not use it.
+        is_allowed: settings.allows_nesting() && level < settings.rules().max_depth,
+    };
     let sign_ins = settings.places.sign_ins();
     let (rest, grace) = (SERVER_REST, SERVER_GRACE);
-    let ground = ServerGround { workspace, changeable, environment, variables, logs, sign_ins, rest, grace, redactor };
+    let ground =
+        ServerGround { workspace, changeable, environment, variables, logs, sign_ins, rest, grace, chain, redactor };
     Ok(Connections::new(settings.servers(), ground))
 }
 

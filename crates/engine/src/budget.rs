@@ -2,6 +2,7 @@
 
 pub(crate) mod account;
 pub(crate) mod deadline;
+pub(crate) mod lender;
 pub(crate) mod slots;
 pub(crate) mod start_rate;
 pub(crate) mod usage_trust;

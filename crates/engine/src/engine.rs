@@ -113,14 +113,14 @@ impl Engine {
     pub async fn run(&self, request: TaskRequest) -> Result<Running, Failure> {
         // Boxed, because the decisions about a task are large. A request that resumes a task is not a person's own, so
         // rules and rates apply.
-        let origin = if request.resume.is_some() { Origin::Host } else { Origin::Person };
+        let origin = if request.resume.is_some() { Origin::Host { depth: 0 } } else { Origin::Person };
         Box::pin(self.start(&origin, request)).await
     }
 
     /// Starts one delegated task without a parent model: with the limits, depth and report of a child. A request that
     /// names a task resumes it, if it has ended.
     pub async fn task(&self, request: TaskRequest) -> Result<Running, Failure> {
-        Box::pin(self.start(&Origin::Host, request)).await
+        self.task_after(request, |_| ()).await
     }
 
     /// Stops a task of this engine and all its descendants; false if it does not run here.
@@ -162,7 +162,7 @@ impl Engine {
 
     /// Starts one delegated task with this configuration of its agent. The prompt is taken word for word.
     pub(crate) async fn task_as(&self, agent: &AgentDefinition, request: TaskRequest) -> Result<Running, Failure> {
-        Box::pin(self.start_with(&Origin::Host, AgentChoice::Made(agent), request)).await
+        Box::pin(self.start_with(&Origin::Host { depth: 0 }, AgentChoice::Made(agent), request)).await
     }
 
     async fn start(&self, origin: &Origin<'_>, request: TaskRequest) -> Result<Running, Failure> {
@@ -184,7 +184,10 @@ impl Engine {
         request: TaskRequest,
         before: impl FnOnce(TaskId) + Send,
     ) -> Result<Running, Failure> {
-        Box::pin(self.start_after(&Origin::Host, AgentChoice::Named, request, before)).await
+        // No more levels than are left, whatever the depth limit here.
+        let levels = request.levels.unwrap_or(u32::MAX);
+        let depth = self.state.rules.max_depth.saturating_sub(levels);
+        Box::pin(self.start_after(&Origin::Host { depth }, AgentChoice::Named, request, before)).await
     }
 
     async fn start_after(

@@ -28,6 +28,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::budget::account::Account;
 use crate::budget::deadline::Deadline;
+use crate::budget::lender::TaskLender;
 use crate::budget::slots::Slot;
 use crate::conversation::outcome::{Ending, Unrecorded};
 use crate::gate::call_order::{CallOrder, OrderedCall};
@@ -60,6 +61,7 @@ pub(crate) struct Gate {
     /// Room for reports in the conversation.
     pub(crate) report_room: Arc<ReportRoom>,
     pub(crate) assistant: SideModel,
+    pub(crate) lender: TaskLender,
     pub(crate) slot: Arc<Slot>,
     pub(crate) account: Arc<Account>,
     pub(crate) deadline: Arc<Deadline>,
@@ -342,6 +344,7 @@ impl Gate {
             seen: &self.seen,
             structured: self.output_text.is_structured(),
             assistant: Some(&self.assistant),
+            lender: Some(&self.lender),
             shells: self.shells.as_ref(),
             progress: None,
         }

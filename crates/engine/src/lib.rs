@@ -21,7 +21,7 @@ mod tasks;
 pub use budget::account::Footprint;
 pub use conversation::load_task::footprint_so_far;
 pub use engine::agent_runs::{AgentRuns, RunStatus};
-pub use engine::host::{Host, HostReach, Person};
+pub use engine::host::{Host, HostReach, Person, TaskObserver};
 pub use engine::subagents::{
     Configurations, Observation, ObserveError, Observed, Parameters, Subagent, SubagentError, SubagentObserver,
     SubagentStatus, Subagents,
@@ -30,6 +30,7 @@ pub use engine::{Engine, EngineParts};
 pub use log::cost::CostStatement;
 pub use log::progress_file::Narrator;
 pub use ports::approval::{Approval, Approver, Inquiry, NoApprover, Question};
+pub use ports::background::BackgroundProcess;
 pub use ports::clock::{Clock, Ids, RandomIds, SystemClock};
 pub use ports::hooks::{Asking, Hooks, NoHooks, Verdict};
 pub use resolve::agent_folders::{AgentFolders, Folder, FolderFiles, Holds, TrustCheck, files_in};

@@ -5,4 +5,5 @@ pub(crate) mod activity;
 pub(crate) mod cost;
 pub(crate) mod notes;
 pub(crate) mod progress_file;
+pub(crate) mod recorded_work;
 pub(crate) mod writer;

@@ -2,6 +2,7 @@
 
 pub(crate) mod approval;
 pub(crate) mod approval_queue;
+pub(crate) mod background;
 pub(crate) mod blocking;
 pub(crate) mod clock;
 pub(crate) mod failure;

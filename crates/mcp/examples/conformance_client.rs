@@ -18,7 +18,7 @@ use sortie_engine::{
     Engine, EngineParts, EngineSettings, NoHooks, Permissions, RandomIds, RemoteTools as _, SystemClock, Wanted,
 };
 use sortie_journal::MemoryJournal;
-use sortie_mcp::{Connections, Login, ServerGround, TokenStore, login};
+use sortie_mcp::{Chain, Connections, Login, ServerGround, TokenStore, login};
 use sortie_policy::Redactor;
 use sortie_protocol::{GrantLayer, Message, TaskRequest};
 use sortie_sandbox::process::Environment;
@@ -97,6 +97,7 @@ impl Place {
             sign_ins: self.store(),
             rest: Duration::ZERO,
             grace: Duration::from_secs(10),
+            chain: Chain::default(),
             redactor: Arc::new(Redactor::new(Vec::new())),
         };
         Ok(Arc::new(Connections::new([self.server.clone()], ground)))

@@ -22,6 +22,7 @@ mod tool_pages;
 mod tool_schema;
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::future::{join, join_all};
@@ -42,13 +43,21 @@ pub struct Connections {
     configured: BTreeMap<String, ServerDefinition>,
     ground: Arc<ServerGround>,
     made: Mutex<ConnectionPool>,
+    /// Configured servers that are Sortie itself, and so left out.
+    left_out: Vec<String>,
+    /// True once a task was told of those.
+    has_told: AtomicBool,
 }
 
 impl Connections {
     /// Creates the pool; no server is started yet.
     pub fn new(configured: impl IntoIterator<Item = ServerDefinition>, ground: ServerGround) -> Self {
-        let configured = configured.into_iter().map(|server| (server.name.clone(), server)).collect();
-        Self { configured, ground: Arc::new(ground), made: Mutex::default() }
+        let (own, others): (Vec<_>, Vec<_>) =
+            configured.into_iter().partition(|server| !server.is_off && ground.leaves_out(server));
+        let configured = others.into_iter().map(|server| (server.name.clone(), server)).collect();
+        let left_out = own.into_iter().map(|server| server.name).collect();
+        let ground = Arc::new(ground);
+        Self { configured, ground, made: Mutex::default(), left_out, has_told: AtomicBool::new(false) }
     }
 
     fn made(&self) -> MutexGuard<'_, ConnectionPool> {
@@ -67,9 +76,23 @@ impl Connections {
     fn servers_of<'a>(&'a self, wanted: &Wanted<'a>) -> (Vec<&'a ServerDefinition>, Vec<String>) {
         let mut servers: Vec<&ServerDefinition> = self.configured.values().collect();
         let mut notices = Vec::new();
+        if !self.left_out.is_empty() && !self.has_told.swap(true, Ordering::Relaxed) {
+            notices.extend(self.left_out.iter().map(|name| is_itself(name)));
+        }
         for server in &wanted.agent.servers {
             let configured = self.configured.get(server.name());
             match (server, configured) {
+                (ServerUse::Named(name), None) if self.left_out.contains(name) => notices.push(format!(
+                    "the agent `{}` asks for the MCP server `{name}`; {}",
+                    wanted.agent.name,
+                    is_itself(name)
+                )),
+                (ServerUse::Own(own), None) if self.ground.leaves_out(own) => notices.push(format!(
+                    "the agent `{}` brings the MCP server `{}`; {}",
+                    wanted.agent.name,
+                    own.name,
+                    is_itself(&own.name)
+                )),
                 (_, Some(configured)) if configured.is_off => notices.push(format!(
                     "the agent `{}` asks for the MCP server `{}`, which is switched off",
                     wanted.agent.name, configured.name
@@ -135,6 +158,14 @@ impl RemoteTools for Connections {
             join_all(made.iter().map(|connection| connection.close())).await;
         })
     }
+}
+
+/// Notice about a server that is this program.
+fn is_itself(server: &str) -> String {
+    format!(
+        "the MCP server `{server}` is Sortie itself and is left out: its agents delegate by themselves; \
+         `mcp.nested = true` in your own configuration lets them use it"
+    )
 }
 
 /// Notice about tools left out because there are too many.

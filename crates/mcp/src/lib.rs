@@ -20,5 +20,5 @@ mod transport;
 pub use client::Connections;
 pub use host_model::{HostModels, Hosts, Loan, Offline, ROUTE as HOST_ROUTE};
 pub use oauth::{Login, OAuthError, TokenStore, login};
-pub use server::{Office, OfficeParts, People, Server};
-pub use transport::{Lookup, ServerGround, expanded, secrets_of};
+pub use server::{Office, OfficeParts, Offices, People, Roots, Server};
+pub use transport::{Chain, LEVEL_VARIABLE, Lookup, ServerGround, expanded, secrets_of};

@@ -4,9 +4,8 @@
 //! call is the reply to that call; nothing that a host sends ends the server.
 
 mod answer;
-mod completions;
 mod logs;
-mod model_hint;
+mod nested;
 mod office;
 mod people;
 mod progress;
@@ -14,6 +13,7 @@ mod prompts;
 mod task_call;
 mod tasks;
 mod tools;
+mod workplace;
 
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -34,6 +34,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use self::logs::Logs;
+use self::nested::loan_in;
 pub use self::office::{Office, OfficeParts};
 pub use self::people::People;
 use self::people::shows_forms;
@@ -42,6 +43,8 @@ use self::prompts::unknown_cursor;
 use self::task_call::Caller;
 use self::tasks::Elicitation;
 use self::tools::{Delegating, delegating, tasks_in};
+use self::workplace::Workplace;
+pub use self::workplace::{Offices, Roots};
 use crate::host_model::Loan;
 use crate::resources;
 use crate::resources::news::{self, Subscriptions};
@@ -57,7 +60,7 @@ const INSTRUCTIONS: &str = "Sub-agents with a context, a grant and a budget of t
 
 /// The server of one session.
 pub struct Server {
-    office: Arc<Office>,
+    workplace: Workplace,
     /// Cancelled when the host is gone.
     gone: CancellationToken,
     calls: Semaphore,
@@ -73,8 +76,15 @@ pub struct Server {
 impl Server {
     pub fn new(office: Arc<Office>, gone: CancellationToken) -> Self {
         let (calls, has_news) = (Semaphore::new(MAX_CALLS), AtomicBool::new(false));
+        let workplace = Workplace::new(office, None);
         let (subscriptions, logs) = (Subscriptions::default(), Logs::default());
-        Self { office, gone, calls, subscriptions, has_news, logs, loan: OnceLock::new() }
+        Self { workplace, gone, calls, subscriptions, has_news, logs, loan: OnceLock::new() }
+    }
+
+    /// This server, with an office for the roots that its host declares.
+    #[must_use]
+    pub fn with_offices(self, offices: Arc<dyn Offices>) -> Self {
+        Self { workplace: Workplace::new(self.workplace.current(), Some(offices)), ..self }
     }
 
     async fn call(
@@ -82,8 +92,9 @@ impl Server {
         request: CallToolRequestParams,
         mut context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        let office = self.workplace.office(&context.peer).await;
         // Only delegations are admitted in order.
-        let delegates = delegating(&self.office, &request.name);
+        let delegates = delegating(&office, &request.name);
         let place = Place::take(&mut context.extensions).filter(|_| delegates.is_some());
         let arguments = request.arguments.map(serde_json::Value::Object).unwrap_or_default();
         let arguments = if arguments.is_null() { "{}".to_owned() } else { arguments.to_string() };
@@ -100,14 +111,13 @@ impl Server {
         let progress = context.meta.get_progress_token().map(|token| Progress::new(&context.peer, token));
         let answer = async {
             let Some(delegates) = delegates else {
-                // A message may resume a task, whose questions then go to the sender.
-                if self.office.engine_host.companion(&request.name) == Some("SendMessage") {
-                    self.office.people.attach_unreached(tasks_in(&arguments), &context.peer);
+                // A message may resume a task here, whose questions then go to the sender.
+                if office.engine_host.companion(&request.name) == Some("SendMessage") {
+                    office.people.attach_unreached(tasks_in(&arguments), &context.peer);
                 }
-                let waiting =
-                    progress::while_waiting(progress.as_ref(), &self.office.engine_host, tasks_in(&arguments));
+                let waiting = progress::while_waiting(progress.as_ref(), &office.engine_host, tasks_in(&arguments));
                 return tokio::select! {
-                    called = tools::call_companion(&self.office, &request.name, &arguments, &cancel) => {
+                    called = tools::call_companion(&office, &request.name, &arguments, &cancel) => {
                         called.map(CallToolResponse::from)
                     }
                     never = waiting => match never {},
@@ -120,12 +130,13 @@ impl Server {
                 takes_handles: is_newest(&context)
                     && context.client_capabilities().is_some_and(|known| known.supports_tasks()),
                 lent_model: self.lent_model(&context),
+                loan: loan_in(&context.meta),
                 cancel: &cancel,
                 gone: &self.gone,
                 withdrawn: &context.ct,
                 place,
             };
-            task_call::run(&self.office, &arguments, caller).await
+            task_call::run(&office, &arguments, caller).await
         };
         tokio::select! {
             answer = answer => answer,
@@ -134,7 +145,7 @@ impl Server {
     }
 
     fn lent_model(&self, context: &RequestContext<RoleServer>) -> Option<sortie_protocol::ModelChoice> {
-        let lend = || self.office.hosts.as_ref().and_then(|hosts| hosts.lend(&context.peer));
+        let lend = || self.workplace.current().hosts.as_ref().and_then(|hosts| hosts.lend(&context.peer));
         self.loan.get_or_init(lend).as_ref().map(Loan::choice)
     }
 }
@@ -154,9 +165,9 @@ impl ServerHandler for Server {
             .enable_logging()
             .enable_tasks()
             .build();
-        let own = Implementation::new("sortie", self.office.version.clone()).with_title("Sortie");
+        let own = Implementation::new("sortie", self.workplace.current().version.clone()).with_title("Sortie");
         let config = ServerConfig::new(capabilities).with_server_info(own);
-        let offers_tools = self.office.engine_host.check_switched_on().is_ok();
+        let offers_tools = self.workplace.current().engine_host.check_switched_on().is_ok();
         if offers_tools { config.with_instructions(INSTRUCTIONS) } else { config }
     }
 
@@ -165,8 +176,8 @@ impl ServerHandler for Server {
         page: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
+        let office = self.workplace.office(&context.peer).await;
         only_page(page)?;
-        let office = Arc::clone(&self.office);
         let shows_forms = context.client_capabilities().is_some_and(|known| shows_forms(&known));
         let person = if shows_forms && !is_newest(&context) { Person::Present } else { Person::Absent };
         // Agents are read anew from their files.
@@ -197,58 +208,64 @@ impl ServerHandler for Server {
         request: GetTaskParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetTaskResult, ErrorData> {
+        let office = self.workplace.office(&context.peer).await;
         let can_ask = context.client_capabilities().is_some_and(|known| known.elicitation.is_some());
         let elicitation = if can_ask { Elicitation::Offered } else { Elicitation::Missing };
-        tasks::get(&self.office, &request.task_id, elicitation).await.map(GetTaskResult::new)
+        tasks::get(&office, &request.task_id, elicitation).await.map(GetTaskResult::new)
     }
 
     async fn update_task(
         &self,
         request: UpdateTaskParams,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        tasks::update(&self.office, &request.task_id, &request.input_responses).await
+        let office = self.workplace.office(&context.peer).await;
+        tasks::update(&office, &request.task_id, &request.input_responses).await
     }
 
     async fn cancel_task(
         &self,
         request: CancelTaskParams,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        tasks::cancel(&self.office, &request.task_id).await
+        let office = self.workplace.office(&context.peer).await;
+        tasks::cancel(&office, &request.task_id).await
     }
 
     async fn list_prompts(
         &self,
         page: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        if self.office.engine_host.check_switched_on().is_err() {
+        let office = self.workplace.office(&context.peer).await;
+        if office.engine_host.check_switched_on().is_err() {
             return only_page(page).map(|()| ListPromptsResult::with_all_items(Vec::new()));
         }
-        prompts::list(self.office.agents.current().templates(), page)
+        prompts::list(office.agents.current().templates(), page)
     }
 
     async fn get_prompt(
         &self,
         request: GetPromptRequestParams,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
+        let office = self.workplace.office(&context.peer).await;
         // Every prompt asks for a call of the Task tool.
-        if let Err(off) = self.office.engine_host.check_switched_on() {
+        if let Err(off) = office.engine_host.check_switched_on() {
             let message = format!("there is no prompt `{}`: {}", request.name, off.message);
             return Err(ErrorData::invalid_params(message, None));
         }
-        let (agents, tool) = (self.office.agents.current(), self.office.contract.tool_name());
-        prompts::get(agents.templates(), &request, tool, self.office.max_prompt_bytes).map(GetPromptResponse::from)
+        let (agents, tool) = (office.agents.current(), office.contract.tool_name());
+        prompts::get(agents.templates(), &request, tool, office.max_prompt_bytes).map(GetPromptResponse::from)
     }
 
     async fn complete(
         &self,
         request: CompleteRequestParams,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
-        completions::complete(&self.office, &request).await.map(CompleteResult::new)
+        let office = self.workplace.office(&context.peer).await;
+        prompts::complete(&office, &request).await.map(CompleteResult::new)
     }
 
     #[expect(deprecated, reason = "see `logs`")]
@@ -264,9 +281,10 @@ impl ServerHandler for Server {
     async fn list_resources(
         &self,
         page: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        self.office.records.list(page).await
+        let office = self.workplace.office(&context.peer).await;
+        office.records.list(page).await
     }
 
     async fn list_resource_templates(
@@ -281,20 +299,34 @@ impl ServerHandler for Server {
     async fn read_resource(
         &self,
         request: ReadResourceRequestParams,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        self.office.records.show(&request.uri).await.map(ReadResourceResponse::from)
+        let office = self.workplace.office(&context.peer).await;
+        office.records.show(&request.uri).await.map(ReadResourceResponse::from)
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         if self.has_news.swap(true, Ordering::AcqRel) {
             return;
         }
-        let news = self.office.news.tell(context.peer, self.subscriptions.clone());
-        tokio::select! {
-            () = news => {}
-            () = self.gone.cancelled() => {}
+        loop {
+            let mut moves = self.workplace.moves();
+            let office = self.workplace.office(&context.peer).await;
+            let news = office.news.tell(context.peer.clone(), self.subscriptions.clone());
+            tokio::select! {
+                () = news => return,
+                () = self.gone.cancelled() => return,
+                _ = moves.changed() => {}
+            }
+            // Another workspace may have other agents, templates and tasks. A host that has gone misses nothing.
+            context.peer.notify_tool_list_changed().await.ok();
+            context.peer.notify_prompt_list_changed().await.ok();
+            context.peer.notify_resource_list_changed().await.ok();
         }
+    }
+
+    async fn on_roots_list_changed(&self, context: NotificationContext<RoleServer>) {
+        self.workplace.ask_again(&context.peer).await;
     }
 
     async fn subscribe(
@@ -319,8 +351,9 @@ impl ServerHandler for Server {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let office = self.workplace.current();
         tokio::select! {
-            listened = self.office.news.listen(context) => listened,
+            listened = office.news.listen(context) => listened,
             () = self.gone.cancelled() => Ok(()),
         }
     }

@@ -18,6 +18,8 @@ pub enum Command {
     Withdraw { task: TaskId, command: i64 },
     /// Move the task to the background: the call that waits for it returns, and its report comes later.
     Release { task: TaskId },
+    /// Note that a host has read the report of this leg, so that it is not offered again. A host has no log of its own.
+    MarkRead { task: TaskId, leg: u32 },
     /// A command that this version does not know; owners skip it.
     #[serde(other)]
     Unknown,
@@ -27,9 +29,11 @@ impl Command {
     /// The task that the command is for.
     pub fn task(&self) -> Option<TaskId> {
         match self {
-            Self::Stop { task } | Self::Send { task, .. } | Self::Withdraw { task, .. } | Self::Release { task } => {
-                Some(*task)
-            }
+            Self::Stop { task }
+            | Self::Send { task, .. }
+            | Self::Withdraw { task, .. }
+            | Self::Release { task }
+            | Self::MarkRead { task, .. } => Some(*task),
             Self::Unknown => None,
         }
     }

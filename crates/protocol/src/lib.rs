@@ -7,6 +7,7 @@
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 mod agent;
+mod background_order;
 mod command;
 mod compaction;
 mod event;
@@ -16,6 +17,7 @@ mod fork;
 mod grant;
 mod id;
 mod limits;
+mod loan;
 mod mail;
 mod message;
 mod money;
@@ -28,6 +30,7 @@ mod tool;
 mod usage;
 
 pub use agent::{AgentConfig, Job, ModelChoice, Reach, ServerTools};
+pub use background_order::BackgroundOrder;
 pub use command::Command;
 pub use compaction::{Compaction, Stub, Summary};
 pub use event::{Addressee, ApprovalAnswer, Event, Fact, Need, VERSION};
@@ -36,6 +39,7 @@ pub use fork::{Fork, ForkedContext};
 pub use grant::{Grant, GrantLayer, Mode, ModeError, Resource};
 pub use id::{CallId, TaskId, TaskIdError};
 pub use limits::Limits;
+pub use loan::{Loan, Repayment};
 pub use mail::{MailMark, QuestionMark, ReportMark, Sender};
 pub use message::{Message, Part, Reasoning, Reply, StopReason, ToolCall};
 pub use money::Money;

@@ -19,6 +19,9 @@ pub struct TaskRequest {
     /// The model of a requester that is not a task. It is used as a parent's model would be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lent_model: Option<ModelChoice>,
+    /// Levels of tasks that may be at this task and below it, if the requester works for another Sortie.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub levels: Option<u32>,
     /// True if the caller does not wait and gets the report later.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub background: bool,

@@ -216,7 +216,10 @@ impl Server<'_> {
                 let content = json!([{ "type": "video", "data": "AAAA" }, { "type": "text", "text": "beside it" }]);
                 answer(message, &json!({ "content": content }));
             }
-            "dig" | "mine" => answer(message, &json!({ "content": [], "structuredContent": { "shaft": deep() } })),
+            "dig" | "mine" => {
+                // Without a text, which would be used instead of the structure.
+                answer(message, &json!({ "content": [], "structuredContent": { "shaft": deep() } }));
+            }
             "other" => answer(message, &json!({ "toolResult": 1 })),
             "plod" => {
                 for step in 1..=3 {

@@ -37,6 +37,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         structured: false,
         seen: &seen,
         assistant: None,
+        lender: None,
         shells: None,
         progress: None,
     };

@@ -31,6 +31,7 @@ pub use files::read_state::Seen;
 pub use files::workspace_digest::{Snapshot, SnapshotBounds, SnapshotError};
 pub use port::delegation::{AnswerParts, Delegated, Delegation};
 pub use port::future::BoxFuture;
+pub use port::lender::{Lender, Lent};
 pub use port::message::MAX_MESSAGE_BYTES;
 pub use port::outcome_digest::essence;
 pub use port::progress::Progress;

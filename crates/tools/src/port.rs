@@ -4,6 +4,7 @@
 
 pub(crate) mod delegation;
 pub(crate) mod future;
+pub(crate) mod lender;
 pub(crate) mod message;
 pub(crate) mod outcome_digest;
 pub(crate) mod progress;

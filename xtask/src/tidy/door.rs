@@ -48,8 +48,8 @@ const DOORS: &[Door] = &[
     Door {
         words: &["process::Command"],
         except: &[],
-        // `config edit` starts the editor that the user has chosen, and `mcp login` the user's browser; nothing of a
-        // project reaches them.
+        // `config edit` starts the editor that the user has chosen, `mcp login` the user's browser, and background work
+        // this program once more; nothing of a project reaches them.
         open_to: &[
             "sandbox",
             "testkit",
@@ -59,6 +59,7 @@ const DOORS: &[Door] = &[
             "xtask",
             "cli/src/command/config/edit.rs",
             "cli/src/command/mcp/sign_in.rs",
+            "cli/src/session/own_process.rs",
         ],
         open_to_tests: true,
         what: "a process is started outside the sandbox",

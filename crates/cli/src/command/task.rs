@@ -20,7 +20,7 @@ use crate::error::{self, CommandError};
 use crate::render::{Display, Pace, Root, ShowArgs, TextDisplay, View, WithProgress, print_json_text};
 use crate::session::early_signals::EarlySignals;
 use crate::session::presentation::{Presentation, stderr_progress};
-use crate::session::{self, SessionStart};
+use crate::session::{self, SessionStart, own_process};
 use crate::settings::{PROMPT_BYTES_SETTING, Settings};
 use crate::wiring::Plan;
 use background_process::ApartDisplay;
@@ -101,7 +101,7 @@ pub(crate) fn run(args: &TaskArgs, settings: &Settings) -> Result<ExitCode, Comm
         return answering.reject(&Failure::new(FailureCode::NotAllowed, refusal.in_one_line()));
     }
     if request.background && !args.apart {
-        background_process::check_files(&settings.places.named())?;
+        own_process::check_files(&settings.places.named())?;
         // The second process does not end with this one.
         let background = answering.clone();
         early.report_by(move |_| background.reject(&background_process::interrupted()).map(drop));
@@ -109,7 +109,7 @@ pub(crate) fn run(args: &TaskArgs, settings: &Settings) -> Result<ExitCode, Comm
         return background_process::start(input, &progress);
     }
     let view = if args.apart {
-        background_process::leave_session();
+        own_process::leave_session();
         let (answering, reports) = (answering.clone(), settings.places.reports());
         View { pace: Pace::AtOnce, display: Box::new(ApartDisplay { answering, reports, is_told: false }) }
     } else if answering.format == ReportFormat::Text {

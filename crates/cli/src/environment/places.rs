@@ -52,7 +52,8 @@ pub(crate) enum Breadth {
 }
 
 impl Breadth {
-    fn of(workspace: &Path, home: Option<&Path>) -> Option<Self> {
+    /// Extent of a real path; `None` if it may be a project. `home` is the user's home directory.
+    pub(crate) fn of(workspace: &Path, home: Option<&Path>) -> Option<Self> {
         match home {
             _ if workspace.parent().is_none() => Some(Self::Machine),
             Some(home) if home == workspace => Some(Self::Home),
@@ -74,12 +75,15 @@ impl Breadth {
 impl Places {
     pub(crate) fn find(sources: &Sources, environment: &Environment) -> Result<Self, CommandError> {
         let start = start(sources.cwd.as_deref())?;
+        let root = sources.root.as_deref().map(|root| self::start(Some(root))).transpose()?;
+        let start = root.as_ref().filter(|root| !start.starts_with(root)).cloned().unwrap_or(start);
         let around: Vec<&Path> = start.ancestors().filter(is_project).collect();
-        // The nearest project is the workspace, or else the starting directory.
-        let workspace = around.first().copied().unwrap_or(&start).to_owned();
+        // The nearest project is the workspace, or else the starting directory; unless a host has named it.
+        let workspace = root.as_deref().or(around.first().copied()).unwrap_or(&start).to_owned();
         // A home directory under version control belongs to its user, and contains everything else of theirs.
         let own = environment.absolute_path("HOME").and_then(|home| home.canonicalize().ok());
-        let above = around.iter().skip(1).copied().filter(|directory| own.as_deref() != Some(directory));
+        let is_above = |directory: &&Path| *directory != workspace && workspace.starts_with(directory);
+        let above = around.iter().copied().filter(is_above).filter(|directory| own.as_deref() != Some(directory));
         // A workspace that was named is meant.
         let is_named = sources.cwd.is_some() && workspace == start;
         let breadth = Breadth::of(&workspace, own.as_deref()).filter(|_| !is_named);

@@ -8,6 +8,8 @@ pub(crate) struct Sources {
     pub(crate) config: Option<PathBuf>,
     pub(crate) env_file: Option<PathBuf>,
     pub(crate) cwd: Option<PathBuf>,
+    /// Workspace that a host has named; no directory above it counts.
+    pub(crate) root: Option<PathBuf>,
     pub(crate) set: Vec<Assignment>,
     /// True if the project is trusted for this run.
     pub(crate) trust: bool,
@@ -25,6 +27,18 @@ pub(crate) enum Confinement {
 }
 
 impl Sources {
+    /// These sources for the roots of a host: the first one is the workspace, and the others are added to it.
+    pub(crate) fn at_roots(&self, roots: &[PathBuf]) -> Self {
+        let mut sources = self.clone();
+        sources.root = roots.first().cloned();
+        sources.set.extend(roots.iter().skip(1).map(|root| Assignment {
+            flag: ADDED_ROOT,
+            path: ADD_DIRS.to_owned(),
+            value: root.display().to_string(),
+        }));
+        sources
+    }
+
     /// True if a flag names the contract.
     pub(crate) fn name_contract(&self) -> bool {
         self.replace(CONTRACT)
@@ -45,6 +59,12 @@ pub(crate) struct Assignment {
     pub(crate) path: String,
     pub(crate) value: String,
 }
+
+/// Origin of directories that a host has named.
+const ADDED_ROOT: &str = "a root of the host";
+
+/// Path of the setting behind `--add-dir`.
+const ADD_DIRS: &str = "permissions.add_dirs";
 
 pub(crate) const SET_FLAG: &str = "--set";
 

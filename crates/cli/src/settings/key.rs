@@ -124,7 +124,9 @@ pub(super) static RUN_TIMEOUT_SECONDS: Key =
 pub(super) static BUILTIN_AGENTS: Always<bool> =
     switch("agents.builtin", false, "offer built-in agents in the contract `result`, which otherwise has none");
 pub(super) static FINISH_BACKGROUND: Always<bool> =
-    switch("mcp.finish_background", true, "keep `sortie mcp` running for background tasks after its client has gone");
+    switch("mcp.finish_background", true, "let background tasks of `sortie mcp` go on after its client has gone");
+pub(super) static NESTED: Always<bool> =
+    switch("mcp.nested", false, "let agents use Sortie itself as an MCP server, within the limits of their run");
 pub(super) static MODE: Key = Key {
     path: "permissions.mode",
     kind: Kind::Mode,
@@ -219,7 +221,7 @@ pub(super) static SERVER: Key = optional(
 );
 
 /// All keys, in the order of listing. Members of a family are adjacent.
-pub(super) static KEYS: [&Key; 49] = [
+pub(super) static KEYS: [&Key; 50] = [
     &CONTRACT,
     &HOOKS,
     &ENABLED.key,
@@ -245,6 +247,7 @@ pub(super) static KEYS: [&Key; 49] = [
     &RUN_TIMEOUT_SECONDS,
     &BUILTIN_AGENTS.key,
     &FINISH_BACKGROUND.key,
+    &NESTED.key,
     &MODE,
     &ALLOW,
     &ASK,
@@ -325,7 +328,11 @@ impl Key {
 
     /// True if a project may not set this value even when trusted.
     pub(super) fn is_never_a_projects(&self, value: &Value) -> bool {
-        matches!((self.kind, value), (Kind::Mode, Value::Text(name)) if mode::named(name) == Some(Mode::Bypass))
+        match (self.kind, value) {
+            (Kind::Mode, Value::Text(name)) => mode::named(name) == Some(Mode::Bypass),
+            (_, Value::Switch(is_on)) => *is_on && self.path == NESTED.key.path,
+            _ => false,
+        }
     }
 
     /// Path of one setting. Only a family uses `name`.

@@ -7,7 +7,7 @@ use crate::error::consent::{self, Consent};
 
 /// Asks the person before anything in such a workspace is read, or refuses if nobody can be asked. A workspace that
 /// `--cwd` names needs no answer.
-pub(super) fn ask(places: &Places) -> Result<(), CommandError> {
+pub(crate) fn ask(places: &Places) -> Result<(), CommandError> {
     let Some(breadth) = places.breadth else { return Ok(()) };
     let (folder, what) = (places.workspace.display(), breadth.in_words());
     let subject = format!(

@@ -1,5 +1,7 @@
 //! `sortie mcp` over its standard streams, as a program that starts it meets it.
 
+mod background;
+mod roots;
 pub(crate) mod session;
 
 use std::fs;
@@ -9,6 +11,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use sortie_testkit::{Script, ScriptedServer, reply};
 
+use self::background::own_process;
 use self::session::Session;
 use crate::resume::{COMMAND, runs, states, wait_for_command, with_pipes};
 use crate::world::{World, wait_for};
@@ -124,35 +127,16 @@ fn the_end_does_not_wait_for_a_host_that_does_not_read_its_answers() {
 }
 
 #[test]
-fn background_work_finishes_after_the_host_has_gone() {
+fn background_work_is_left_for_resume_by_a_setting() {
     let (world, server) = (World::new(), held());
-    let mut session = Session::open(world.sortie(["mcp"]).on(&server, "anthropic"), &json!({}));
-    launched(&mut session);
+    let invocation = world.sortie(["mcp", "--set", "mcp.finish_background=false"]).on(&server, "anthropic");
+    let mut session = Session::open(invocation, &json!({}));
+    let task = launched(&mut session);
     wait_for(&server, |traffic| traffic.in_flight == 1);
-    session.close_input();
-    assert_eq!(states(&world), ["running"]);
-    server.gate("model").open();
     assert_eq!(session.close().0, 0);
-    assert_eq!(states(&world), ["completed"]);
-}
-
-#[test]
-fn background_work_is_left_for_resume_by_a_setting_or_a_signal() {
-    for by_signal in [false, true] {
-        let (world, server) = (World::new(), held());
-        let settings: &[&str] = if by_signal { &[] } else { &["--set", "mcp.finish_background=false"] };
-        let invocation = world.sortie(["mcp"].iter().chain(settings)).on(&server, "anthropic");
-        let mut session = Session::open(invocation, &json!({}));
-        let task = launched(&mut session);
-        wait_for(&server, |traffic| traffic.in_flight == 1);
-        if by_signal {
-            kill_process(Pid::from_child(&session.child), Signal::TERM).unwrap();
-        }
-        assert_eq!(session.close().0, if by_signal { 143 } else { 0 });
-        assert_eq!(states(&world), ["interrupted"]);
-        server.gate("model").open();
-        assert_eq!(world.sortie(["resume", &task]).on(&server, "anthropic").run().code, 0);
-    }
+    assert_eq!(states(&world), ["interrupted"]);
+    server.gate("model").open();
+    assert_eq!(world.sortie(["resume", &task]).on(&server, "anthropic").run().code, 0);
 }
 
 #[test]
@@ -166,6 +150,8 @@ fn a_handle_outlives_its_server_and_shows_how_to_resume_its_task() {
     wait_for(&server, |traffic| traffic.in_flight == 1);
     session.child.kill().unwrap();
     session.close();
+    kill_process(own_process(&world), Signal::KILL).unwrap();
+    wait_for(&server, |traffic| traffic.open_connections == 0);
     server.gate("model").open();
 
     // A host that can ask nobody is told what it can do.
@@ -192,6 +178,8 @@ fn a_handle_outlives_its_server_and_shows_how_to_resume_its_task() {
     // The task finishes, whether the host is there or not.
     session.close();
     let mut session = Session::open_newest(world.sortie(["mcp"]).on(&server, "anthropic"), &tasks);
+    let report = session.ask("tools/call", json!({"name": "SubagentOutput", "arguments": {"task_id": task["taskId"]}}));
+    assert!(report.to_string().contains("Done."), "{report}");
     let got = session.ask("tasks/get", task);
     assert_eq!(got["result"]["status"], "completed", "{got}");
     assert_eq!(got["result"]["result"]["structuredContent"]["text"], "Done.");

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use sortie_testkit::mcp_server::{self, ROLE};
 use sortie_testkit::{Script, ScriptedServer, reply, when};
 
+use crate::cost::priced_world;
 use crate::world::World;
 
 /// This binary is also the server that all tests here configure. As a test, it shows that a run can use the server.
@@ -282,4 +283,145 @@ fn keys_of_a_server_that_an_agent_brings_reach_it_and_nobody_else() {
     assert!(told.contains("API_TOKEN=[redacted: known secret]"), "{ended:#?}{told}");
     assert!(told.contains("is it [redacted: known secret]?"), "{told}");
     assert!(!told.contains("tok-that-nobody-may-see"), "{told}");
+}
+
+/// Sortie as a server, as `claude mcp add --scope project sortie -- sortie mcp` writes it.
+fn itself(command: &str, args: &Value) -> String {
+    json!({ "mcpServers": { "sortie": { "command": command, "args": args } } }).to_string()
+}
+
+const SORTIE: &str = env!("CARGO_BIN_EXE_sortie");
+
+#[test]
+fn a_project_that_lists_sortie_does_not_make_sortie_start_itself_and_is_told_once() {
+    let world = World::new();
+    std::os::unix::fs::symlink(SORTIE, world.path("home/another-name")).unwrap();
+    for command in [SORTIE.to_owned(), world.path("home/another-name").display().to_string()] {
+        world.write("workspace/.mcp.json", &itself(&command, &json!(["mcp"])));
+        let delegate = |name: &str| reply::call("Task", json!({"description": name, "prompt": name}));
+        let script = Script::new()
+            .on(when::prompt_contains("QUESTION").turn(0), reply::calls([delegate("ONE"), delegate("TWO")]))
+            .otherwise(reply::text("Done."));
+        let server = ScriptedServer::start(script).unwrap();
+        let args = ["run", "--trust", "--allow", "mcp__sortie", "--output-format", "json", "QUESTION"];
+        let ended = world.sortie(args).on(&server, "anthropic").run();
+        assert_eq!(ended.code, 0, "{ended:#?}");
+        let told = "the MCP server `sortie` is Sortie itself and is left out";
+        assert_eq!(ended.stdout.matches(told).count(), 1, "{}", ended.stdout);
+        assert!(server.requests().iter().all(|request| !request.body.to_string().contains("mcp__sortie")));
+    }
+}
+
+#[test]
+fn an_agent_that_brings_sortie_as_its_server_is_told_that_it_has_none() {
+    let world = World::new();
+    let agent = format!(
+        "---\nname: looker\ndescription: Looks\nmcpServers:\n  - mine:\n      command: {SORTIE}\n      args: [mcp]\n---\nLook.\n"
+    );
+    world.write("workspace/.sortie/agents/looker.md", &agent);
+    let server = ScriptedServer::start(Script::always(reply::text("Done."))).unwrap();
+    let request = json!({"description": "Look", "prompt": "Look.", "subagent_type": "looker"}).to_string();
+    let args = ["task", "--trust", "--allow", "mcp__mine", "--json", &request];
+    let ended = world.sortie(args).on(&server, "anthropic").run();
+    assert!(ended.stdout.contains("brings the MCP server `mine`"), "{ended:#?}");
+    assert!(ended.stdout.contains("`mine` is Sortie itself"), "{ended:#?}");
+}
+
+#[test]
+fn a_sortie_that_another_program_starts_for_sortie_refuses_to_serve() {
+    let world = World::new();
+    world.write("workspace/.mcp.json", &itself("/bin/sh", &json!(["-c", format!("exec {SORTIE} mcp")])));
+    let server = ScriptedServer::start(Script::always(reply::text("Done."))).unwrap();
+    let args = ["run", "--trust", "--allow", "mcp__sortie", "--output-format", "json", "QUESTION"];
+    let ended = world.sortie(args).on(&server, "anthropic").run();
+    assert!(ended.stdout.contains("another Sortie has started this server for its agents"), "{ended:#?}");
+    let direct = world.sortie(["mcp"]).env("SORTIE_LEVEL", "1").run();
+    assert_eq!((direct.code, direct.stdout.as_str()), (1, ""), "{direct:#?}");
+    assert!(direct.stderr.contains("`mcp.nested = true` in your own configuration"), "{direct:#?}");
+    // A trusted project cannot want it in the user's place.
+    world.write("workspace/.sortie/config.toml", "[mcp]\nnested = true\n");
+    let ended = world.sortie(args).on(&server, "anthropic").run();
+    assert!(ended.stderr.contains("a project cannot set it, trusted or not"), "{ended:#?}");
+    assert!(ended.stdout.contains("another Sortie has started this server"), "{ended:#?}");
+}
+
+/// World in which Sortie's agents use Sortie itself as an MCP server because their user wants that.
+fn nesting(server: &ScriptedServer) -> World {
+    let world = priced_world();
+    world.config("[mcp]\nnested = true\n");
+    let definition = json!({
+        "command": SORTIE,
+        "args": ["mcp", "--trust", "--allow", "mcp__sortie"],
+        "env": {
+            "HOME": world.path("home"),
+            "SORTIE_HOME": world.path("state"),
+            "LLM_BASE_URL": server.base_url(),
+            "LLM_WIRE": "anthropic",
+            "LLM_API_KEY": "key",
+            "LLM_MODEL_ID": "test-model",
+        },
+        "call_timeout_seconds": 60,
+        "start_timeout_seconds": 60,
+    });
+    world.write("workspace/.mcp.json", &json!({ "mcpServers": { "sortie": definition } }).to_string());
+    world
+}
+
+/// Model that always delegates to Sortie as its server.
+fn descending() -> ScriptedServer {
+    let call = reply::call("mcp__sortie__Task", json!({"description": "Deeper", "prompt": "DEEPER"}));
+    let script = Script::new().on(when::turn(0), reply::calls([call])).otherwise(reply::text("Done."));
+    ScriptedServer::start(script).unwrap()
+}
+
+#[test]
+fn a_wanted_sortie_counts_depth_through_all_processes() {
+    for (depth, calls) in [("1", 4), ("2", 6)] {
+        let server = descending();
+        let world = nesting(&server);
+        let max_depth = format!("task_tool.max_depth={depth}");
+        let args = ["run", "--trust", "--allow", "mcp__sortie", "--set", &max_depth, "QUESTION"];
+        let ended = world.sortie(args).on(&server, "anthropic").run();
+        assert_eq!((ended.code, ended.stdout.as_str()), (0, "Done.\n"), "{ended:#?}");
+        // Two of each task: the main agent and one on each level below it.
+        assert_eq!(server.traffic().calls, calls, "depth {depth}: {:?}", world.tasks(0));
+        assert_eq!(world.tasks(0).len(), calls as usize / 2);
+    }
+}
+
+#[test]
+fn a_wanted_sortie_keeps_the_budget_of_the_whole_chain() {
+    for (flag, amount) in [("--max-cost-usd", "1"), ("--max-tokens", "100k")] {
+        let deeper = || reply::call("mcp__sortie__Task", json!({"description": "Deeper", "prompt": "DEEPER <turn>"}));
+        // Restless on every level.
+        let script = Script::new()
+            .on(when::last_contains("limit"), reply::text("What I have so far."))
+            .on(when::turn(0), reply::calls([deeper(), deeper()]))
+            .otherwise(reply::calls([deeper()]));
+        let server = ScriptedServer::start(script).unwrap();
+        let world = nesting(&server);
+        let args = ["run", "--trust", "--allow", "mcp__sortie", flag, amount, "--output-format", "json", "QUESTION"];
+        let outcome = world.sortie(args).on(&server, "anthropic").run().stdout_json();
+        let tasks = world.tasks(0);
+        assert!(tasks.len() > 2, "several processes worked: {tasks:?}");
+        let (tokens, cost) = spent_by_all(&world);
+        assert!(tokens <= 100_000 || flag != "--max-tokens", "{tokens} tokens: {outcome}");
+        assert!(cost <= 1.0 || flag != "--max-cost-usd", "{cost} USD: {outcome}");
+        assert_eq!(outcome["usage"]["total_tokens"], tokens, "the run's figures have the whole chain: {outcome}");
+    }
+}
+
+/// Tokens and cost of all replies in the journal, which all processes share, at the prices of [`priced_world`].
+fn spent_by_all(world: &World) -> (u64, f64) {
+    let sql = world.sql();
+    let mut replies = sql.prepare("SELECT body FROM events WHERE kind = 'model_replied'").unwrap();
+    let bodies = replies.query_map([], |row| row.get::<_, String>(0)).unwrap();
+    bodies.fold((0, 0.0), |(tokens, cost), body| {
+        let body: Value = serde_json::from_str(&body.unwrap()).unwrap();
+        let of = |kind: &str| body["reply"]["usage"][kind].as_u64().unwrap_or_default();
+        let [input, output, read, written] =
+            ["input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens"].map(of);
+        let price = 10.0 * input as f64 + 50.0 * output as f64 + read as f64 + 12.5 * written as f64;
+        (tokens + input + output + read + written, cost + price / 1e6)
+    })
 }

@@ -23,7 +23,7 @@ const fn row(key: &'static str, default: &'static str, values: [&'static str; 4]
 }
 
 /// Settings with one name each.
-static SINGLE: [Row; 31] = [
+static SINGLE: [Row; 32] = [
     Row {
         wider: &["\"child\""],
         ..row("contract", "(not set)", ["\"typed\"", "\"child\"", "\"result\"", "\"delegate\""])
@@ -100,6 +100,7 @@ static SINGLE: [Row; 31] = [
         wider: &[],
         ..row("mcp.finish_background", "true", ["false", "true", "false", "true"])
     },
+    Row { narrower: &[], wider: &["true"], ..row("mcp.nested", "false", ["true", "false", "true", "false"]) },
     Row {
         narrower: &["\"plan\""],
         wider: &["\"accept-edits\"", "\"bypass\""],
@@ -355,7 +356,8 @@ fn the_whole_table_as_a_person_sees_it() {
         run.max_cost_usd                   (not set)   default                                   # cost limit of a `sortie run`; models with a known price only
         run.timeout_seconds                (not set)   default                                   # time limit of a `sortie run`
         agents.builtin                     false       default                                   # offer built-in agents in the contract `result`, which otherwise has none
-        mcp.finish_background              true        default                                   # keep `sortie mcp` running for background tasks after its client has gone
+        mcp.finish_background              true        default                                   # let background tasks of `sortie mcp` go on after its client has gone
+        mcp.nested                         false       default                                   # let agents use Sortie itself as an MCP server, within the limits of their run
         permissions.mode                   "default"   default                                   # permission mode: plan, default, accept-edits or bypass
         permissions.allow                  (not set)   default                                   # rules for calls that need no approval; all layers add up
         permissions.ask                    (not set)   default                                   # rules for calls that always need approval

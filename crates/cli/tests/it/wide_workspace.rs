@@ -22,7 +22,7 @@ fn without_a_person_to_ask_nothing_in_such_a_workspace_is_read() {
         &["run", "x"],
         &["run", "--output-format", "json", "x"],
         &["task", "--description", "d", "--prompt", "p"],
-        &["mcp"],
+        &["mcp", "--http", "127.0.0.1:0"],
         // The project below which this directory lies is the home, and nobody named that.
         &["run", "x", "--cwd", "sub"],
     ];

@@ -71,6 +71,7 @@ fn a_full_request_is_decoded_completely() {
         reads_only: false,
         notices: vec!["unknown key `colour` was ignored".to_owned()],
         lent_model: None,
+        levels: None,
     };
     assert_eq!(Sortie.decode(&arguments.to_string()), Ok(expected));
 }

@@ -147,6 +147,7 @@ fn s3_02_to_s3_08_a_call_is_decoded() {
         fork: None,
         context_files: None,
         lent_model: None,
+        levels: None,
         reads_only: false,
         notices: vec!["unknown key `colour` was ignored".to_owned()],
     };

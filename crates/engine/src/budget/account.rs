@@ -123,6 +123,52 @@ impl Account {
         }
     }
 
+    /// Reserves all that is left, here and at every ancestor, for work in another process. Waits while others hold it.
+    pub(crate) async fn lend(self: &Arc<Self>) -> Result<Lease, Limit> {
+        let _rest = self.rest();
+        loop {
+            let given_back = self.tree.given_back.notified();
+            match self.loan() {
+                Ok(lease) => return Ok(lease),
+                Err(Short::OverLimit(limit)) => return Err(limit),
+                Err(Short::Held) => given_back.await,
+            }
+        }
+    }
+
+    fn loan(self: &Arc<Self>) -> Result<Lease, Short> {
+        let _turn = self.turn();
+        let mut limits = Limits::default();
+        for level in self.levels() {
+            let stand = level.stand();
+            limits = limits.tighter(stand.left_of_limits()?);
+        }
+        let reserved = Usage {
+            input_tokens: limits.max_tokens.unwrap_or_default(),
+            cost: limits.max_cost.unwrap_or_default(),
+            ..Usage::default()
+        };
+        for level in self.levels() {
+            let mut book = level.book();
+            book.held = book.held.plus(Amount::from(reserved));
+        }
+        Ok(Lease { account: Arc::clone(self), bid: Bid::nothing(), reserved, max_output: None, short_of: None })
+    }
+
+    /// Returns the number of tasks that may still be started; `None` without a limit.
+    pub(crate) fn children_left(&self) -> Option<u32> {
+        let left =
+            |level: &Self| Some(level.limits.max_children?.saturating_sub(level.started.load(Ordering::Relaxed)));
+        self.levels().filter_map(left).min()
+    }
+
+    /// Counts tasks that another process has started, here and at every ancestor.
+    pub(crate) fn count_children(&self, started: u32) {
+        for level in self.levels() {
+            level.started.fetch_add(started, Ordering::Relaxed);
+        }
+    }
+
     /// Reserves for a call outside the task's own conversation.
     pub(crate) async fn reserve_beside(self: &Arc<Self>, bid: Bid) -> Result<Lease, Limit> {
         // Bids like a child without a report to write, so that the amount for the task's own report stays.

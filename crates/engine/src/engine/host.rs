@@ -2,23 +2,31 @@
 //!
 //! A host is not a task. It has no loop, no conversation, no inbox and no grant of ours. It sees the tasks that hosts
 //! have delegated in its workspace, with their descendants, even after their processes are gone. It does not see a
-//! person's runs. It keeps background tasks until they end.
+//! person's runs. It keeps background tasks until they end, unless a process of their own runs them.
 
+mod message;
+mod read_reports;
 mod visible;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use sortie_policy::Possibility;
 use sortie_protocol::{
-    CallId, Failure, FailureCode, Job, Launched, Limits, Resource, TaskId, TaskRequest, ToolOutput, ToolSpec,
+    BackgroundOrder, CallId, Failure, FailureCode, Job, Launched, Limits, Resource, TaskId, TaskRequest, ToolOutput,
+    ToolSpec,
 };
 use sortie_tools::{AnswerParts, BoxFuture, Delegated, Delegation, Glance, Stand};
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::engine::Engine;
+use crate::engine::host::read_reports::ReadReports;
 use crate::gate::host_call::{HostCall, HostGate};
+use crate::log::recorded_work::RecordedWork;
+use crate::ports::background::BackgroundProcess;
 use crate::ports::blocking::blocking;
+use crate::ports::failure::journal_failure;
 use crate::tasks::relatives::{StatusReader as _, recorded_stand, stand_of};
 use crate::tasks::resume::Resumption;
 use crate::tasks::resume::follow_up::agent_of;
@@ -55,11 +63,22 @@ pub struct Host {
     kept: TaskTracker,
     /// Stops the background tasks.
     end: CancellationToken,
+    /// Process that runs the background tasks; `None` if they run here.
+    background: Option<Arc<dyn BackgroundProcess>>,
+    /// Reports that hosts have read.
+    read: Arc<Mutex<ReadReports>>,
 }
 
 impl Host {
     pub(crate) fn of(engine: Engine) -> Self {
-        Self { engine, kept: TaskTracker::new(), end: CancellationToken::new() }
+        let (kept, end) = (TaskTracker::new(), CancellationToken::new());
+        Self { engine, kept, end, background: None, read: Arc::default() }
+    }
+
+    /// This host, with background tasks in a process of their own.
+    #[must_use]
+    pub fn with_background(self, process: Arc<dyn BackgroundProcess>) -> Self {
+        Self { background: Some(process), ..self }
     }
 
     /// Starts a task, or resumes one that the host can see. Dropping the result stops the task.
@@ -86,6 +105,43 @@ impl Host {
         self.revive(task, Some(request.prompt)).await
     }
 
+    /// Starts a task in the background, or resumes one there: in a process of its own if the host has one. A task whose
+    /// model the host lends stays here. If `withdrawn` is cancelled meanwhile, the task ends as soon as it has begun.
+    /// `before` hears the id of one that runs here, before anything of it runs.
+    pub async fn launch(
+        &self,
+        request: TaskRequest,
+        withdrawn: &CancellationToken,
+        before: impl FnOnce(TaskId) + Send,
+    ) -> Result<Launched, Failure> {
+        let Some(process) = self.background.as_ref().filter(|_| request.lent_model.is_none()) else {
+            let running = self.start_after(request, before).await?;
+            if withdrawn.is_cancelled() {
+                running.stop();
+            }
+            return Ok(self.keep(running));
+        };
+        let order = BackgroundOrder::Start { request: Box::new(request) };
+        let launched = self.kept.track_future(process.carry_out(order)).await?;
+        if withdrawn.is_cancelled() {
+            self.stop_anywhere(launched.task_id).await?;
+        }
+        Ok(launched)
+    }
+
+    /// Spawns work that counts as a background task until it ends.
+    pub fn spawn<T: Send + 'static>(&self, work: impl Future<Output = T> + Send + 'static) -> JoinHandle<T> {
+        self.kept.spawn(work)
+    }
+
+    /// Carries out an order, in the process that it was handed to.
+    pub async fn carry_out(&self, order: BackgroundOrder) -> Result<Launched, Failure> {
+        match order {
+            BackgroundOrder::Start { request } => Ok(self.keep(self.start(*request).await?)),
+            BackgroundOrder::Resume { task, prompt } => self.resume(task, prompt).await,
+        }
+    }
+
     /// Keeps a task running in the background, and returns its launch message.
     pub fn keep(&self, running: Running) -> Launched {
         let job = running.job();
@@ -109,6 +165,9 @@ impl Host {
     /// Resumes a task that nobody runs any more, in the background.
     pub async fn resume(&self, task: TaskId, prompt: Option<String>) -> Result<Launched, Failure> {
         self.seen(&task.to_string()).await?;
+        if let Some(process) = &self.background {
+            return self.kept.track_future(process.carry_out(BackgroundOrder::Resume { task, prompt })).await;
+        }
         Ok(self.keep(self.revive(task, prompt).await?))
     }
 
@@ -120,9 +179,12 @@ impl Host {
     /// Returns the status of a task that runs here, without reading anything.
     pub fn glimpse(&self, task: TaskId) -> Option<Glance> {
         let running_task = self.engine.state.present.find(task)?;
-        let Job { parent, title, config, .. } = running_task.job.as_ref();
-        let (agent, title) = (config.agent.clone(), title.clone());
-        Some(Glance { task, parent: *parent, agent, title, stand: stand_of(&running_task) })
+        Some(glance_at(&running_task.job, stand_of(&running_task)))
+    }
+
+    /// Returns an observer of a task, wherever it runs.
+    pub fn observe(&self, task: TaskId) -> TaskObserver {
+        TaskObserver { host: self.clone(), task, recorded: None }
     }
 
     /// True if a task could start to work now, as far as slots go.
@@ -245,7 +307,10 @@ impl Host {
             relatives: self,
         };
         let call = HostCall { id, tool: known.as_ref(), name: tool, arguments, cancel };
-        Some(gate.pass(call).await)
+        let output = gate.pass(call).await;
+        // Not worth an error: at worst a report is offered once more.
+        ReadReports::add(&self.read, &state.journal, &output.mail.reports).await.ok();
+        Some(output)
     }
 
     /// Stops an open task and its descendants, wherever it runs. Its status shows when it has ended.
@@ -264,6 +329,50 @@ impl Host {
         let state = &self.engine.state;
         AnswerParts { cwd: &state.rules.cwd, spare_id: state.ids.task(), mark: state.ids.mark() }
     }
+}
+
+/// Observer of one task of a host. It reads no part of a log twice.
+pub struct TaskObserver {
+    host: Host,
+    task: TaskId,
+    /// Known once the task was seen to run elsewhere.
+    recorded: Option<Arc<Mutex<(Job, RecordedWork)>>>,
+}
+
+impl TaskObserver {
+    /// Returns the current status, if the task works or waits for a slot.
+    pub async fn glance(&mut self) -> Option<Glance> {
+        if let Some(glance) = self.host.glimpse(self.task) {
+            return Some(glance);
+        }
+        let state = &self.host.engine.state;
+        if !matches!(recorded_stand(state, self.task).await, Ok(Stand::Elsewhere { .. })) {
+            return None;
+        }
+        let (journal, now, task, known) =
+            (Arc::clone(&state.journal), state.clock.now(), self.task, self.recorded.clone());
+        let read = move || {
+            let recorded = if let Some(recorded) = known {
+                recorded
+            } else {
+                let job = journal.beginning(task).map_err(journal_failure)?;
+                Arc::new(Mutex::new((job, RecordedWork::new(task))))
+            };
+            let mut current = recorded.lock().unwrap_or_else(PoisonError::into_inner);
+            current.1.read_on(journal.as_ref()).map_err(journal_failure)?;
+            let glance = glance_at(&current.0, current.1.work(now).map_or(Stand::Waits, Stand::Works));
+            drop(current);
+            Ok((recorded, glance))
+        };
+        let (recorded, glance) = blocking(read).await.ok()?;
+        self.recorded = Some(recorded);
+        Some(glance)
+    }
+}
+
+fn glance_at(job: &Job, stand: Stand) -> Glance {
+    let Job { task, parent, title, config, .. } = job;
+    Glance { task: *task, parent: *parent, agent: config.agent.clone(), title: title.clone(), stand }
 }
 
 impl Delegation for Host {

@@ -47,6 +47,7 @@ impl HostGate<'_> {
             structured: false,
             seen: &seen,
             assistant: None,
+            lender: None,
             shells: None,
             progress: None,
         };

@@ -192,7 +192,7 @@ fn obey(present: &RunningTasks, journal: &dyn Journal, heard: CommandId, runtime
                 drop(runtime.spawn(async move { running_task.release().await }));
             }
             // Left for the process that resumes the task.
-            (Command::Send { .. } | Command::Withdraw { .. } | Command::Unknown, _)
+            (Command::Send { .. } | Command::Withdraw { .. } | Command::MarkRead { .. } | Command::Unknown, _)
             | (Command::Release { .. }, None) => {}
         }
     }

@@ -88,8 +88,8 @@ impl TaskKind {
 pub(crate) enum Requester<'a> {
     /// A person, who wants a main agent.
     Person,
-    /// A program outside every task.
-    Program,
+    /// A program outside every task, at this depth.
+    Program { depth: u32 },
     /// A task with this configuration.
     Task(&'a AgentConfig),
 }
@@ -98,22 +98,23 @@ impl<'a> Requester<'a> {
     pub(crate) fn kind(self) -> TaskKind {
         match self {
             Self::Person => TaskKind::Main,
-            Self::Program | Self::Task(_) => TaskKind::Delegated,
+            Self::Program { .. } | Self::Task(_) => TaskKind::Delegated,
         }
     }
 
     pub(crate) fn parent(self) -> Option<&'a AgentConfig> {
         match self {
-            Self::Person | Self::Program => None,
+            Self::Person | Self::Program { .. } => None,
             Self::Task(parent) => Some(parent),
         }
     }
 
-    /// Returns the depth from which it delegates. A program delegates as a main agent does.
+    /// Returns the depth from which it delegates. A program delegates as a main agent does, unless it
+    /// works for a task of another process.
     pub(crate) fn depth(self) -> Option<u32> {
         match self {
             Self::Person => None,
-            Self::Program => Some(0),
+            Self::Program { depth } => Some(depth),
             Self::Task(parent) => Some(parent.depth),
         }
     }

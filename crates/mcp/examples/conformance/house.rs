@@ -57,7 +57,6 @@ impl House {
             ids: Arc::new(RandomIds),
         });
         let (max_prompt_bytes, version) = (1 << 20, env!("CARGO_PKG_VERSION").to_owned());
-        let people = People::default();
         let parts = OfficeParts {
             engine,
             journal,
@@ -66,7 +65,11 @@ impl House {
             workspace: root,
             max_prompt_bytes,
             hosts: None,
-            people,
+            background: None,
+            is_nested: false,
+            refusal: None,
+            notices: Vec::new(),
+            people: People::default(),
             version,
         };
         Ok(Self { server: Server::new(Office::new(parts), CancellationToken::new()), _home: home })

@@ -56,6 +56,11 @@ impl Connection {
         Self { server, ground, state: Mutex::default() }
     }
 
+    /// True if the server is Sortie itself.
+    pub(super) fn is_sortie(&self) -> bool {
+        self.ground.is_sortie(&self.server)
+    }
+
     pub(super) fn name(&self) -> &str {
         &self.server.name
     }

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, ClientRequest, InputRequiredResult, JsonObject, ListToolsRequest,
-    PaginatedRequestParams, ProtocolVersion, ServerPeerInfo, ServerResult, SubscriptionFilter,
+    MetaObject, PaginatedRequestParams, ProtocolVersion, RequestMetaObject, ServerPeerInfo, ServerResult,
+    SubscriptionFilter,
 };
 use rmcp::service::{
     ClientInitializeError, ClientLifecycleMode, ClientServiceExt as _, Peer, PeerRequestOptions, RoleClient,
@@ -228,10 +229,12 @@ impl LiveConnection {
         &self,
         tool: &str,
         arguments: JsonObject,
+        meta: Option<JsonObject>,
         attempt: Attempt,
         cancel: &CancellationToken,
     ) -> Result<ToolAnswer, ServerError> {
         let mut params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
+        params.meta = meta.map(|meta| RequestMetaObject(MetaObject(meta)));
         for _ in 0..MAX_ROUNDS {
             let request = ClientRequest::CallToolRequest(CallToolRequest::new(params.clone()));
             let (server, within) = (self.server.name.clone(), self.server.call_within);

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 use sortie_protocol::{Fault, ToolOutput, ToolSpec};
 use sortie_tools::{BoxFuture, CallContext, Tool};
-use tokio_util::sync::CancellationToken;
 
 use crate::client::connection::Connection;
 use crate::client::live_connection::Attempt;
 use crate::client::server_error::ServerError;
 use crate::client::tool_listing::ListedTool;
+use crate::transport::{LOAN, REPAYMENT};
 
 /// Longest part of an output that a model reads; the full text is kept in a file.
 const MAX_OUTPUT_BYTES: usize = 30_000;
@@ -27,9 +27,9 @@ impl RemoteTool {
 
     /// Calls the tool, and calls it again in a new session if the server had ended the session. It did not look at the
     /// first call.
-    async fn call(&self, arguments: Map<String, Value>, cancel: &CancellationToken) -> Result<ToolOutput, ServerError> {
-        match self.try_call(arguments.clone(), Attempt::First, cancel).await {
-            Err(ServerError::SessionGone { .. }) => self.try_call(arguments, Attempt::Last, cancel).await,
+    async fn call(&self, arguments: Map<String, Value>, context: CallContext<'_>) -> Result<ToolOutput, ServerError> {
+        match self.try_call(arguments.clone(), Attempt::First, context).await {
+            Err(ServerError::SessionGone { .. }) => self.try_call(arguments, Attempt::Last, context).await,
             done => done,
         }
     }
@@ -38,8 +38,9 @@ impl RemoteTool {
         &self,
         arguments: Map<String, Value>,
         attempt: Attempt,
-        cancel: &CancellationToken,
+        context: CallContext<'_>,
     ) -> Result<ToolOutput, ServerError> {
+        let cancel = context.cancel;
         let (link, now) = tokio::select! {
             biased;
             () = cancel.cancelled() => return Err(ServerError::Stopped { tool: self.listed.spec.name.clone() }),
@@ -49,7 +50,26 @@ impl RemoteTool {
         if now.pin_of(&self.listed.own_name) != Some(&self.listed.pin) {
             return Err(ServerError::Changed { tool: self.listed.spec.name.clone() });
         }
-        Ok(link.call(&self.listed.own_name, arguments, attempt, cancel).await?.into_output())
+        let Some(lender) = context.lender.filter(|_| self.connection.is_sortie()) else {
+            return Ok(link.call(&self.listed.own_name, arguments, None, attempt, cancel).await?.into_output());
+        };
+        // It works for the calling task, within its limits, and says what it has used.
+        let lent = match lender.lend().await {
+            Ok(lent) => lent,
+            Err(failure) => {
+                return Ok(ToolOutput::not_run(format!("{} was not run: {failure}", self.listed.spec.name)));
+            }
+        };
+        let loan = serde_json::to_value(lent.loan()).unwrap_or_default();
+        let meta = Map::from_iter([(LOAN.to_owned(), loan)]);
+        let answer = link.call(&self.listed.own_name, arguments, Some(meta), attempt, cancel).await?;
+        // Without figures, everything that was lent counts as used.
+        if let Some(used) = answer.noted(REPAYMENT)
+            && let Err(failure) = lent.settle(used).await
+        {
+            return Ok(ToolOutput::failure(failure.to_string()));
+        }
+        Ok(answer.into_output())
     }
 }
 
@@ -84,7 +104,7 @@ impl Tool for RemoteTool {
                 let text = format!("{name} was not run: its arguments are not a JSON object");
                 return ToolOutput::not_run(text).because(Fault::Arguments);
             };
-            self.call(arguments, context.cancel).await.unwrap_or_else(ServerError::into_output)
+            self.call(arguments, context).await.unwrap_or_else(ServerError::into_output)
         })
     }
 }

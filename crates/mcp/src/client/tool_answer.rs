@@ -1,6 +1,7 @@
 //! The output of a server's tool, as text for a model. Non-text parts are named with kind and size.
 
-use rmcp::model::{CallToolResult, ContentBlock, CustomResult, ResourceContents, ServerResult};
+use rmcp::model::{CallToolResult, ContentBlock, CustomResult, JsonObject, ResourceContents, ServerResult};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use sortie_protocol::ToolOutput;
 
@@ -14,17 +15,22 @@ pub(crate) struct ToolAnswer {
     parts: Vec<(String, bool)>,
     structured: Option<Value>,
     failed: bool,
+    /// Metadata of the whole result.
+    meta: Option<JsonObject>,
 }
 
 impl ToolAnswer {
     /// Reads a result; `None` if it is not a tool result. An unreadable part does not affect the others.
     pub(crate) fn read(result: ServerResult) -> Option<Self> {
         match result {
-            ServerResult::CallToolResult(CallToolResult { content, structured_content, is_error, .. }) => Some(Self {
-                parts: content.into_iter().map(part).collect(),
-                structured: structured_content,
-                failed: is_error == Some(true),
-            }),
+            ServerResult::CallToolResult(CallToolResult { content, structured_content, is_error, meta, .. }) => {
+                Some(Self {
+                    parts: content.into_iter().map(part).collect(),
+                    structured: structured_content,
+                    failed: is_error == Some(true),
+                    meta: meta.map(|meta| meta.0),
+                })
+            }
             // One malformed part makes the library return the whole result unparsed.
             ServerResult::CustomResult(CustomResult(Value::Object(mut result))) => {
                 let Some(Value::Array(content)) = result.shift_remove("content") else { return None };
@@ -33,10 +39,16 @@ impl ToolAnswer {
                     parts: content.into_iter().map(read).collect(),
                     structured: result.shift_remove("structuredContent"),
                     failed: result.get("isError") == Some(&Value::Bool(true)),
+                    meta: None,
                 })
             }
             _ => None,
         }
+    }
+
+    /// Returns an entry of the result's metadata.
+    pub(crate) fn noted<T: DeserializeOwned>(&self, key: &str) -> Option<T> {
+        serde_json::from_value(self.meta.as_ref()?.get(key)?.clone()).ok()
     }
 
     /// Returns the output of the call. A structured object is used only if there is no text: servers that send both

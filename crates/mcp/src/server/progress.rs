@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::service::{Peer, RoleServer};
-use sortie_engine::Host;
+use sortie_engine::{Host, TaskObserver};
 use sortie_protocol::TaskId;
 use sortie_tools::{Glance, Stand, Work, glance_line};
 use tokio::time::Instant;
@@ -36,8 +36,8 @@ pub(super) async fn while_starting(progress: Option<&Progress<'_>>) -> Infallibl
     std::future::pending().await
 }
 
-/// Reports the progress of the first of these tasks that works in this process, until dropped. Tasks of other processes
-/// cannot be observed so quickly; the host then gets their ids. A host that no longer listens gets nothing.
+/// Reports the progress of the first of these tasks that works, in whichever process, until dropped. A host that no
+/// longer listens gets nothing; while none works, one gets their ids.
 pub(super) async fn while_waiting(
     progress: Option<&Progress<'_>>,
     engine_host: &Host,
@@ -64,8 +64,15 @@ impl<'a> Progress<'a> {
     /// Returns when the host no longer listens.
     async fn tell(&self, engine_host: &Host, tasks: &[TaskId]) {
         let mut told = (None, Instant::now());
+        let mut observers: Vec<TaskObserver> = tasks.iter().map(|task| engine_host.observe(*task)).collect();
         loop {
-            let glance = tasks.iter().find_map(|task| engine_host.glimpse(*task));
+            let mut glance = None;
+            for observer in &mut observers {
+                glance = observer.glance().await;
+                if glance.is_some() {
+                    break;
+                }
+            }
             let work = glance.as_ref().map(timeless);
             if work.is_some() && work != told.0 || told.1.elapsed() >= HEARTBEAT {
                 let line = glance.as_ref().map_or_else(|| waiting_for(tasks), |glance| doing(engine_host, glance));

@@ -1,22 +1,29 @@
 //! Task templates as prompts. A person chooses one in the host and fills in its arguments. The host's model is told to
 //! have it done.
 //!
+//! Arguments are completed while a person types them: agents and defaults for templates, ids of tasks for resources.
 //! `sortie-agents` defines templates and their expansion.
 
 use rmcp::ErrorData;
 use rmcp::model::{
-    GetPromptRequestParams, GetPromptResult, JsonObject, ListPromptsResult, PaginatedRequestParams, Prompt,
-    PromptArgument, PromptMessage, Role,
+    CompleteRequestParams, CompletionInfo, GetPromptRequestParams, GetPromptResult, JsonObject, ListPromptsResult,
+    PaginatedRequestParams, Prompt, PromptArgument, PromptMessage, Reference, Role,
 };
 use serde_json::Value;
 use sortie_agents::{Argument, Given, Template, Templates};
 
+use crate::resources;
+use crate::server::office::Office;
+
 /// Prompts on one page of the list.
 const LISTED: usize = 100;
 
+/// Most suggestions in one answer.
+const MAX_VALUES: usize = 100;
+
 /// The arguments that every template has implicitly: free text, and the agent that gets the work.
 const INPUT: &str = "input";
-pub(super) const AGENT: &str = "agent";
+const AGENT: &str = "agent";
 
 /// Lists the templates by name, a page at a time. A cursor is the name of the last one on the page before; if that
 /// template is gone, the client must start over.
@@ -60,11 +67,7 @@ fn has_own(template: &Template, name: &str) -> bool {
 }
 
 /// Values to suggest for a template's own argument; `None` if it has no such argument of its own.
-pub(super) fn defaults(
-    templates: &Templates,
-    template: &str,
-    argument: &str,
-) -> Result<Option<Vec<String>>, ErrorData> {
+fn defaults(templates: &Templates, template: &str, argument: &str) -> Result<Option<Vec<String>>, ErrorData> {
     let template = templates.get(template).map_err(|error| invalid(&error))?;
     let own = template.arguments.iter().find(|own| own.name == argument);
     Ok(own.map(|own| own.default.iter().cloned().collect()))
@@ -119,4 +122,38 @@ fn given(template: &Template, arguments: Option<&JsonObject>) -> Result<Given, E
 
 fn invalid(error: &dyn std::fmt::Display) -> ErrorData {
     ErrorData::invalid_params(error.to_string(), None)
+}
+
+/// Returns the values that begin with what was typed.
+pub(super) async fn complete(office: &Office, asked: &CompleteRequestParams) -> Result<CompletionInfo, ErrorData> {
+    let argument = &asked.argument;
+    let known = match &asked.r#ref {
+        Reference::Prompt(prompt) => {
+            let agents = office.agents.current();
+            let defaults = defaults(agents.templates(), &prompt.name, &argument.name)?;
+            match defaults {
+                Some(defaults) => defaults,
+                None if argument.name == AGENT => {
+                    office.engine_host.agents().delegable().map(|agent| agent.name.clone()).collect()
+                }
+                None => Vec::new(),
+            }
+        }
+        Reference::Resource(resource) if resources::is_template(&resource.uri) => match argument.name.as_str() {
+            "id" => office.records.ids().await?,
+            _ => Vec::new(),
+        },
+        Reference::Resource(resource) => {
+            let message = format!("there is no resource template `{}`", resource.uri);
+            return Err(ErrorData::invalid_params(message, None));
+        }
+        _ => return Err(ErrorData::invalid_params("only prompts and resource templates have arguments", None)),
+    };
+    let typed = argument.value.to_lowercase();
+    let mut values: Vec<String> = known.into_iter().filter(|value| value.to_lowercase().starts_with(&typed)).collect();
+    let all = values.len();
+    values.truncate(MAX_VALUES);
+    let total = u32::try_from(all).ok();
+    CompletionInfo::with_pagination(values, total, all > MAX_VALUES)
+        .map_err(|error| ErrorData::internal_error(error, None))
 }

@@ -12,11 +12,11 @@ use rmcp::ErrorData;
 use rmcp::model::{CallToolResponse, CreateTaskResult};
 use rmcp::service::{Peer, RoleServer};
 use sortie_engine::Running;
-use sortie_protocol::{Failure, FailureCode, ModelChoice, TaskId, TaskOutcome, TaskRequest};
+use sortie_protocol::{Failure, FailureCode, Launched, Loan, ModelChoice, TaskId, TaskOutcome, TaskRequest};
 use tokio_util::sync::CancellationToken;
 
-use crate::server::answer::{answer, launched};
-use crate::server::model_hint::with_model_hint;
+use crate::server::answer::{answer, launched, with_model_hint};
+use crate::server::nested;
 use crate::server::office::Office;
 use crate::server::progress::{self, Progress};
 use crate::server::tasks;
@@ -37,6 +37,8 @@ pub(super) struct Caller<'a> {
     pub(super) reads_only: bool,
     /// The model that it lends, if one is borrowed.
     pub(super) lent_model: Option<ModelChoice>,
+    /// Limits that the call carries.
+    pub(super) loan: Option<Loan>,
     /// Cancelled with the call, or when the host is gone.
     pub(super) cancel: &'a CancellationToken,
     /// Cancelled when the host is gone.
@@ -54,34 +56,94 @@ pub(super) async fn run(
     mut caller: Caller<'_>,
 ) -> Result<CallToolResponse, ErrorData> {
     let answered = |started| answer(office.contract.as_ref(), arguments, &office.engine_host.answer_parts(), started);
-    let request = match office.contract.decode(arguments) {
+    if let Some(refusal) = &office.refusal {
+        return Ok(answered(Err(refusal.clone())).into());
+    }
+    let mut request = match office.contract.decode(arguments) {
         Ok(request) => of_caller(request, &caller),
         Err(failure) => return Ok(answered(Err(failure)).into()),
     };
+    request.notices.extend(office.take_notices());
+    if office.is_nested {
+        return run_nested(office, arguments, request, caller).await;
+    }
     let is_apart = request.background;
     let is_kept = is_apart || caller.takes_handles;
     let place = caller.place.take();
-    let cancel = if is_kept { caller.withdrawn } else { caller.cancel };
-    let started = tokio::select! {
-        started = start(office, request, place, caller.peer, cancel) => started,
-        never = progress::while_starting(caller.progress.as_ref()) => match never {},
-    };
-    let running = match started {
-        Ok(running) => running,
-        Err(failure) => return Ok(answered(Err(with_model_hint(failure, caller.peer))).into()),
-    };
-    if caller.takes_handles {
-        let task = running.task;
-        office.engine_host.keep(running);
-        return tasks::handle(office, task).await.map(|task| CreateTaskResult::new(task).into());
+    if is_kept {
+        let begun = tokio::select! {
+            begun = launch(office, request, place, &caller) => begun,
+            never = progress::while_starting(caller.progress.as_ref()) => match never {},
+        };
+        let begun = match begun {
+            Ok(begun) => begun,
+            Err(failure) => return Ok(answered(Err(with_model_hint(failure, caller.peer))).into()),
+        };
+        if caller.takes_handles {
+            return tasks::handle(office, begun.task_id).await.map(|task| CreateTaskResult::new(task).into());
+        }
+        return Ok(launched(office.contract.as_ref(), &begun).into());
     }
-    if is_apart {
-        return Ok(launched(office.contract.as_ref(), &office.engine_host.keep(running)).into());
+    match start(office, request, place, &caller).await {
+        Ok(running) => wait(office, running, &caller).await.map(|outcome| answered(Ok(outcome)).into()),
+        Err(failure) => Ok(answered(Err(with_model_hint(failure, caller.peer))).into()),
     }
-    let task = running.task;
-    let ended = wait(office, running, &caller).await;
-    office.people.detach(task);
-    ended.map(|outcome| answered(Ok(outcome)).into())
+}
+
+/// Runs the call of another Sortie within the limits that it carries.
+async fn run_nested(
+    office: &Office,
+    arguments: &str,
+    request: TaskRequest,
+    mut caller: Caller<'_>,
+) -> Result<CallToolResponse, ErrorData> {
+    let answered = |started| answer(office.contract.as_ref(), arguments, &office.engine_host.answer_parts(), started);
+    let place = caller.place.take();
+    let started = match nested::within(request, caller.loan) {
+        Ok(request) => start(office, request, place, &caller).await,
+        Err(failure) => Err(failure),
+    };
+    let (outcome, result) = match started {
+        Ok(running) => {
+            let outcome = wait(office, running, &caller).await?;
+            (Some(outcome.clone()), answered(Ok(outcome)))
+        }
+        Err(failure) => (None, answered(Err(with_model_hint(failure, caller.peer)))),
+    };
+    Ok(nested::repaid(office, result, outcome.as_ref()).await.into())
+}
+
+/// Starts a background task once all earlier calls of the session have started theirs. If the call is withdrawn
+/// meanwhile, the task ends as soon as it has begun. If only its host has gone, the task works on.
+async fn launch(
+    office: &Office,
+    request: TaskRequest,
+    place: Option<Arc<Place>>,
+    caller: &Caller<'_>,
+) -> Result<Launched, Failure> {
+    let engine_host = office.engine_host.clone();
+    let (withdrawn, gone, end) = (caller.withdrawn.clone(), caller.gone.clone(), CancellationToken::new());
+    let ending = end.clone();
+    let (people, peer) = (office.people.clone(), caller.peer.clone());
+    // Spawned, because an aborted start would leave work that nobody can stop. Counted as background work at once, so
+    // that a server whose host leaves waits for it.
+    let launched = office.engine_host.spawn(async move {
+        if let Some(place) = &place {
+            place.is_due().await;
+        }
+        engine_host.launch(request, &ending, |task: TaskId| people.attach(task, &peer)).await
+    });
+    tokio::select! {
+        launched = launched => {
+            launched.unwrap_or_else(|error| Err(Failure::new(FailureCode::Internal, error.to_string())))
+        }
+        () = withdrawn.cancelled() => {
+            if !gone.is_cancelled() {
+                end.cancel();
+            }
+            Err(Failure::new(FailureCode::Cancelled, "the call was cancelled before its task began"))
+        }
+    }
 }
 
 /// Adds what the contract does not know: the host's model, and the tool that was called.
@@ -96,11 +158,10 @@ async fn start(
     office: &Office,
     request: TaskRequest,
     place: Option<Arc<Place>>,
-    peer: &Peer<RoleServer>,
-    cancel: &CancellationToken,
+    caller: &Caller<'_>,
 ) -> Result<Running, Failure> {
     let engine_host = office.engine_host.clone();
-    let (people, peer) = (office.people.clone(), peer.clone());
+    let (people, peer) = (office.people.clone(), caller.peer.clone());
     // Spawned, because an aborted start would leave work that nobody can stop.
     let started = tokio::spawn(async move {
         if let Some(place) = &place {
@@ -110,7 +171,10 @@ async fn start(
     });
     tokio::select! {
         started = started => started.unwrap_or_else(|error| Err(Failure::new(FailureCode::Internal, error.to_string()))),
-        () = cancel.cancelled() => Err(Failure::new(FailureCode::Cancelled, "the call was cancelled before its task began")),
+        () = caller.cancel.cancelled() => {
+            Err(Failure::new(FailureCode::Cancelled, "the call was cancelled before its task began"))
+        }
+        never = progress::while_starting(caller.progress.as_ref()) => match never {},
     }
 }
 
@@ -131,6 +195,7 @@ async fn wait(office: &Office, running: Running, caller: &Caller<'_>) -> Result<
         never = telling => match never {},
         never = stopping => match never {},
     };
+    office.people.detach(task);
     ended.map_err(|error| {
         let message = format!("{task} has ended, but its result could not be recorded: {error}");
         ErrorData::internal_error(message, None)

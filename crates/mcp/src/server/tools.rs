@@ -21,7 +21,13 @@ const MAX_AWAITED: usize = 100;
 /// Lists all tools, in the order in which they are offered.
 pub(super) fn list(office: &Office, person: Person) -> Vec<Tool> {
     let reach = office.engine_host.reach(person);
-    office.engine_host.tools().into_iter().map(|spec| tool(office, reach, spec)).collect()
+    offered(office).map(|spec| tool(office, reach, spec)).collect()
+}
+
+/// Another Sortie gets no companions, since nothing outlives its calls.
+fn offered(office: &Office) -> impl Iterator<Item = ToolSpec> {
+    let is_offered = |spec: &ToolSpec| !office.is_nested || delegating(office, &spec.name).is_some();
+    office.engine_host.tools().into_iter().filter(is_offered)
 }
 
 /// A tool that starts tasks.
@@ -48,13 +54,18 @@ pub(super) async fn call_companion(
     arguments: &str,
     cancel: &CancellationToken,
 ) -> Result<CallToolResult, ErrorData> {
-    if let Some(output) = office.engine_host.call(name, arguments, cancel).await {
+    if let Some(refusal) = &office.refusal {
+        return Ok(CallToolResult::error(vec![ContentBlock::text(refusal.message.clone())]));
+    }
+    if !office.is_nested
+        && let Some(output) = office.engine_host.call(name, arguments, cancel).await
+    {
         return Ok(companion_result(output));
     }
     if let Err(off) = office.engine_host.check_switched_on() {
         return Err(ErrorData::invalid_params(format!("there is no tool `{name}`: {}", off.message), None));
     }
-    let names: Vec<String> = office.engine_host.tools().into_iter().map(|spec| spec.name).collect();
+    let names: Vec<String> = offered(office).map(|spec| spec.name).collect();
     let message = format!("there is no tool `{name}`; the tools are {}", names.join(", "));
     Err(ErrorData::invalid_params(message, None))
 }
@@ -95,7 +106,8 @@ fn output_schema(office: &Office) -> Value {
 
 // Nothing reaches a host unasked, and it has neither parent nor siblings, so the descriptions for our own agents do not
 // fit.
-const TASK_OUTPUT: &str = "Wait for sub-agents: reports of ended ones, a digest of the rest.";
+const TASK_OUTPUT: &str =
+    "Wait for sub-agents: reports of ended ones, a digest of the rest. Without ids: unread reports, or what works.";
 const SEND_MESSAGE: &str =
     "Write to a sub-agent, which reads it at its next turn or, if it has ended, resumes in the background.";
 const TASK_LIST: &str = "The project's sub-agents, with their own sub-agents.";

@@ -8,6 +8,7 @@ use sortie_policy::Redactor;
 use sortie_sandbox::process::Environment;
 
 use crate::oauth::TokenStore;
+use crate::transport::chain::Chain;
 use crate::transport::expand_variables::Lookup;
 
 /// Settings with which servers are started.
@@ -28,6 +29,15 @@ pub struct ServerGround {
     pub rest: Duration,
     /// Time that a task waits for a server which nobody has named for it.
     pub grace: Duration,
+    /// Rules for Sortie as a server of its own agents.
+    pub chain: Chain,
     /// Masks secrets in servers' messages other than tool outputs.
     pub redactor: Arc<Redactor>,
+}
+
+impl ServerGround {
+    /// Start directory of a program whose definition names this one.
+    pub(crate) fn start_directory(&self, named: Option<String>) -> PathBuf {
+        named.map_or_else(|| self.workspace.clone(), |below| self.workspace.join(below))
+    }
 }

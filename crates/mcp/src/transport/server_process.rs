@@ -22,6 +22,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::transport::ServerGround;
 use crate::transport::brief::brief;
+use crate::transport::chain::LEVEL_VARIABLE;
 use crate::transport::decline_requests::Declining;
 use crate::transport::nesting::Nesting;
 
@@ -72,13 +73,15 @@ impl ServerProcess {
         let mut service = OwnService {
             program: command,
             arguments,
-            directory: directory.map_or_else(|| ground.workspace.clone(), |below| ground.workspace.join(below)),
+            directory: ground.start_directory(directory),
             environment: ground.environment.clone(),
             changeable: ground.changeable.clone(),
         };
         for (name, value) in environment {
             service.environment.set(name, value);
         }
+        // Last: no definition may hide it.
+        service.environment.set(LEVEL_VARIABLE, ground.level_below());
         let (name, logs) = (name.to_owned(), ground.logs.clone());
         let start = move || Ok::<_, OwnServiceError>((service.start()?, logs.and_then(|logs| log(&logs, &name))));
         let started = tokio::task::spawn_blocking(start).await;

@@ -120,6 +120,10 @@ async fn an_invalid_address_is_looked_up_only_once_while_nothing_changes() {
         workspace: "/nowhere".to_owned(),
         max_prompt_bytes: 1 << 20,
         hosts: None,
+        background: None,
+        is_nested: false,
+        refusal: None,
+        notices: Vec::new(),
         people: People::default(),
         version: "0.0.0".to_owned(),
     });

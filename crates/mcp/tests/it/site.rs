@@ -105,6 +105,10 @@ impl Site {
             workspace: workspace.root().display().to_string(),
             max_prompt_bytes: 1 << 20,
             hosts,
+            background: None,
+            is_nested: false,
+            refusal: None,
+            notices: Vec::new(),
             people,
             version: "0.0.0".to_owned(),
         });

@@ -83,10 +83,26 @@ impl OwnService {
         Ok((service, ServicePipes { input: input.into(), output: output.into(), errors: errors.into() }))
     }
 
+    /// Returns true if this file is the program.
+    pub fn is_program(&self, file: &Path) -> bool {
+        let own = file.canonicalize();
+        own.is_ok_and(|own| self.looked_up().and_then(|path| path.canonicalize().ok()).is_some_and(|path| path == own))
+    }
+
+    /// Returns true if the program has the name of this file, under whatever name it is called.
+    pub fn is_named_like(&self, file: &Path) -> bool {
+        let path = self.looked_up().and_then(|path| path.canonicalize().ok());
+        path.is_some_and(|path| path.file_name() == file.file_name())
+    }
+
+    fn looked_up(&self) -> Option<PathBuf> {
+        let name = &self.program;
+        if name.contains('/') { Some(self.directory.join(name)) } else { self.environment.program(name) }
+    }
+
     fn found(&self) -> Result<PathBuf, OwnServiceError> {
         let name = &self.program;
-        let found = if name.contains('/') { Some(self.directory.join(name)) } else { self.environment.program(name) };
-        let path = found.ok_or_else(|| OwnServiceError::NotFound { name: name.clone() })?;
+        let path = self.looked_up().ok_or_else(|| OwnServiceError::NotFound { name: name.clone() })?;
         let real = path.canonicalize().map_err(|source| OwnServiceError::Unstartable { path: path.clone(), source })?;
         let is_changeable = |path: &Path| self.changeable.iter().any(|root| path.starts_with(root));
         if is_changeable(&path) || is_changeable(&real) {

@@ -10,6 +10,7 @@ use crate::answer::{Answer, AnswerForm};
 use crate::call::decoded_call::DecodedCall;
 use crate::files::read_state::Seen;
 use crate::port::delegation::Delegation;
+use crate::port::lender::Lender;
 use crate::port::progress::Progress;
 use crate::port::relatives::Kin;
 use crate::port::side_model::Assistant;
@@ -33,6 +34,8 @@ pub struct CallContext<'a> {
     pub seen: &'a Seen,
     /// A small model for questions about a tool's findings, if there is one.
     pub assistant: Option<&'a dyn Assistant>,
+    /// The limits of the task that makes the call; `None` outside of any task.
+    pub lender: Option<&'a dyn Lender>,
     /// The commands of this task; `None` where there is no shell.
     pub shells: Option<&'a Shells>,
     /// The people who follow the call, if there are any.

@@ -19,11 +19,13 @@ use crate::call::context::CallContext;
 use crate::call::tool::Order;
 use crate::call::typed_tool::TypedTool;
 use crate::files::blocking::cancelled;
-use crate::port::relatives::{Glance, Kin, Stand, Work};
+use crate::port::relatives::{Choice, Glance, Kin, Stand, Work};
 
 const DEFAULT_TIME: Duration = Duration::from_secs(30);
 const MAX_TIME: Duration = Duration::from_mins(10);
 const MAX_IDS: usize = 100;
+/// Maximum number of tasks that a call without an id considers.
+const MAX_LISTED: usize = 50;
 
 pub(crate) struct TaskOutput;
 
@@ -74,13 +76,26 @@ impl TypedTool for TaskOutput {
     async fn run(&self, input: Self::Input, context: CallContext<'_>) -> ToolOutput {
         let mut answer = context.answer();
         answer.note_unknown(&input.unknown);
-        let ids = match input.ids(context.kin) {
+        let all;
+        let ids = match input.ids() {
+            Ok(ids) if ids.is_empty() => {
+                all = match ready_or_open(context.kin).await {
+                    Ok(all) => all,
+                    Err(failure) => return answer.failed(&ToolError::new(None, failure.to_string())),
+                };
+                if all.is_empty() {
+                    answer.text("No sub-agent works, and no report of one in the background is unread.");
+                    return answer.done("nothing".to_owned());
+                }
+                all.iter().map(String::as_str).collect()
+            }
             Ok(ids) => ids,
             Err(error) => return answer.failed(&error),
         };
+        let patience = if input.names_none() { Duration::ZERO } else { input.patience(&mut answer) };
         let looked = tokio::select! {
             biased;
-            looked = look(context.kin, &ids, input.patience(&mut answer)) => looked,
+            looked = look(context.kin, &ids, patience) => looked,
             () = context.cancel.cancelled() => return cancelled(),
         };
         let mut reports = TaskReports::default();
@@ -97,7 +112,7 @@ impl TypedTool for TaskOutput {
 
 impl TaskOutputInput {
     /// Returns the requested ids, without repeats.
-    fn ids(&self, kin: &dyn Kin) -> Result<Vec<&str>, ToolError> {
+    fn ids(&self) -> Result<Vec<&str>, ToolError> {
         // A list in one text, as JSON or with commas, is unambiguous: no id has these characters.
         let named = self.task_id.iter().chain(&self.task_ids).flat_map(|text| text.split([',', '[', ']', '"']));
         let mut ids: Vec<&str> = Vec::new();
@@ -106,8 +121,8 @@ impl TaskOutputInput {
                 ids.push(id);
             }
         }
-        if ids.is_empty() {
-            return Err(ToolError::arguments(format!("no task_id was given; {} has them", kin.name_of("TaskList"))));
+        if ids.is_empty() && self.offset.is_some() {
+            return Err(ToolError::arguments("offset pages one report: give its task_id"));
         }
         if ids.len() > MAX_IDS {
             return Err(ToolError::arguments(format!("{} ids were given, at most {MAX_IDS} at a time", ids.len())));
@@ -116,6 +131,10 @@ impl TaskOutputInput {
             return Err(ToolError::arguments("offset pages one report: give one task_id with it"));
         }
         Ok(ids)
+    }
+
+    fn names_none(&self) -> bool {
+        self.ids().is_ok_and(|ids| ids.is_empty())
     }
 
     /// Returns how long to wait for all of them.
@@ -129,6 +148,17 @@ impl TaskOutputInput {
         }
         asked.min(MAX_TIME)
     }
+}
+
+/// Returns the tasks with an unread report, or else those that have not ended; the newest ones, in start order.
+async fn ready_or_open(kin: &dyn Kin) -> Result<Vec<String>, Failure> {
+    let listing = kin.list(Choice { status: None, most: MAX_LISTED }).await?;
+    let ids = |is_meant: fn(&Stand) -> bool| -> Vec<String> {
+        let meant = listing.newest.iter().filter(|glance| is_meant(&glance.stand));
+        meant.map(|glance| glance.task.to_string()).collect()
+    };
+    let ready = ids(|stand| matches!(stand, Stand::Ended { unread: Some(_), .. }));
+    if ready.is_empty() { Ok(ids(|stand| !matches!(stand, Stand::Ended { .. }))) } else { Ok(ready) }
 }
 
 /// Returns the status of each when all have ended, one of them waits for the caller, or the time is over.

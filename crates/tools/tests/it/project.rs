@@ -153,6 +153,7 @@ impl Project {
             structured,
             seen,
             assistant: None,
+            lender: None,
             shells: self.shells.as_ref(),
             progress: self.progress.as_deref(),
         }

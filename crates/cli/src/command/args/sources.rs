@@ -89,7 +89,7 @@ impl From<SourceArgs> for Sources {
         // A flag of its own overrides `--set` for the same setting.
         let confinement = if permissions.unconfined { Confinement::None } else { Confinement::Walls };
         set.extend(permissions.assignments());
-        Self { config, env_file, cwd, set, trust, contract, confinement }
+        Self { config, env_file, cwd, root: None, set, trust, contract, confinement }
     }
 }
 

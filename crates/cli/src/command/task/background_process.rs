@@ -4,10 +4,10 @@
 //! reports its start in one line. Anything else that it prints first is the reason why it did not start, and is passed
 //! on.
 
+use std::ffi::OsString;
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
-use std::os::unix::fs::FileTypeExt as _;
-use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
+use std::path::PathBuf;
+use std::process::{ExitCode, Stdio};
 
 use sortie_protocol::{AgentConfig, Event, Fact, Failure, FailureCode, Launched, TaskId, TaskOutcome};
 use sortie_sandbox::SpillDir;
@@ -15,6 +15,7 @@ use sortie_sandbox::SpillDir;
 use super::Answering;
 use crate::error::{self, CommandError};
 use crate::render::{Display, StderrProgress, print_json_text};
+use crate::session::own_process;
 
 /// Flag of the second process.
 pub(super) const FLAG: &str = "apart";
@@ -22,28 +23,14 @@ pub(super) const FLAG: &str = "apart";
 /// Prefix of the task's id and the answer in the line that reports the start.
 const STARTED: &str = "started ";
 
-/// Refuses files that can be read only once, such as `<(…)`: the second process would find them empty.
-pub(super) fn check_files(named: &[&Path]) -> Result<(), CommandError> {
-    let is_pipe = |path: &&&Path| path.metadata().is_ok_and(|found| found.file_type().is_fifo());
-    match named.iter().find(is_pipe) {
-        None => Ok(()),
-        Some(pipe) => {
-            let pipe = pipe.display();
-            let message = format!("{pipe} can be read only once, but a background task reads it again");
-            Err(CommandError::usage(message).hint("give it as a file, or leave out `run_in_background`"))
-        }
-    }
-}
-
 /// Starts the second process and prints its answer, with lines for a person unless progress is for programs. `input` is
 /// the request if it came from stdin.
 pub(super) fn start(input: Option<&str>, progress: &StderrProgress) -> Result<ExitCode, CommandError> {
     let fail =
         |error: io::Error| CommandError::internal(format!("the background process could not be started: {error}"));
-    let program = std::env::current_exe().map_err(fail)?;
-    let mut child = Command::new(program)
-        .args(std::env::args_os().skip(1))
-        .arg(format!("--{FLAG}"))
+    let flag = OsString::from(format!("--{FLAG}"));
+    let mut child = own_process::this_program(own_process::own_arguments().chain([flag]))
+        .map_err(fail)?
         .stdin(if input.is_some() { Stdio::piped() } else { Stdio::null() })
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -78,12 +65,6 @@ pub(super) fn start(input: Option<&str>, progress: &StderrProgress) -> Result<Ex
 pub(super) fn interrupted() -> Failure {
     let message = "interrupted while the background process started; `sortie tasks list` shows whether the task began";
     Failure::new(FailureCode::Interrupted, message)
-}
-
-/// Leaves the caller's session, so that its end does not end the work.
-pub(super) fn leave_session() {
-    // Fails for the leader of a process group, as a shell's child may be; it keeps getting its terminal's signals.
-    rustix::process::setsid().ok();
 }
 
 /// Display that reports only the start: nobody listens after that.

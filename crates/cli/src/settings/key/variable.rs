@@ -2,6 +2,7 @@
 //! flags.
 
 use sortie_llm::route::{LIGHT_ROUTE, MAIN_ROUTE};
+use sortie_mcp::LEVEL_VARIABLE;
 use sortie_protocol::nearest;
 use sortie_tools::TASK_VARIABLE;
 
@@ -29,7 +30,7 @@ pub(in crate::settings) fn meaning(name: &str) -> Option<(Form, Meaning)> {
         return Some((Form::Shared, Meaning::Setting(entry)));
     }
     let path = name.strip_prefix(OWN_PREFIX)?;
-    if [HOME, TASK_VARIABLE].contains(&name) || OF_TESTS.iter().any(|prefix| name.starts_with(prefix)) {
+    if [HOME, LEVEL_VARIABLE, TASK_VARIABLE].contains(&name) || OF_TESTS.iter().any(|prefix| name.starts_with(prefix)) {
         return None;
     }
     let meaning = if path.contains("__") {

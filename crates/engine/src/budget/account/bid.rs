@@ -61,6 +61,24 @@ impl Stand {
     }
 }
 
+impl Stand {
+    /// Returns what is left of each limit. Fails if nothing is left of one.
+    pub(super) fn left_of_limits(&self) -> Result<Limits, Short> {
+        let Self { limits, fixed, passing } = self;
+        let mut left = Limits::default();
+        if let Some(max) = limits.max_tokens {
+            short(max, fixed.tokens, passing.tokens, 1).map_or(Ok(()), |lack| Err(lack.or(Limit::Tokens)))?;
+            left.max_tokens = Some(max.saturating_sub(fixed.plus(*passing).tokens));
+        }
+        if let Some(max) = limits.max_cost {
+            let [all, fixed_cost, passing_cost] = [max, fixed.cost, passing.cost].map(Money::nanos);
+            short(all, fixed_cost, passing_cost, 1).map_or(Ok(()), |lack| Err(lack.or(Limit::Cost)))?;
+            left.max_cost = Some(max.saturating_sub(fixed.plus(*passing).cost));
+        }
+        Ok(left)
+    }
+}
+
 impl Amount {
     pub(super) fn plus(self, other: Self) -> Self {
         Self { tokens: self.tokens.saturating_add(other.tokens), cost: self.cost.saturating_add(other.cost) }
@@ -86,6 +104,11 @@ impl From<Usage> for Amount {
 }
 
 impl Bid {
+    /// No model call: nothing is reserved for it, nor for a report after it.
+    pub(super) fn nothing() -> Self {
+        Self { input_tokens: 0, max_output: 0, prices: Prices::default(), is_report: true }
+    }
+
     /// Returns the maximum usage of the call, with all input at the dearest price.
     pub(super) fn usage(&self, output_tokens: u64) -> Usage {
         let is_dearest = self.prices.cache_write.unwrap_or_default() > self.prices.input.unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use sortie_protocol::{Limit, Usage};
+use sortie_protocol::{Limit, Limits, Usage};
 
 use super::Account;
 use super::bid::{Amount, Bid};
@@ -23,6 +23,16 @@ pub(crate) struct Lease {
 impl Lease {
     pub(crate) fn reserved(&self) -> Usage {
         self.reserved
+    }
+
+    /// Returns the reserved amounts as limits; only those that are limited.
+    pub(crate) fn lent(&self) -> Limits {
+        let limited = |is_limited: fn(&Limits) -> bool| self.account.levels().any(|level| is_limited(&level.limits));
+        Limits {
+            max_tokens: limited(|limits| limits.max_tokens.is_some()).then(|| self.reserved.total_tokens()),
+            max_cost: limited(|limits| limits.max_cost.is_some()).then_some(self.reserved.cost),
+            ..Limits::default()
+        }
     }
 
     pub(crate) fn max_output(&self) -> Option<u64> {

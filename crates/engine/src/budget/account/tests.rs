@@ -47,6 +47,26 @@ fn nothing_is_reserved_without_a_limit() {
     assert_eq!(root.spent().input_tokens, 7);
 }
 
+#[tokio::test]
+async fn a_loan_holds_all_that_is_left_until_it_is_settled() {
+    let root = Account::of_root(tokens(1000));
+    let (one, other) = (Account::below(&root, Limits::default()), Account::below(&root, tokens(900)));
+    root.spend(used(200));
+    let lease = one.lend().await.unwrap_or_else(|limit| panic!("{limit}"));
+    assert_eq!(lease.lent(), tokens(800));
+    assert!(matches!(other.loan(), Err(Short::Held)), "nobody else has any of it meanwhile");
+    lease.settle(used(300));
+    assert_eq!(root.spent().input_tokens, 500);
+    let lease = other.lend().await.unwrap_or_else(|limit| panic!("{limit}"));
+    assert_eq!(lease.lent(), tokens(500));
+    drop(lease);
+    assert_eq!(root.spent().input_tokens, 1000, "without figures, all of it counts as used");
+    assert!(matches!(one.lend().await, Err(Limit::Tokens)));
+    let unlimited = Account::of_root(Limits::default());
+    let lease = unlimited.lend().await.unwrap_or_else(|limit| panic!("{limit}"));
+    assert_eq!(lease.lent(), Limits::default());
+}
+
 /// Returns the result of a bid: the cap on the reply, and the limit behind it.
 fn got(account: &Arc<Account>, bid: &Bid) -> Result<(Option<u64>, Option<Limit>), Short> {
     account.bid(bid).map(|lease| {

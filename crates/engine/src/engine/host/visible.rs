@@ -5,11 +5,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sortie_journal::{Journal, JournalError, TaskHeader, TaskQuery, TaskState};
-use sortie_protocol::{CallId, Command, Failure, FailureCode, Sender, TaskId, TaskRequest};
+use sortie_protocol::{CallId, Command, Failure, FailureCode, ReportMark, Sender, TaskId, TaskRequest};
 use sortie_tools::{BoxFuture, Choice, Glance, Kin, Listing, Receipt, ReportPage, Stand};
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
+use super::message::{Arrival, leave};
+use super::read_reports::ReadReports;
 use super::{Host, blocking};
+use crate::log::progress_file::ProgressFile;
+use crate::log::recorded_work::RecordedWork;
 use crate::messages::running_task::{ArrivedBy, RunningTask, StoppedBy};
 use crate::ports::failure::journal_failure;
 use crate::tasks::relatives::{
@@ -39,9 +44,10 @@ impl Kin for Host {
                 if let Some(running_task) = self.engine.state.present.find(task) {
                     tokio::time::timeout_at(deadline, running_task.over.cancelled()).await.ok();
                 }
-                let glance = self.glance(self.recorded(task).await?).await?;
-                if !matches!(glance.stand, Stand::Elsewhere { .. }) || Instant::now() >= deadline {
-                    return Ok(glance);
+                let is_elsewhere = self.engine.state.present.find(task).is_none()
+                    && matches!(recorded_stand(&self.engine.state, task).await?, Stand::Elsewhere { .. });
+                if !is_elsewhere || Instant::now() >= deadline {
+                    return self.glance(self.recorded(task).await?).await;
                 }
                 tokio::time::sleep_until(deadline.min(Instant::now() + PERIOD)).await;
             }
@@ -90,19 +96,19 @@ impl Kin for Host {
                 // It has read its last message, and will end soon.
                 running_task.over.cancelled().await;
             }
-            if parent.is_some() {
-                let message = format!("{task} is not running; only its parent can resume it");
-                return Err(Failure::new(FailureCode::HasEnded, message));
+            let stand = recorded_stand(&self.engine.state, task).await?;
+            if parent.is_some() && !matches!(stand, Stand::Elsewhere { .. }) {
+                return Err(only_the_parent(task));
             }
-            match recorded_stand(&self.engine.state, task).await? {
+            match stand {
                 Stand::Interrupted => self.resume(task, Some(text)).await.map(drop)?,
                 Stand::Ended { .. } => self.follow_up(task, text).await?,
                 Stand::Elsewhere { .. } | Stand::Waits | Stand::Works(_) => {
-                    let message = format!(
-                        "{task} runs in another process, and only that process can send it \
-                        messages"
-                    );
-                    return Err(Failure::new(FailureCode::StillRunning, message));
+                    match leave(&self.engine.state.journal, task, text.clone()).await? {
+                        Arrival::Arrived => return Ok(Receipt::Delivered { task }),
+                        Arrival::Missed if parent.is_some() => return Err(only_the_parent(task)),
+                        Arrival::Missed => self.follow_up(task, text).await?,
+                    }
                 }
             }
             Ok(Receipt::Resumed { task })
@@ -115,7 +121,11 @@ impl StatusReader for Host {
         let inner = &self.engine.state;
         let stand = match at_work(inner, task).await {
             Some(running_task) => stand_of(&running_task),
-            None => recorded_stand(inner, task).await?,
+            None => match recorded_stand(inner, task).await? {
+                Stand::Elsewhere { is_seen: true, .. } => self.recorded_work(task).await?,
+                Stand::Ended { outcome, .. } => Stand::Ended { outcome, unread: self.unread(task).await? },
+                stand => stand,
+            },
         };
         Ok(Glance { task, parent, agent, title, stand })
     }
@@ -211,6 +221,33 @@ impl Host {
         blocking(read).await
     }
 
+    /// Returns the status of a task that another process runs, from its log.
+    async fn recorded_work(&self, task: TaskId) -> Result<Stand, Failure> {
+        let (journal, now) = (self.journal(), self.engine.state.clock.now());
+        let read = move || {
+            let mut recorded = RecordedWork::new(task);
+            recorded.read_on(journal.as_ref()).map_err(journal_failure)?;
+            Ok(recorded.work(now).map_or(Stand::Waits, Stand::Works))
+        };
+        blocking(read).await
+    }
+
+    /// Returns the mark of an ended background task's report, if no host has read it.
+    async fn unread(&self, task: TaskId) -> Result<Option<ReportMark>, Failure> {
+        let (journal, reports, read) = (self.journal(), Arc::clone(&self.engine.state.reports), Arc::clone(&self.read));
+        let look = move || {
+            let standing = journal.standing(task).map_err(journal_failure)?;
+            // Only background tasks have such a file.
+            if ProgressFile::reopen(&reports, task).ok().flatten().is_none() {
+                return Ok(None);
+            }
+            let report = ReportMark { child: task, leg: standing.leg };
+            let has_read = ReadReports::has(&read, journal.as_ref(), report).map_err(journal_failure)?;
+            Ok((!has_read).then_some(report))
+        };
+        blocking(look).await
+    }
+
     async fn recorded(&self, task: TaskId) -> Result<RelatedTask, Failure> {
         self.seen(&task.to_string()).await
     }
@@ -219,8 +256,7 @@ impl Host {
     async fn follow_up(&self, task: TaskId, prompt: String) -> Result<(), Failure> {
         let resume = Some(task.to_string());
         let request = TaskRequest { prompt, resume, background: true, ..TaskRequest::default() };
-        self.keep(self.start(request).await?);
-        Ok(())
+        self.launch(request, &CancellationToken::new(), |_| ()).await.map(drop)
     }
 
     fn journal(&self) -> Arc<dyn Journal> {
@@ -243,6 +279,11 @@ fn is_of_a_delegated_tree(journal: &dyn Journal, header: &TaskHeader) -> Result<
 
 fn is_delegated_root(header: &TaskHeader) -> bool {
     header.parent_id.is_none() && header.depth >= DELEGATED_DEPTH
+}
+
+fn only_the_parent(task: TaskId) -> Failure {
+    let message = format!("{task} is not running; only its parent can resume it");
+    Failure::new(FailureCode::HasEnded, message)
 }
 
 /// A host has tools for work of its own, whose ids end up here by mistake.

@@ -37,7 +37,7 @@ impl DryRun<'_> {
     pub fn check(&self, request: &TaskRequest, kind: TaskKind, models: &dyn Models) -> Result<(), Failure> {
         let requester = match kind {
             TaskKind::Main => Requester::Person,
-            TaskKind::Delegated => Requester::Program,
+            TaskKind::Delegated => Requester::Program { depth: 0 },
         };
         let agents = self.agents_for(kind);
         // Paths do not matter to rules about agents, so any home directory will do.

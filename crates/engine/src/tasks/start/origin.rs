@@ -17,8 +17,9 @@ use crate::tasks::state::EngineState;
 pub(crate) enum Origin<'a> {
     /// A person starts a main agent, or resumes any task.
     Person,
-    /// A program outside every task delegates: `sortie task`, a host over MCP.
-    Host,
+    /// A program outside every task delegates: `sortie task`, a host over MCP. With a depth above 0, it works for a
+    /// task of that depth in another process.
+    Host { depth: u32 },
     /// A program delegates to an agent of its own choice, and holds the task's id before the task starts.
     Library { task: TaskId },
     /// A call of a task at work. The address receives the report. A new child has its place among those of its turn.
@@ -29,7 +30,8 @@ impl Origin<'_> {
     pub(crate) fn requester(&self) -> Requester<'_> {
         match self {
             Self::Person => Requester::Person,
-            Self::Host | Self::Library { .. } => Requester::Program,
+            Self::Host { depth } => Requester::Program { depth: *depth },
+            Self::Library { .. } => Requester::Program { depth: 0 },
             Self::Child { parent, .. } => Requester::Task(&parent.job.config),
         }
     }
@@ -38,13 +40,13 @@ impl Origin<'_> {
     pub(crate) fn task(&self) -> Option<TaskId> {
         match self {
             Self::Library { task } => Some(*task),
-            Self::Person | Self::Host | Self::Child { .. } => None,
+            Self::Person | Self::Host { .. } | Self::Child { .. } => None,
         }
     }
 
     pub(crate) fn parent(&self) -> Option<&TaskScope> {
         match self {
-            Self::Person | Self::Host | Self::Library { .. } => None,
+            Self::Person | Self::Host { .. } | Self::Library { .. } => None,
             Self::Child { parent, .. } => Some(parent),
         }
     }
@@ -69,7 +71,7 @@ impl Origin<'_> {
 
     pub(crate) fn address(&self) -> Option<Arc<ReportTarget>> {
         match self {
-            Self::Person | Self::Host | Self::Library { .. } => None,
+            Self::Person | Self::Host { .. } | Self::Library { .. } => None,
             Self::Child { address, .. } => Some(Arc::clone(address)),
         }
     }
@@ -95,7 +97,7 @@ impl Origin<'_> {
 
     /// True if a cached outcome may stand in for the task. A library has the id of its task already.
     pub(crate) fn takes_earlier_outcomes(&self) -> bool {
-        matches!(self, Self::Host | Self::Child { .. })
+        matches!(self, Self::Host { .. } | Self::Child { .. })
     }
 
     /// True if its starts count towards the rate. A person may ask at any time.

@@ -7,6 +7,7 @@ use sortie_protocol::{Failure, FailureCode};
 use sortie_tools::{Seen, Shells};
 
 use crate::budget::deadline::Deadline;
+use crate::budget::lender::TaskLender;
 use crate::conversation::task_record::TaskRecord;
 use crate::gate::Gate;
 use crate::gate::approval_timeout::ApprovalTimeout;
@@ -52,6 +53,12 @@ pub(super) fn services(task: &Task, above: Arc<Deadline>) -> Result<(Services, A
             sink: task.sink.clone(),
             deadline: Arc::clone(&allowance.deadline),
             notices: Mutex::default(),
+        },
+        lender: TaskLender {
+            account: Arc::clone(&task.account),
+            deadline: Arc::clone(&allowance.deadline),
+            sink: task.sink.clone(),
+            levels: task.engine.rules.max_depth.saturating_sub(config.depth),
         },
         redactor: Arc::clone(redactor),
         seen: Seen::without_secrets(Arc::clone(redactor)),

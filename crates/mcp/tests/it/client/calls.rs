@@ -100,7 +100,8 @@ async fn a_server_gets_only_its_own_variables_and_its_stderr_is_in_a_file() {
     world.run().await;
     let told = world.outputs().remove(0).for_model;
     let own: Vec<&str> = told.lines().filter(|line| !line.contains("LLVM_PROFILE")).collect();
-    let expected = ["KEY=key-from-outside", "PATH=/usr/bin:/bin", "PLACE=here", "SORTIE_TEST_MCP_SERVER=noisy"];
+    let expected =
+        ["KEY=key-from-outside", "PATH=/usr/bin:/bin", "PLACE=here", "SORTIE_LEVEL=1", "SORTIE_TEST_MCP_SERVER=noisy"];
     assert_eq!(own, expected);
     world.close().await;
     let log = std::fs::read_to_string(logs(&world.home).join("t.log")).unwrap();

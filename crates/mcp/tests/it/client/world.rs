@@ -11,7 +11,7 @@ use sortie_engine::{
     Engine, EngineParts, EngineSettings, NoHooks, Permissions, RandomIds, RemoteTools as _, Running, SystemClock,
 };
 use sortie_journal::{Journal, MemoryJournal};
-use sortie_mcp::{Connections, ServerGround, TokenStore};
+use sortie_mcp::{Chain, Connections, ServerGround, TokenStore};
 use sortie_policy::Redactor;
 use sortie_protocol::{Message, TaskOutcome, TaskRequest, ToolOutput};
 use sortie_sandbox::process::Environment;
@@ -145,6 +145,7 @@ pub(super) fn ground(home: &TempDir) -> ServerGround {
         // Longer than any test takes.
         rest: Duration::from_hours(1),
         grace: Duration::from_hours(1),
+        chain: Chain::default(),
         redactor: Arc::new(Redactor::new(vec!["key-from-outside".to_owned()])),
     }
 }

@@ -74,6 +74,7 @@ impl TaskReports {
         let task = glance.task;
         self.lacks.extend(match glance.stand {
             Stand::Waits | Stand::Works(_) | Stand::Ended { .. } => None,
+            Stand::Elsewhere { is_seen: true, .. } if !kin.delivers() => None,
             Stand::Elsewhere { .. } => Some(format!(
                 "{task} works for another task: its report is not delivered to you; {} has it once it has ended",
                 kin.name_of("TaskOutput")

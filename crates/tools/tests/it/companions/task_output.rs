@@ -153,12 +153,29 @@ async fn ids_are_understood_as_models_write_them_and_not_repeated() {
         let output = project.run("TaskOutput", arguments.clone()).await;
         assert_eq!(output.mail.reports, [mark('a'), mark('b')], "{arguments}: {}", output.for_model);
     }
-    assert!(project.failed("TaskOutput", json!({"task_ids": []})).await.contains("TaskList has them"));
+    let unread = project.run("TaskOutput", json!({"task_ids": []})).await;
+    assert_eq!(unread.mail.reports, [mark('a'), mark('b')], "without ids: {}", unread.for_model);
+    let refused = project.failed("TaskOutput", json!({"offset": 5})).await;
+    assert_eq!(refused, "offset pages one report: give its task_id");
     let number = project.failed("TaskOutput", json!({"task_id": 5})).await;
     assert!(number.contains("do not fit (expected a text or a list of texts"), "{number}");
     let many: Vec<String> = (0..101).map(|n| n.to_string()).collect();
     let refused = project.failed("TaskOutput", json!({"task_ids": many})).await;
     assert_eq!(refused, "101 ids were given, at most 100 at a time");
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_an_id_unread_reports_come_first_then_what_works_and_nothing_is_waited_for() {
+    let since = tokio::time::Instant::now();
+    let shown = |tasks| async { Family::of(tasks).project().run("TaskOutput", json!({})).await.for_model };
+    let old = || read('a', Status::Completed, "Old.");
+    let ready = shown(vec![old(), glance('b', works()), ended('c', "New.")]).await;
+    assert!(ready.contains("New.") && !ready.contains("Old.") && !ready.contains("agent-bbbb"), "{ready}");
+    let works = shown(vec![old(), glance('b', works())]).await;
+    assert!(works.contains("agent-bbbbbbbbbbbb explore running, turn 3") && !works.contains("Old."), "{works}");
+    let nothing = shown(vec![old()]).await;
+    assert!(nothing.contains("No sub-agent works"), "{nothing}");
+    assert_eq!(since.elapsed(), std::time::Duration::ZERO);
 }
 
 #[tokio::test(start_paused = true)]

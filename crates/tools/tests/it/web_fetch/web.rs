@@ -105,6 +105,7 @@ impl Web {
             structured,
             seen,
             assistant: None,
+            lender: None,
             shells: None,
             progress: None,
         }
