@@ -156,14 +156,15 @@ impl TaskOutcome {
 }
 
 impl TaskOutcome {
-    /// Returns a notice if the task completed, made calls itself, and none of them succeeded. Any other status says
-    /// enough.
+    /// Returns a notice if the task completed, made calls itself, and none of them succeeded or changed a file. Any other
+    /// status says enough.
     pub fn fruitless(&self) -> Option<String> {
         let sum = |counts: &[FailedCalls]| counts.iter().map(|calls| calls.count).fold(0, u64::saturating_add);
         let (failed, refused) = (sum(&self.failed), sum(&self.refused));
         let ran = self.tool_summary.iter().map(|tool| tool.count).fold(0, u64::saturating_add);
         let calls = ran.saturating_add(refused);
-        if self.status != Status::Completed || calls == 0 || failed < ran {
+        let has_effect = failed < ran || !self.files_changed.is_empty();
+        if self.status != Status::Completed || calls == 0 || has_effect {
             return None;
         }
         Some(match (calls, refused) {

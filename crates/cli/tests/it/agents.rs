@@ -43,11 +43,11 @@ fn agents_are_listed_with_their_origin() {
         exit 0
         --- stdout
         main                       built in  inherit  100 turns  Answers a person's request; delegates what takes many calls
-        general-purpose (general)  built in  inherit  50 turns   any work: write, change, fix, test and review code; all tools
-        explore                    built in  inherit  30 turns   find where and how things are defined, handled, used or tested; read-only
+        general-purpose (general)  built in  inherit  50 turns   any work: write, change, test, review; all tools
+        explore                    built in  inherit  30 turns   find where things are defined, handled, used or tested; read-only
         plan                       built in  inherit  30 turns   plan a change from the code, read-only
-        summary                    built in  inherit  30 turns   sum up (summarise) files or texts
-        bash                       built in  inherit  30 turns   run commands such as builds and tests, and report their failures
+        summary                    built in  inherit  30 turns   summarise files or texts
+        bash                       built in  inherit  30 turns   run commands such as builds and tests
         reviewer                   project   inherit  7 turns    Reviews a change for security and correctness
         tester                     user      inherit  30 turns   Runs the tests
         translator                 user      inherit  30 turns   Translates texts
@@ -360,9 +360,9 @@ fn a_match_is_explained() {
 
         words    review, security, change (a match shares at least 2)
 
-        5.04  reviewer         project   review 2.20 (name and description), security 1.86, change 0.98
-        1.82  general-purpose  built in  review 1.05, change 0.77
-        0.94  plan             built in  change 0.94
+        4.85  reviewer         project   review 2.15 (name and description), security 1.76, change 0.93
+        1.88  general-purpose  built in  review 1.08, change 0.80
+        0.89  plan             built in  change 0.89
 
         agents that share enough words come first, by score; ties go to the one with more shared words, then the nearer origin (project, user, built in), then the first name
     "#]].assert_eq(&ended.transcript());

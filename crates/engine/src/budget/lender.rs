@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use sortie_protocol::{Fact, Failure, FailureCode, Loan, ModelChoice, Repayment};
+use sortie_protocol::{Fact, Failure, FailureCode, Loan, ModelChoice, Repayment, Usage};
 use sortie_tools::{BoxFuture, Lender, Lent};
 use tokio::time::Instant;
 
@@ -29,11 +29,12 @@ impl Lender for TaskLender {
             let used_up =
                 |limit| Failure::new(FailureCode::Limit(limit), format!("the {limit} of this task are used up"));
             let lease = self.account.lend().await.map_err(used_up)?;
-            let left = self.deadline.at().map(|end| end.saturating_duration_since(Instant::now()));
             let mut limits = lease.lent();
-            limits.timeout = left;
+            limits.timeout = self.deadline.at().map(|end| end.saturating_duration_since(Instant::now()));
             limits.max_children = match self.account.children_left() {
                 Some(0) => {
+                    // A lease that is dropped counts as used.
+                    lease.settle(Usage::default());
                     let message = "the limit on sub-agents is reached; continue without more";
                     return Err(Failure::new(FailureCode::MaxChildren, message));
                 }

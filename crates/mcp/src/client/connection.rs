@@ -5,7 +5,7 @@
 //! not end it. So a server gets its full time to start, once, and the result is everybody's.
 
 use std::mem::replace;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
@@ -26,6 +26,7 @@ const STEADY: Duration = Duration::from_mins(1);
 pub(super) struct Connection {
     server: ServerDefinition,
     ground: Arc<ServerGround>,
+    is_sortie: OnceLock<bool>,
     /// Never held across an await.
     state: Mutex<State>,
 }
@@ -53,12 +54,12 @@ type Start = Shared<BoxFuture<'static, Result<Arc<LiveConnection>, ServerError>>
 
 impl Connection {
     pub(super) fn new(server: ServerDefinition, ground: Arc<ServerGround>) -> Self {
-        Self { server, ground, state: Mutex::default() }
+        Self { server, ground, is_sortie: OnceLock::new(), state: Mutex::default() }
     }
 
-    /// True if the server is Sortie itself.
+    /// True if the server is Sortie itself. It is looked up once, as it was at the first call.
     pub(super) fn is_sortie(&self) -> bool {
-        self.ground.is_sortie(&self.server)
+        *self.is_sortie.get_or_init(|| self.ground.is_sortie(&self.server))
     }
 
     pub(super) fn name(&self) -> &str {

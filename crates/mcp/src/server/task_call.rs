@@ -56,11 +56,15 @@ pub(super) async fn run(
     mut caller: Caller<'_>,
 ) -> Result<CallToolResponse, ErrorData> {
     let answered = |started| answer(office.contract.as_ref(), arguments, &office.engine_host.answer_parts(), started);
-    if let Some(refusal) = &office.refusal {
-        return Ok(answered(Err(refusal.clone())).into());
-    }
-    let mut request = match office.contract.decode(arguments) {
+    let decoded = match &office.refusal {
+        Some(refusal) => Err(refusal.clone()),
+        None => office.contract.decode(arguments),
+    };
+    let mut request = match decoded {
         Ok(request) => of_caller(request, &caller),
+        Err(failure) if office.is_nested => {
+            return Ok(nested::repaid(office, answered(Err(failure)), None).await.into());
+        }
         Err(failure) => return Ok(answered(Err(failure)).into()),
     };
     request.notices.extend(office.take_notices());

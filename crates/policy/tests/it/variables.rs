@@ -70,10 +70,22 @@ fn s22_a_denied_command_is_found_in_what_the_shell_computes_or_passes_on() {
         "sh /dev/fd/3 3<<< id",
         "bash -x /proc/self/fd/0 <<< id",
         "/proc/self/exe -c id",
+        "//proc/./self/exe -c id",
+        "bash //dev/stdin <<< id",
     ] {
         assert_eq!(denied(&["Bash(id:*)"], line), Deny, "{line}");
     }
-    for line in ["RANDOM=42", "OPTIND=1", "read x < f", "printf -v x %s y", "for x in a b; do ls; done", "bash x.sh"] {
+    for line in [
+        "RANDOM=42",
+        "OPTIND=1",
+        "read x < f",
+        "printf -v x %s y",
+        "for x in a b; do ls; done",
+        "bash x.sh",
+        "for path in src/*; do wc -l \"$path\"; done",
+        "find . | while read -r path; do wc -l \"$path\"; done",
+        "for env in dev prod; do echo \"$env\"; done",
+    ] {
         assert_eq!(denied(&["Bash(id:*)"], line), Allow, "{line}");
     }
 }

@@ -1,5 +1,7 @@
 //! One simple command: the programs it runs, the files it writes, and the shell's directory afterwards.
 
+use std::path::Path;
+
 use super::location::{After, Location};
 use super::{Walk, analyse_at};
 use crate::armed;
@@ -46,11 +48,10 @@ impl Walk {
                 Word::Unknown => self.not_understood(WhyNot::UnknownWord),
             }
         }
-        let directory = location.only().map(std::path::Path::to_owned);
+        let directory = location.only().map(Path::to_owned);
         // Such a name is a link to any program.
-        if let Some(first) =
-            words.first_mut().filter(|first| first.text().is_some_and(|text| text.starts_with("/proc/")))
-        {
+        let is_link = |first: &&mut Word| first.text().is_some_and(|text| Path::new(text).starts_with("/proc"));
+        if let Some(first) = words.first_mut().filter(is_link) {
             *first = Word::Unknown;
         }
         let Some(name) = words.first().and_then(Word::text).map(|text| base_name(text).to_owned()) else {

@@ -46,8 +46,10 @@ pub(crate) fn is_obeyed(name: &str) -> bool {
 
 /// Returns the meaning of a variable with this name.
 pub(crate) fn obeyed(name: &str) -> Obeyed {
-    let upper = name.to_ascii_uppercase();
-    let among = |list: &str| list.split_ascii_whitespace().any(|pattern| matches(pattern, &upper));
+    // Programs that read settings from variables may take either case. Other names in lower case are the line's own.
+    let in_either_case = ["git_config", "npm_", "yarn_", "pnpm_"].iter().any(|start| name.starts_with(start));
+    let name = if in_either_case { &name.to_ascii_uppercase() } else { name };
+    let among = |list: &str| list.split_ascii_whitespace().any(|pattern| matches(pattern, name));
     match (among(ANYTHING), among(COMMANDS)) {
         (true, _) => Obeyed::Anything,
         (false, true) => Obeyed::Command,

@@ -2,6 +2,8 @@
 //!
 //! The line is analysed only if the shell reads as `bash` does and its options do not affect parsing.
 
+use std::path::Path;
+
 use super::runs::Runs;
 use crate::findings::Word;
 
@@ -57,7 +59,7 @@ pub(super) fn runs(name: &str, words: &[Word]) -> Option<Runs> {
 
 /// True for the name of an open file, such as the input.
 fn is_passed_on(text: &str) -> bool {
-    ["/dev/", "/proc/"].iter().any(|directory| text.starts_with(directory))
+    ["/dev", "/proc"].iter().any(|directory| Path::new(text).starts_with(directory))
 }
 
 fn line(name: &str, script: &Word, is_plain: bool) -> Runs {

@@ -79,7 +79,7 @@ const SUBCOMMANDS: [(&str, &str); 32] = [
 const DIRECT: [&str; 9] = ["bunx", "ccache", "chronic", "distcc", "npx", "pnpx", "sccache", "uvx", "with-contenv"];
 
 /// Programs that run a command somewhere after one of their words: of Debian, and of version managers.
-const LOOSE: [(&str, &str); 14] = [
+const LOOSE: [(&str, &str); 12] = [
     ("devbox", "run"),
     ("flatpak", "run"),
     ("fnm", "exec"),
@@ -89,8 +89,6 @@ const LOOSE: [(&str, &str); 14] = [
     ("nvm", "run"),
     ("rustup", "run"),
     ("rvm", "do"),
-    ("singularity", "exec"),
-    ("singularity", "run"),
     ("snap", "run"),
     ("tox", "exec"),
     ("vagrant", "ssh"),
@@ -98,7 +96,10 @@ const LOOSE: [(&str, &str); 14] = [
 
 /// Returns what a command with these words runs, if its program runs others.
 pub(crate) fn runs(name: &str, words: &[Word]) -> Option<Runs> {
-    let is_loose = |(own, word): &(&str, &str)| *own == name && words[1..].iter().any(|other| may_be(other, word));
+    let operand = words[1..].iter().find(|word| word.text().is_none_or(|text| !text.starts_with('-')));
+    let is_hidden = operand.is_some_and(|word| word.text().is_none());
+    let is_named = |word: &str| words[1..].iter().any(|other| other.text() == Some(word));
+    let is_loose = |(own, word): &(&str, &str)| *own == name && (is_hidden || is_named(word));
     if is_unclear(name) || LOOSE.iter().any(is_loose) {
         return Some(Runs::unclear());
     }
@@ -158,11 +159,6 @@ impl Wrapper {
         }
         Some((at + self.operands).min(words.len()))
     }
-}
-
-/// True for this word, and for an unknown one.
-fn may_be(word: &Word, text: &str) -> bool {
-    word.text().is_none_or(|own| own == text)
 }
 
 /// Returns the command of `xargs`: more words follow, and some may be replaced.

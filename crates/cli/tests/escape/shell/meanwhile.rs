@@ -7,6 +7,7 @@ use super::bash;
 use crate::calls::main_agent;
 use crate::world::{CANARY, World, as_each_user};
 
+const FREE: &[&str] = &["--permission-mode", "bypass"];
 const DENYING: &[&str] = &["--permission-mode", "bypass", "--deny", "Read(secrets/**)"];
 
 /// Command that waits for the change and for the cover of a place, and then does its deed. The place is in two halves,
@@ -18,7 +19,7 @@ fn waiting([head, tail]: [&str; 2], deed: &str) -> String {
 }
 
 /// The command's answer, if `change` is made once while it waits.
-fn changed_meanwhile(world: &World, line: &str, change: impl Fn() + Sync) -> (String, String) {
+fn changed_meanwhile(world: &World, flags: &[&str], line: &str, change: impl Fn() + Sync) -> (String, String) {
     let [up, go] = ["workspace/up", "workspace/go"].map(|path| world.path(path));
     let change = || {
         if up.exists() && !go.exists() {
@@ -27,7 +28,7 @@ fn changed_meanwhile(world: &World, line: &str, change: impl Fn() + Sync) -> (St
         }
         std::thread::yield_now();
     };
-    let (after, _) = world.run_while(change, DENYING, main_agent([bash(line)]));
+    let (after, _) = world.run_while(change, flags, main_agent([bash(line)]));
     let answer = after.assert_completed().answer_of("main");
     assert!(!answer.refused, "{answer:#?}");
     (answer.text, after.stdout())
@@ -48,7 +49,7 @@ fn s11_a_denied_directory_that_is_checked_out_anew_stays_denied() {
         world.canary("workspace/secrets/canary.txt");
         let line = waiting(["sec", "rets"], "cat $place/* || ls $place || echo still hidden");
         let secrets = world.path("workspace/secrets");
-        let (answer, events) = changed_meanwhile(world, &line, || check_out_anew(&secrets));
+        let (answer, events) = changed_meanwhile(world, DENYING, &line, || check_out_anew(&secrets));
         assert!(answer.contains("still hidden") && !answer.contains(CANARY), "{answer}");
         assert!(answer.contains("secrets"), "the answer names what was replaced: {answer}");
         assert!(!events.contains(CANARY));
@@ -68,7 +69,7 @@ fn s42_a_repository_that_is_made_anew_gets_its_walls_again() {
         };
         let deed =
             "echo hostile > $place/pre-commit && echo PLANTED; mv ${place%/hooks} away && echo PLANTED; echo tried";
-        let (answer, _) = changed_meanwhile(world, &waiting([".gi", "t/hooks"], deed), init);
+        let (answer, _) = changed_meanwhile(world, FREE, &waiting([".gi", "t/hooks"], deed), init);
         assert!(answer.contains("tried") && !answer.contains("PLANTED"), "{answer}");
         assert!(answer.contains(".git"), "the answer names what was replaced: {answer}");
         assert!(!git.join("hooks/pre-commit").exists() && git.exists());
