@@ -156,8 +156,8 @@ impl TaskOutcome {
 }
 
 impl TaskOutcome {
-    /// Returns a notice if the task completed, made calls itself, and none of them succeeded or changed a file. Any other
-    /// status says enough.
+    /// Returns a notice if the task completed, made calls itself, and none of them succeeded or changed a file. Any
+    /// other status says enough.
     pub fn fruitless(&self) -> Option<String> {
         let sum = |counts: &[FailedCalls]| counts.iter().map(|calls| calls.count).fold(0, u64::saturating_add);
         let (failed, refused) = (sum(&self.failed), sum(&self.refused));
