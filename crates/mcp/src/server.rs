@@ -272,8 +272,11 @@ impl ServerHandler for Server {
     async fn set_level(
         &self,
         request: rmcp::model::SetLevelRequestParams,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
+        if is_newest(&context) {
+            return Err(unknown_method("logging/setLevel"));
+        }
         self.logs.set(request.level);
         Ok(())
     }
@@ -368,8 +371,12 @@ impl ServerHandler for Server {
         if KNOWN.contains(&method.as_str()) && !is_gone {
             return Err(ErrorData::invalid_params(format!("the parameters of `{method}` are invalid"), None));
         }
-        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("there is no method `{method}`"), None))
+        Err(unknown_method(&method))
     }
+}
+
+fn unknown_method(method: &str) -> ErrorData {
+    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("there is no method `{method}`"), None)
 }
 
 /// Refuses a cursor for a single-page list, which never issues one.
@@ -384,7 +391,7 @@ fn is_newest(context: &RequestContext<RoleServer>) -> bool {
 }
 
 /// Methods with parameters that the newest revision has dropped.
-const GONE: [&str; 3] = ["initialize", "resources/subscribe", "resources/unsubscribe"];
+const GONE: [&str; 4] = ["initialize", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"];
 /// Methods with parameters.
 const KNOWN: [&str; 12] = [
     "initialize",

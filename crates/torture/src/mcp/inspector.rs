@@ -31,7 +31,11 @@ struct Call {
 }
 
 const CALLS: [Call; 5] = [
-    Call { method: "tools/list", words: &[], expected: &["\"Task\"", "\"TaskList\"", "outputSchema", "readOnlyHint"] },
+    Call {
+        method: "tools/list",
+        words: &[],
+        expected: &["\"Task\"", "\"SubagentList\"", "outputSchema", "readOnlyHint"],
+    },
     Call {
         method: "tools/call",
         words: &["--tool-name", "Task", "--tool-arg", "description=Read", "subagent_type=explore"],
